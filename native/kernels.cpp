@@ -1,0 +1,43 @@
+// The kernels of one instruction set, as a table. Compiled once for each ADALINE_ISA.
+
+#include "csr.hpp"
+#include "merge.hpp"
+#include "moments.hpp"
+#include "residual.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+#define ADALINE_TEXT(name) #name
+#define ADALINE_NAME(name) ADALINE_TEXT(name)
+
+extern const Kernels kernels{
+    .isa = ADALINE_NAME(ADALINE_ISA),
+    .moments_dense =
+        [](double* state, Dense x, Targets y, bool centred, const double* exponent) {
+            const State<double> s(state, x.columns + y.K);
+            return typed(x, [&](const auto& m) { return moments(s, m, y, centred, exponent); });
+        },
+    .moments_csr =
+        [](double* state, Sparse x, Targets y, const double* exponent) {
+            const State<double> s(state, x.columns + y.K);
+            return typed(x, [&](const auto& m) { return moments_csr(s, m, y, exponent); });
+        },
+    .moments_merge =
+        [](double* a, const double* b, index q) {
+            merge(State<double>(a, q), State<const double>(b, q));
+        },
+    .moments_subtract =
+        [](double* a, const double* b, index q) {
+            subtract(State<double>(a, q), State<const double>(b, q));
+        },
+    .residual_dense =
+        [](double* g, Dense x, Targets y, Model theta) {
+            typed(x, [&](const auto& m) { residual(g, m, y, theta); });
+        },
+    .residual_csr =
+        [](double* g, Sparse x, Targets y, Model theta) {
+            typed(x, [&](const auto& m) { residual_csr(g, m, y, theta); });
+        },
+};
+
+}  // namespace adaline::ADALINE_ISA

@@ -1,0 +1,59 @@
+// What the kernels offer to Python: one table of functions for each instruction set.
+//
+// kernels.cpp is compiled once for each set into the namespace adaline::<isa>. Only plain
+// data crosses this border, so that no inline function of one set can stand in for another's.
+#pragma once
+
+#include <cstdint>
+
+namespace adaline {
+
+using index = std::int64_t;
+
+// x_ij = x[i * down + j * across], float32 where single. Strides count elements.
+struct Dense {
+    const void* x;
+    bool single;
+    index rows, columns, down, across;
+};
+
+// Row i holds data[k] in column indices[k] for k from indptr[i] to indptr[i + 1].
+struct Sparse {
+    const void *data, *indices, *indptr;
+    bool single, short_indices, short_indptr;
+    index rows, columns;
+};
+
+// Targets t (rows x K, row-major) and weights (null: all are one).
+struct Targets {
+    const double* t;
+    index K;
+    const double* weight;
+};
+
+// theta (K x (1 + D), intercept first) = hi + lo, in the coordinates scaled by 2^-exponent.
+struct Model {
+    const double *hi, *lo, *exponent;
+};
+
+struct Kernels {
+    const char* isa;
+    bool (*moments_dense)(double* state, Dense, Targets, bool centred, const double* exponent);
+    bool (*moments_csr)(double* state, Sparse, Targets, const double* exponent);
+    void (*moments_merge)(double* a, const double* b, index q);
+    void (*moments_subtract)(double* a, const double* b, index q);
+    void (*residual_dense)(double* g, Dense, Targets, Model);
+    void (*residual_csr)(double* g, Sparse, Targets, Model);
+};
+
+namespace baseline {
+extern const Kernels kernels;
+}
+namespace avx2 {
+extern const Kernels kernels;
+}
+namespace avx512 {
+extern const Kernels kernels;
+}
+
+}  // namespace adaline

@@ -1,0 +1,71 @@
+// Dense rows of any strides, float32 or float64, seen as doubles; and a walk ahead of them.
+#pragma once
+
+#include "vector.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+template <class T>
+struct Matrix {
+    const T* x;
+    index rows, columns, down, across;
+
+    const T* at(index i, index j) const { return x + i * down + j * across; }
+    double operator()(index i, index j) const { return *at(i, j); }
+
+    bool by_rows() const { return across == 1 || columns == 1; }
+    bool by_columns() const { return down == 1; }
+};
+
+// Calls f with a Matrix of the type that x has.
+template <class F>
+inline auto typed(const Dense& x, F f) {
+    if (x.single)
+        return f(Matrix<float>{static_cast<const float*>(x.x), x.rows, x.columns, x.down, x.across});
+    return f(Matrix<double>{static_cast<const double*>(x.x), x.rows, x.columns, x.down, x.across});
+}
+
+// The cache lines of the panel that comes next, asked for one at a time between
+// multiplications, so that reading memory and computing overlap. The panel is `left`
+// segments of `span` bytes, `pitch` bytes apart: one for rows that touch, otherwise one
+// for each row or, in column order, each column.
+class Ahead {
+    static constexpr index line = 64;
+    const char *next = nullptr, *end = nullptr;
+    index span = 0, pitch = 0, left = 0;
+
+  public:
+    template <class T>
+    Ahead(const Matrix<T>& x, index first, index height) {
+        constexpr index size = sizeof(T);
+        if (first >= x.rows) return;
+        if (height > x.rows - first) height = x.rows - first;
+        if (x.by_rows()) {
+            const bool touching = x.down == x.columns;
+            span = size * x.columns * (touching ? height : 1);
+            pitch = size * x.down;
+            left = touching ? 1 : height;
+        } else if (x.by_columns()) {
+            span = size * height;
+            pitch = size * x.across;
+            left = x.columns;
+        } else {
+            return;
+        }
+        next = reinterpret_cast<const char*>(x.at(first, 0));
+        end = next + span;
+    }
+
+    void step() {
+        if (!left) return;
+        __builtin_prefetch(next, 0, 2);
+        next += line;
+        if (next >= end) {
+            end += pitch;
+            next = end - span;
+            --left;
+        }
+    }
+};
+
+}  // namespace adaline::ADALINE_ISA

@@ -1,0 +1,83 @@
+// Moments form a commutative monoid, and rows can be taken out again.
+//
+//   d = (mean_b - mean_a) 2^-e,  e = max(e_a, e_b)
+//   merge:     W = W_a + W_b,  mean = mean_a + (W_b / W) 2^e d,  S = S_a + S_b + (W_a W_b / W) d d'
+//   subtract:  W = W_a - W_b,  mean = mean_a - (W_b / W) 2^e d,  S = S_a - S_b - (W_a W_b / W) d d'
+//
+// (Chan, Golub, LeVeque 1979): one formula, with b counted by the sign +1 or -1. Raw sums add
+// without d. A state with W = 0 is the zero, whatever its rows.
+#pragma once
+
+#include "scratch.hpp"
+#include "state.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+inline double scaled_difference(double b, double a, double rest, double e) {
+    const double d = b - a;
+    if (__builtin_isfinite(d)) return std::ldexp(d + rest, -int(e));
+    return std::ldexp(b / 2 - a / 2, 1 - int(e));
+}
+
+// a <- a + sign b for both W > 0.
+inline void combine(const State<double>& a, const State<const double>& b, double sign) {
+    const index q = a.q;
+    const bool centred = a.mode == 0;
+    const double W = a.W + sign * b.W, share = b.W / W, c = sign * a.W * share;
+
+    scratch.reserve(3 * q, 3);
+    double* __restrict const fa = scratch.array(q);
+    double* __restrict const fb = scratch.array(q);
+    double* __restrict const d = scratch.zeros(q);
+    for (index j = 0; j < q; ++j) {
+        const double e = a.exponent[j] > b.exponent[j] ? a.exponent[j] : b.exponent[j];
+        fa[j] = std::ldexp(1, int(a.exponent[j] - e));
+        fb[j] = std::ldexp(1, int(b.exponent[j] - e));
+        a.exponent[j] = e;
+        dd<double> first;
+        if (centred) {
+            d[j] = scaled_difference(b.hi[j], a.hi[j], b.lo[j] - a.lo[j], e);
+            first = two_sum(a.hi[j], std::ldexp(sign * share * d[j], int(e)));
+            first = fast_sum(first.hi, first.lo + a.lo[j]);
+        } else {
+            const double f = sign * fb[j];
+            first = dd<double>{fa[j] * a.hi[j], fa[j] * a.lo[j]} + dd<double>{f * b.hi[j], f * b.lo[j]};
+        }
+        a.hi[j] = first.hi;
+        a.lo[j] = first.lo;
+        a.noise[j] = a.noise[j] * fa[j] * fa[j] + b.noise[j] * fb[j] * fb[j];
+        if (sign < 0) a.noise[j] += 8 * roundoff * a.S[j * q + j] * fa[j] * fa[j];
+    }
+    for (index i = 0; i < q; ++i) {
+        double* __restrict const Sa = a.S + i * q;
+        const double* __restrict const Sb = b.S + i * q;
+        for (index j = 0; j < q; ++j)
+            Sa[j] = (Sa[j] * (fa[i] * fa[j]) + sign * (Sb[j] * (fb[i] * fb[j]))) + c * (d[i] * d[j]);
+        if (sign > 0) a.noise[i] += roundoff * Sa[i];
+    }
+    a.W = W;
+}
+
+inline void merge(const State<double>& a, const State<const double>& b) {
+    const double rows = a.rows + b.rows;
+    if (a.W == 0)
+        __builtin_memcpy(&a.rows, &b.rows, sizeof(double) * State<double>::size(a.q));
+    else if (b.W != 0)
+        combine(a, b, +1);
+    a.rows = rows;
+}
+
+inline void subtract(const State<double>& a, const State<const double>& b) {
+    const double rows = a.rows - b.rows, mode = a.mode;
+    if (b.W != 0) {
+        if (a.W - b.W > 1e-12 * a.W) {
+            combine(a, b, -1);
+        } else {
+            __builtin_memset(&a.rows, 0, sizeof(double) * State<double>::size(a.q));
+            a.mode = mode;
+        }
+    }
+    a.rows = rows;
+}
+
+}  // namespace adaline::ADALINE_ISA

@@ -1,0 +1,218 @@
+// adaline._native: checks shapes and types, then runs a kernel without the interpreter lock.
+//
+// Arrays are never copied: a wrong type, a wrong order or a wrong length is an error.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace adaline {
+namespace {
+
+using Buffer = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
+using Reals = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Rectangle = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using Vector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Maybe = std::optional<Reals>;
+
+std::vector<const Kernels*> usable() {
+    std::vector<const Kernels*> sets{&baseline::kernels};
+#if defined(ADALINE_X86)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) sets.push_back(&avx2::kernels);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+        sets.push_back(&avx512::kernels);
+#endif
+    return sets;
+}
+
+const Kernels* find(const std::string& name) {
+    for (const Kernels* set : usable())
+        if (name == set->isa) return set;
+    throw nb::value_error(("instruction set '" + name + "' is not usable on this machine").c_str());
+}
+
+const Kernels* preferred() {
+    const char* const name = std::getenv("ADALINE_ISA");
+    return name && *name ? find(name) : usable().back();
+}
+
+const Kernels* active = nullptr;
+
+void require(bool holds, const char* message) {
+    if (!holds) throw nb::value_error(message);
+}
+
+bool is_single(const nb::dlpack::dtype& type) {
+    if (type == nb::dtype<float>()) return true;
+    if (type == nb::dtype<double>()) return false;
+    throw nb::type_error("data must be float32 or float64");
+}
+
+bool is_short(const nb::dlpack::dtype& type) {
+    if (type == nb::dtype<std::int32_t>()) return true;
+    if (type == nb::dtype<std::int64_t>()) return false;
+    throw nb::type_error("indices must be int32 or int64");
+}
+
+index state_size(index q) { return 3 + (4 + q) * q; }
+
+Dense dense(const Rectangle& x) {
+    return {x.data(), is_single(x.dtype()), index(x.shape(0)), index(x.shape(1)), x.stride(0), x.stride(1)};
+}
+
+template <class Integer>
+bool within(const void* numbers, index from, index to, index low, index high) {
+    const auto* const p = static_cast<const Integer*>(numbers);
+    bool all = true;
+    for (index k = from; k < to; ++k) all &= p[k] >= low && p[k] < high;
+    return all;
+}
+
+template <class Integer>
+bool ascending(const void* numbers, index size) {
+    const auto* const p = static_cast<const Integer*>(numbers);
+    bool all = true;
+    for (index k = 1; k < size; ++k) all &= p[k - 1] <= p[k];
+    return all;
+}
+
+template <class Integer>
+index number(const void* numbers, index k) {
+    return static_cast<const Integer*>(numbers)[k];
+}
+
+// The one check that looks at the entries: a stray index would write anywhere.
+Sparse sparse(const Vector& data, const Vector& indices, const Vector& indptr, index D) {
+    require(data.size() == indices.size() && indptr.size() >= 1, "data, indices and indptr do not fit");
+    const index n = index(indptr.size()) - 1;
+    const Sparse x{data.data(), indices.data(), indptr.data(), is_single(data.dtype()),
+                   is_short(indices.dtype()), is_short(indptr.dtype()), n, D};
+    using Short = std::int32_t;
+    using Long = std::int64_t;
+    const nb::gil_scoped_release unlocked;
+    const index begin = (x.short_indptr ? number<Short> : number<Long>)(x.indptr, 0);
+    const index end = (x.short_indptr ? number<Short> : number<Long>)(x.indptr, n);
+    require(begin >= 0 && end <= index(data.size()) &&
+                (x.short_indptr ? ascending<Short> : ascending<Long>)(x.indptr, n + 1),
+            "indptr must ascend within data");
+    require((x.short_indices ? within<Short> : within<Long>)(x.indices, begin, end, 0, D),
+            "an index lies outside of the columns");
+    return x;
+}
+
+Targets targets(const Reals& t, const Maybe& weight, index rows) {
+    require(t.ndim() == 2 && index(t.shape(0)) == rows, "t must have one row for each row of x");
+    require(!weight || index(weight->size()) == rows, "weight must have one number for each row of x");
+    return {t.data(), index(t.shape(1)), weight ? weight->data() : nullptr};
+}
+
+Model model(const Buffer& g, const Reals& hi, const Reals& lo, const Reals& exponent, index D, index K) {
+    require(index(hi.size()) == K * (1 + D) && index(lo.size()) == K * (1 + D), "theta must be (K, 1 + D)");
+    require(index(exponent.size()) == D + K, "exponent must have D + K numbers");
+    require(index(g.size()) == K * (D + 2) * 2, "g must be (K, D + 2, 2)");
+    return {hi.data(), lo.data(), exponent.data()};
+}
+
+void check_state(const Buffer& state, index q) {
+    require(index(state.size()) == state_size(q), "state has the wrong size");
+}
+
+bool moments_dense(const Buffer& state, index D, index K, const Rectangle& x, const Reals& t,
+                   const Maybe& weight, bool centred, const Maybe& exponent) {
+    const Dense rows = dense(x);
+    const Targets y = targets(t, weight, rows.rows);
+    require(rows.columns == D && y.K == K, "x must have D columns and t K columns");
+    require(!exponent || index(exponent->size()) == D + K, "exponent must have D + K numbers");
+    check_state(state, D + K);
+    const nb::gil_scoped_release unlocked;
+    return active->moments_dense(state.data(), rows, y, centred, exponent ? exponent->data() : nullptr);
+}
+
+bool moments_csr(const Buffer& state, index D, index K, const Vector& data, const Vector& indices,
+                 const Vector& indptr, const Reals& t, const Maybe& weight, const Reals& exponent) {
+    const Sparse rows = sparse(data, indices, indptr, D);
+    const Targets y = targets(t, weight, rows.rows);
+    require(y.K == K, "t must have K columns");
+    require(index(exponent.size()) == D + K, "exponent must have D + K numbers");
+    check_state(state, D + K);
+    const nb::gil_scoped_release unlocked;
+    return active->moments_csr(state.data(), rows, y, exponent.data());
+}
+
+void moments_merge(const Buffer& a, const Reals& b, index D, index K) {
+    check_state(a, D + K);
+    require(a.size() == b.size(), "states differ in size");
+    const nb::gil_scoped_release unlocked;
+    active->moments_merge(a.data(), b.data(), D + K);
+}
+
+void moments_subtract(const Buffer& a, const Reals& b, index D, index K) {
+    check_state(a, D + K);
+    require(a.size() == b.size(), "states differ in size");
+    const nb::gil_scoped_release unlocked;
+    active->moments_subtract(a.data(), b.data(), D + K);
+}
+
+void residual_dense(const Buffer& g, const Rectangle& x, const Reals& t, const Maybe& weight,
+                    const Reals& hi, const Reals& lo, const Reals& exponent) {
+    const Dense rows = dense(x);
+    const Targets y = targets(t, weight, rows.rows);
+    const Model theta = model(g, hi, lo, exponent, rows.columns, y.K);
+    const nb::gil_scoped_release unlocked;
+    active->residual_dense(g.data(), rows, y, theta);
+}
+
+void residual_csr(const Buffer& g, const Vector& data, const Vector& indices, const Vector& indptr,
+                  const Reals& t, const Maybe& weight, const Reals& hi, const Reals& lo,
+                  const Reals& exponent) {
+    require(t.ndim() == 2, "t must be (n, K)");
+    const index K = index(t.shape(1)), D = index(exponent.size()) - K;
+    const Sparse rows = sparse(data, indices, indptr, D);
+    const Targets y = targets(t, weight, rows.rows);
+    const Model theta = model(g, hi, lo, exponent, D, K);
+    const nb::gil_scoped_release unlocked;
+    active->residual_csr(g.data(), rows, y, theta);
+}
+
+}  // namespace
+}  // namespace adaline
+
+NB_MODULE(_native, m) {
+    using namespace adaline;
+    active = preferred();
+
+    m.def("isa", [] { return std::string(active->isa); });
+    m.def("isas", [] {
+        std::vector<std::string> names;
+        for (const Kernels* set : usable()) names.emplace_back(set->isa);
+        return names;
+    });
+    m.def("use_isa", [](const std::string& name) { active = find(name); }, "name"_a);
+
+    const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
+    const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
+    m.def("moments_dense", &moments_dense, array("state"), "D"_a, "K"_a, array("x"), array("t"),
+          optional("weight"), "centred"_a, optional("exponent"));
+    m.def("moments_csr", &moments_csr, array("state"), "D"_a, "K"_a, array("data"), array("indices"),
+          array("indptr"), array("t"), optional("weight"), array("exponent"));
+    m.def("moments_merge", &moments_merge, array("a"), array("b"), "D"_a, "K"_a);
+    m.def("moments_subtract", &moments_subtract, array("a"), array("b"), "D"_a, "K"_a);
+    m.def("residual_dense", &residual_dense, array("g"), array("x"), array("t"), optional("weight"),
+          array("theta_hi"), array("theta_lo"), array("exponent"));
+    m.def("residual_csr", &residual_csr, array("g"), array("data"), array("indices"), array("indptr"),
+          array("t"), optional("weight"), array("theta_hi"), array("theta_lo"), array("exponent"));
+}

@@ -1,0 +1,88 @@
+// The moments of a block of dense rows, in one pass.
+//
+//   m = sum w v,  C = sum w v v',   v = (z - shift) 2^-e,  z = [x t]
+//   centred:  mean = shift + 2^e d,  S = C - W d d',  d = m / W
+//   raw:      shift = 0,  S = C
+//
+// The ones column of the panel makes m the last column of C. Rounding errors of S_jj are
+// those of C_jj: small where the shift is near the mean, which the pilot sees to; noise
+// carries them on to whoever solves.
+#pragma once
+
+#include "scratch.hpp"
+#include "state.hpp"
+#include "tiles.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+inline double total(const double* weight, index n) {
+    if (!weight) return double(n);
+    double W = 0;
+    for (index i = 0; i < n; ++i) W += weight[i];
+    return W;
+}
+
+// S = C - W d d', block by block and mirrored. C is symmetric to the bit, and so is S.
+inline void finish(const State<double>& s, const Blocks& C, const double* d, double W) {
+    const index q = s.q;
+    for (index a0 = 0; a0 < q; a0 += strip)
+        for (index b0 = a0; b0 < q; b0 += strip) {
+            const double* const block = C.block(a0 / strip, b0 / strip);
+            const index a1 = q - a0 < strip ? q - a0 : strip, b1 = q - b0 < strip ? q - b0 : strip;
+            for (index a = 0; a < a1; ++a)
+                for (index b = 0; b < b1; ++b) {
+                    const double value = block[a * strip + b] - d[a0 + a] * d[b0 + b] * W;
+                    s.S[(a0 + a) * q + b0 + b] = s.S[(b0 + b) * q + a0 + a] = value;
+                }
+        }
+}
+
+template <class T>
+bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool centred,
+             const double* exponent) {
+    const index n = x.rows, D = x.columns, q = s.q, strips = q / strip + 1, padded = strips * strip;
+    s.rows = double(n);
+    s.mode = !centred;
+    if (!n) return true;
+
+    scratch.reserve(Panel::size(strips) + Blocks::size(strips) + 5 * padded + Panel::height, 7);
+    const Panel panel{scratch.zeros(Panel::size(strips)), strips};
+    const Blocks C{scratch.zeros(Blocks::size(strips)), strips};
+    Scaling scaling{scratch.zeros(padded), scratch.zeros(padded), scratch.zeros(padded)};
+    double *const shift = scratch.zeros(padded), *const d = scratch.zeros(padded);
+    double* const root = y.weight ? scratch.array(Panel::height) : nullptr;
+
+    const Pilot pilot(n, y.weight);
+    const auto look = [&](index j, auto z) {
+        shift[j] = centred ? pilot.mean(z) : 0;
+        s.exponent[j] = exponent ? exponent[j] : pilot.exponent(z, shift[j]);
+        scaling.set(j, shift[j], s.exponent[j]);
+    };
+    for (index j = 0; j < D; ++j) look(j, [&](index i) { return x(i, j); });
+    for (index k = 0; k < y.K; ++k) look(D + k, [&](index i) { return y.t[i * y.K + k]; });
+
+    for (index first = 0; first < n; first += Panel::height) {
+        const index rows = n - first < Panel::height ? n - first : Panel::height;
+        if (root)
+            for (index i = 0; i < rows; ++i) root[i] = std::sqrt(y.weight[first + i]);
+        pack(panel, x, y.t, y.K, first, rows, scaling, root);
+        Ahead ahead(x, first + Panel::height, Panel::height);
+        add_products(panel, rows, C, ahead);
+    }
+
+    s.W = total(y.weight, n);
+    for (index j = 0; j < q; ++j) {
+        const double m = C(j, q);
+        s.noise[j] = 8 * roundoff * C(j, j);
+        if (centred && s.W > 0) d[j] = m / s.W;
+        const dd<double> first = two_sum(shift[j], std::ldexp(d[j], int(s.exponent[j])));
+        s.hi[j] = centred ? first.hi : m;
+        s.lo[j] = centred ? first.lo : 0;
+    }
+    finish(s, C, d, s.W);
+    const bool finite = s.finite();
+    if (finite && s.W == 0) __builtin_memset(s.hi, 0, sizeof(double) * (4 + q) * q);
+    return finite;
+}
+
+}  // namespace adaline::ADALINE_ISA

@@ -1,0 +1,56 @@
+"""adaline: every linear learning system of the lectures, exact, fast, and with a proof of its answer.
+
+>>> from adaline import LinearRegression
+>>> model = LinearRegression().fit([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0])
+>>> [round(float(w), 12) for w in model.coef_]
+[2.0]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adaline import datasets
+    from adaline.errors import AdalineError, AdalineWarning
+    from adaline.results import Certificate, Status
+    from adaline.sources import set_threads
+    from adaline.systems import LinearRegression, Ridge
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AdalineError": "adaline.errors",
+    "AdalineWarning": "adaline.errors",
+    "Certificate": "adaline.results",
+    "LinearRegression": "adaline.systems",
+    "Ridge": "adaline.systems",
+    "Status": "adaline.results",
+    "set_threads": "adaline.sources",
+}
+
+__all__ = [
+    "AdalineError",
+    "AdalineWarning",
+    "Certificate",
+    "LinearRegression",
+    "Ridge",
+    "Status",
+    "datasets",
+    "set_threads",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("adaline.datasets")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'adaline' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,55 @@
+"""The C++ kernels. Arrays are never copied; outputs are written in place."""
+
+import numpy as np
+import numpy.typing as npt
+
+Reals = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+
+def isa() -> str: ...
+def isas() -> list[str]: ...
+def use_isa(name: str) -> None: ...
+def moments_dense(
+    state: Reals,
+    D: int,
+    K: int,
+    x: Floats,
+    t: Reals,
+    weight: Reals | None,
+    centred: bool,
+    exponent: Reals | None,
+) -> bool: ...
+def moments_csr(
+    state: Reals,
+    D: int,
+    K: int,
+    data: Floats,
+    indices: Integers,
+    indptr: Integers,
+    t: Reals,
+    weight: Reals | None,
+    exponent: Reals,
+) -> bool: ...
+def moments_merge(a: Reals, b: Reals, D: int, K: int) -> None: ...
+def moments_subtract(a: Reals, b: Reals, D: int, K: int) -> None: ...
+def residual_dense(
+    g: Reals,
+    x: Floats,
+    t: Reals,
+    weight: Reals | None,
+    theta_hi: Reals,
+    theta_lo: Reals,
+    exponent: Reals,
+) -> None: ...
+def residual_csr(
+    g: Reals,
+    data: Floats,
+    indices: Integers,
+    indptr: Integers,
+    t: Reals,
+    weight: Reals | None,
+    theta_hi: Reals,
+    theta_lo: Reals,
+    exponent: Reals,
+) -> None: ...

@@ -1,0 +1,43 @@
+"""A run of rows, the unit in which sources hand data to sums and scans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Shape(NamedTuple):
+    """Number of feature columns D and of targets K; rows are not part of a shape."""
+
+    features: int
+    targets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows `first_row`, `first_row + 1`, ... of a source.
+
+    Parameters
+    ----------
+    x : (n, D) float32 or float64 of any strides, or CSR, or an array of another array-API namespace.
+    t : (n, K) targets, float64.
+    weight : (n,) non-negative frequencies, or None for ones.
+    exponent : (D + K,) column scales of the source as powers of two, where the source knows them (CSR), or None.
+    first_row : index of the first row in the source.
+    """
+
+    x: Any
+    t: Any
+    weight: Any = None
+    exponent: Any = None
+    first_row: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.x.shape[0])
+
+    @property
+    def shape(self) -> Shape:
+        """Columns of x and of t."""
+        return Shape(int(self.x.shape[1]), int(self.t.shape[1]))

@@ -1,0 +1,33 @@
+"""One family of exceptions: each message says what is wrong, where, and what to do."""
+
+
+class AdalineError(Exception):
+    """Base of every error that adaline raises on purpose."""
+
+
+class InvalidData(AdalineError, ValueError):
+    """The rows given cannot be learned from: not finite, empty, of the wrong shape."""
+
+
+class InvalidType(AdalineError, TypeError):
+    """An argument is of a kind that cannot be read as numbers."""
+
+
+class InvalidParameter(AdalineError, ValueError):
+    """A constructor argument has a value that means nothing."""
+
+
+class SumsMissing(AdalineError, ValueError):
+    """The model was fitted in a way that kept no sums, so it can neither continue, merge nor forget."""
+
+
+class NotReplayable(AdalineError, ValueError):
+    """A solver that reads the rows several times was given a source that can be read once."""
+
+
+class UnsafeForget(AdalineError, ValueError):
+    """Taking these rows out would leave fewer correct digits than a model may have."""
+
+
+class AdalineWarning(UserWarning):
+    """Something the user should know: the result is valid, but not what was hoped for."""

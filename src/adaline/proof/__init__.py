@@ -1,0 +1,1 @@
+"""Proof: inference from the sums of a fit."""

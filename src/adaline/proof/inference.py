@@ -1,0 +1,118 @@
+"""Classical inference from the same sums as the fit: standard errors, tests, intervals, information criteria.
+
+    sigma^2 = SSE / (N - p),   Cov(w) = sigma^2 (S + P)^-1,   Var(w0) = sigma^2 (1/N + mean'(S + P)^-1 mean)
+
+N is the sum of the weights, which count as frequencies. With a penalty, Cov is the posterior covariance under the prior
+(5.18) and p the trace of the hat matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from adaline.solvers.fit import Fit
+
+Array = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """Predictions with lower and upper ends of their intervals, arrays of one shape."""
+
+    prediction: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Statistics of one target: arrays are (1 + D), intercept first; NaN where they do not exist."""
+
+    estimate: Array
+    std_error: Array
+    statistic: Array
+    p_value: Array
+    lower: Array
+    upper: Array
+    sigma: float
+    freedom: float
+    model_freedom: float
+    r_squared: float
+    adjusted_r_squared: float
+    f_statistic: float
+    f_p_value: float
+    log_likelihood: float
+    aic: float
+    bic: float
+
+
+def infer(fit: Fit, k: int, intercept: bool, level: float) -> Inference:
+    """Return the statistics of target k."""
+    theta = fit.solution.theta[k]
+    n, p = fit.weight, float(fit.trace[k])
+    freedom = n - p
+    squares, total = float(fit.squares[k]), float(fit.total[k])
+    variance = squares / freedom if freedom > 0.5 else np.nan
+    error = np.sqrt(variance) * unit_errors(fit, intercept)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = theta / error
+        r_squared = 1.0 - squares / total if total > 0 else np.nan
+        model = p - intercept
+        f = (total - squares) / model / variance if model > 0 else np.nan
+    reach = float(special.stdtrit(freedom, 0.5 + level / 2)) if freedom > 0.5 else np.nan
+    likelihood = -0.5 * n * (np.log(2 * np.pi) + np.log(squares / n) + 1.0) if squares > 0 else np.inf
+    return Inference(
+        estimate=theta,
+        std_error=error,
+        statistic=statistic,
+        p_value=2 * special.stdtr(freedom, -np.abs(statistic)) if freedom > 0.5 else np.full(len(theta), np.nan),
+        lower=theta - reach * error,
+        upper=theta + reach * error,
+        sigma=float(np.sqrt(variance)),
+        freedom=freedom,
+        model_freedom=model,
+        r_squared=r_squared,
+        adjusted_r_squared=1.0 - (1.0 - r_squared) * (n - intercept) / freedom if freedom > 0.5 else np.nan,
+        f_statistic=float(f),
+        f_p_value=float(special.fdtrc(model, freedom, f)) if freedom > 0.5 and model > 0 else np.nan,
+        log_likelihood=float(likelihood),
+        aic=float(2 * p - 2 * likelihood),
+        bic=float(np.log(n) * p - 2 * likelihood),
+    )
+
+
+def unit_errors(fit: Fit, intercept: bool) -> Array:
+    """Return standard errors for sigma = 1, (1 + D); NaN where the solver kept no factor."""
+    features = fit.solution.theta.shape[1] - 1
+    if fit.factor is None:
+        return np.full(1 + features, np.nan)
+    frame = fit.factor.frame
+    slopes = np.ldexp(fit.factor.inverse_lengths(), -frame.scale)
+    if not intercept:
+        return np.concatenate([[np.nan], slopes])
+    mean = fit.factor.half(frame.scaled_mean()[0][None, :])[0]
+    return np.concatenate([[np.sqrt(1.0 / frame.weight + mean @ mean)], slopes])
+
+
+def leverages(fit: Fit, x: Array) -> Array:
+    """Return 1/N + (x - mean)'(S + P)^-1 (x - mean) for each row, or without 1/N where there is no intercept."""
+    assert fit.factor is not None
+    frame = fit.factor.frame
+    d = frame.features
+    rows = np.ldexp((x - frame.mean_hi[:d]) - frame.mean_lo[:d], -frame.scale)
+    half = fit.factor.half(rows)
+    return np.asarray(frame.intercept / frame.weight + (half**2).sum(axis=1))
+
+
+def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float) -> Array:
+    """Return half the width of confidence or prediction intervals of target k at rows with these leverages."""
+    freedom = fit.weight - float(fit.trace[k])
+    if freedom <= 0.5:
+        return np.full(len(leverage), np.nan)
+    variance = fit.squares[k] / freedom
+    quantile = float(special.stdtrit(freedom, 0.5 + level / 2))
+    return np.asarray(quantile * np.sqrt(variance * (leverage + prediction)))

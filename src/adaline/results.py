@@ -1,0 +1,101 @@
+"""What a solver returns: a solution, and a certificate that says how good it is.
+
+Conventions
+-----------
+theta is (1 + D) or (K, 1 + D), intercept first. The objective is the sum over rows of weight x loss, plus
+penalty/2 ||w||^2; the squared loss of a row is r^2/2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Status(Enum):
+    """How a fit ended; `advice` is what a person can do about it."""
+
+    SOLVED = ("solved", "nothing to do")
+    ILL_CONDITIONED = (
+        "ill-conditioned",
+        "some columns are nearly linear combinations of others: single coefficients mean little; "
+        "drop a column or use Ridge",
+    )
+    RANK_DEFICIENT = (
+        "rank-deficient",
+        "some columns are linear combinations of others (see aliased_): the minimum-norm solution is returned; "
+        "drop them or use Ridge",
+    )
+    FEW_DIGITS = (
+        "few digits",
+        "the sums alone leave few correct digits; fit all rows in one go to have them refined",
+    )
+    NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
+    DIVERGED = ("diverged", "the rate is too large: lower it or use rate='auto'; the last good weights are kept")
+
+    def __init__(self, label: str, advice: str) -> None:
+        self.label = label
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The proof that comes with every fit.
+
+    Parameters
+    ----------
+    objective : value of the objective at the solution (sum of half squared residuals, plus the penalty).
+    gradient : largest absolute derivative of the objective, coefficients taken on standardised columns.
+    gap : bound on objective minus optimum; infinity where none is known.
+    digits : correct significant digits of the worst coefficient, with respect to the exact answer for the float64
+        input. A coefficient that is zero to working precision is not counted.
+    condition : condition number of the design with centred columns of equal length (2-norm, estimated).
+    rank : rank of the design, the intercept not counted.
+    passes : times the rows were read.
+    seconds : wall-clock time of the fit.
+    solver : what was chosen, and why.
+    status, advice : how it ended, and one line a person can act on.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression
+    >>> fit = LinearRegression().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0])
+    >>> fit.certificate_.rank, str(fit.certificate_.status)
+    (1, 'solved')
+    """
+
+    objective: float
+    gradient: float
+    gap: float
+    digits: float
+    condition: float
+    rank: int
+    passes: int
+    seconds: float
+    solver: str
+    status: Status
+    advice: str
+
+    def __str__(self) -> str:
+        digits = "unknown" if math.isnan(self.digits) else f"{self.digits:.1f}"
+        return (
+            f"{self.status} by {self.solver}: {digits} digits, condition {self.condition:.3g}, rank {self.rank}, "
+            f"gradient {self.gradient:.2g}, gap {self.gap:.2g}, {self.passes} pass{'es' if self.passes != 1 else ''}, "
+            f"{self.seconds:.3g} s"
+            + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
+        )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients theta, (K, 1 + D) with the intercept first, and their certificate."""
+
+    theta: NDArray[np.float64]
+    certificate: Certificate

@@ -1,0 +1,90 @@
+"""The one page that chooses a solver by shape, sparsity, memory and conditioning, and says which it took.
+
+- D > N and many columns, or a Gram matrix beyond the memory limit: the dual N x N system where N is small enough, else
+  LSMR on products (sparse).
+- Otherwise one pass for the Gram matrix and Cholesky. That is the answer where its a-priori bound promises
+  `PROMISED_DIGITS` and the data are large; else residual passes refine it.
+- Too ill-conditioned for the Gram matrix: the triangle (QR), refined; numerically singular: SVD of the triangle.
+- `solver="gradient"`: batch descent on the sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidParameter
+from adaline.solvers import dual, lsmr
+from adaline.solvers.direct import assemble, finish, gram_name, solve_gram, solve_triangle
+from adaline.solvers.factor import SpectralFactor
+from adaline.solvers.fit import Fit, digits
+from adaline.solvers.refine import Refined, refine
+from adaline.sources import Source
+from adaline.sums import Moments
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
+GRAM_BYTES = 2**29
+WIDE_COLUMNS = 512
+SMALL = 1e6  # N D below which refinement costs nothing that matters
+PROMISED_DIGITS = 10.0
+PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass to be right to 9 digits
+SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the triangle takes over
+
+
+def is_wide(source: Source) -> bool:
+    """Whether the D x D Gram matrix should not exist."""
+    d, k = source.shape
+    return (d > source.n_rows and d > WIDE_COLUMNS) or 8 * (d + k) ** 2 > GRAM_BYTES
+
+
+def sums(source: Source, intercept: bool) -> Moments:
+    """Return the moments of a source, centred if there is an intercept; refuse numbers that are not finite."""
+    moments = source.sum(Moments, centred=intercept and not source.sparse)
+    if not moments.finite:
+        source.refuse_nonfinite()
+    return moments.about_mean() if intercept else moments
+
+
+def solve(source: Source, moments: Moments, intercept: bool, penalty: Array, solver: str = "auto") -> Fit:
+    """Solve least squares, or ridge with penalty (D,) in raw units, given the sums and the rows they came from."""
+    if solver in ("qr", "svd"):
+        return _by_triangle(source, moments, intercept, penalty, solver)
+    factor, out = solve_gram(moments, intercept, penalty)
+    small = source.n_rows * source.shape.features < SMALL
+    limit = SMALL_CONDITION if small else LARGE_CONDITION
+    if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit):
+        return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
+    how = gram_name(factor)
+    if small or not _promised(moments, factor.length, out):
+        out = refine(source, factor, out.theta, np.ldexp(penalty, -2 * factor.frame.scale))
+        how += ", refined"
+    return finish(moments, factor, out, penalty, how)
+
+
+def solve_wide(source: Source, intercept: bool, penalty: Array) -> Fit:
+    """Solve without a D x D matrix."""
+    if 8 * source.n_rows**2 <= GRAM_BYTES:
+        return dual.solve(source, intercept, penalty)
+    if source.sparse:
+        return lsmr.solve(source, intercept, penalty)
+    raise InvalidParameter(
+        f"{source.n_rows} x {source.shape.features} dense: both X'X and XX' exceed the limit of "
+        f"{GRAM_BYTES >> 20} MiB. Drop columns, give X as a sparse matrix, or use solver='gradient'."
+    )
+
+
+def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: Array, solver: str) -> Fit:
+    factor, out = solve_triangle(source, moments, intercept, penalty, solver == "svd")
+    how = "triangle (SVD), refined" if isinstance(factor, SpectralFactor) else "triangle (QR), refined"
+    return assemble(moments, factor, out, penalty, how)
+
+
+def _promised(moments: Moments, length: Array, out: Refined) -> bool:
+    """Whether the a-priori bound gives enough digits of coefficients and residual sum of squares."""
+    lengths = np.concatenate([[np.sqrt(moments.weight)], length])
+    total = moments.second.diagonal()[moments.shape.features :]
+    return bool(
+        digits(out.error, out.theta, lengths) >= PROMISED_DIGITS and (out.squares >= PROMISED_SQUARES * total).all()
+    )

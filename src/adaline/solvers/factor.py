@@ -1,0 +1,251 @@
+"""Factors of the penalised, centred second moments: what direct solvers, refinement and inference share.
+
+    S + P = L C L,   L = diag(length), C with unit diagonal (equilibrated)
+
+C = R'R by Cholesky or from the triangle, or C = V diag(s^2) V' where it is numerically singular. A factor answers two
+questions: `solve(g)` = (S + P)^-1 g, and `half(b)`, whose squared row norms are b'(S + P)^-1 b (standard errors,
+leverages). All vectors are in scaled coordinates: column j times 2^-exponent[j].
+
+Columns that do not vary about their mean are dead: they take no part and their coefficients are zero. Where directions
+are cut off, the solution is the one of minimum norm in raw units, with the intercept outside the norm.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from adaline.sums import Moments, Triangle
+from adaline.sums.moments import ROUNDING
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+EPS = 2 * ROUNDING
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the columns [x t] sit: total weight, means as hi + lo (zero without intercept), exponents; D features."""
+
+    features: int
+    weight: float
+    intercept: bool
+    mean_hi: Array
+    mean_lo: Array
+    exponent: Array
+
+    @property
+    def scale(self) -> Array:
+        """Exponents of the features, as whole numbers."""
+        return self.exponent[: self.features].astype(np.int64)
+
+    @property
+    def target_scale(self) -> Array:
+        """Exponents of the targets, as whole numbers."""
+        return self.exponent[self.features :].astype(np.int64)
+
+    def scaled_mean(self) -> tuple[Array, Array]:
+        """Return the means of the features in scaled coordinates, hi and lo."""
+        d = self.features
+        return np.ldexp(self.mean_hi[:d], -self.scale), np.ldexp(self.mean_lo[:d], -self.scale)
+
+
+class Factor(ABC):
+    """A factored S + P."""
+
+    def __init__(self, frame: Frame, length: Array, alive: Mask, condition: float, rank: int) -> None:
+        self.frame = frame
+        self.length = length
+        self.alive = alive
+        self.condition = condition
+        self.rank = rank
+
+    @abstractmethod
+    def half(self, b: Array) -> Array:
+        """Return rows h, (m, r), with h h' = b (S + P)^-1 b'."""
+
+    @abstractmethod
+    def solve(self, g: Array) -> Array:
+        """Return rows (S + P)^-1 g, (m, D)."""
+
+    @abstractmethod
+    def aliased(self) -> list[int]:
+        """Return the columns that are linear combinations of those before them."""
+
+    def inverse_lengths(self) -> Array:
+        """Return sqrt of the diagonal of (S + P)^-1."""
+        return np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1)
+
+
+class CholeskyFactor(Factor):
+    """C = R'R, all living columns independent."""
+
+    def __init__(self, frame: Frame, length: Array, alive: Mask, r: Array, condition: float) -> None:
+        super().__init__(frame, length, alive, condition, int(alive.sum()))
+        self.r = np.asfortranarray(r)
+
+    def half(self, b: Array) -> Array:
+        """Return R^-T L^-1 b."""
+        return np.asarray(lapack.dtrtrs(self.r, (b * (self.alive / self.length)).T, trans=1)[0].T)
+
+    def solve(self, g: Array) -> Array:
+        """Return L^-1 R^-1 R^-T L^-1 g."""
+        down = self.alive / self.length
+        return np.asarray(lapack.dpotrs(self.r, (g * down).T)[0].T) * down
+
+    def aliased(self) -> list[int]:
+        """Return the dead columns."""
+        return [int(j) for j in np.flatnonzero(~self.alive)]
+
+
+class SpectralFactor(Factor):
+    """C = V diag(s^2) V' with the smallest s cut off; solutions have minimum norm in raw units."""
+
+    def __init__(self, frame: Frame, length: Array, alive: Mask, v: Array, s: Array, rank: int) -> None:
+        condition = float(s[0] / s[rank - 1]) if rank else 1.0
+        super().__init__(frame, length, alive, condition, rank)
+        self.v, self.s = v[:, :rank], s[:rank]
+        scale = frame.scale - frame.scale.min(initial=0)
+        self.raw = np.exp2(-np.minimum(scale, 500.0))
+        null = v[:, rank:] * (self.raw / length)[:, None]
+        size = np.linalg.norm(null, axis=0)
+        self.null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
+
+    def half(self, b: Array) -> Array:
+        """Return diag(1/s) V' L^-1 applied to the part of b that the rows span."""
+        b = b / self.raw
+        b = (b - (b @ self.null) @ self.null.T) * self.raw
+        return np.asarray((b / self.length) @ self.v / self.s)
+
+    def solve(self, g: Array) -> Array:
+        """Return the minimum-norm solution of (S + P) u = g."""
+        return self.project(((g / self.length) @ self.v / self.s**2) @ self.v.T / self.length)
+
+    def project(self, u: Array) -> Array:
+        """Return the solution of minimum norm in raw units among those that differ from u by what was cut off."""
+        w = u * self.raw
+        return np.asarray((w - (w @ self.null) @ self.null.T) / self.raw)
+
+    def aliased(self) -> list[int]:
+        """Go through the columns of diag(s) V' in order and collect those within the span of the ones before."""
+        columns = self.s[:, None] * self.v.T
+        tolerance = max(1e-3 * self.s[-1], 1e-13) if self.rank else np.inf
+        basis: list[Array] = []
+        out: list[int] = []
+        for j in range(self.frame.features):
+            rest = columns[:, j].copy()
+            for _ in range(2):
+                for q in basis:
+                    rest -= q * (q @ rest)
+            size = float(np.linalg.norm(rest)) if self.rank else 0.0
+            if size > tolerance and len(basis) < self.rank:
+                basis.append(rest / size)
+            else:
+                out.append(j)
+        return out
+
+
+def gram_factor(moments: Moments, intercept: bool, penalty: Array) -> tuple[CholeskyFactor | SpectralFactor, Array]:
+    """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
+    frame = moments_frame(moments, intercept)
+    d = frame.features
+    gram, noise = moments.second[:d, :d], moments.noise[:d]
+    ridge = np.ldexp(penalty, -2 * frame.scale)
+    diagonal = gram.diagonal() + ridge
+    alive = diagonal > 4 * noise
+    length = np.sqrt(np.where(alive, diagonal, 1.0))
+    c = gram / np.outer(length, length)
+    c[np.diag_indices(d)] = 1.0
+    if not alive.all():
+        c[~alive, :] = 0.0
+        c[:, ~alive] = 0.0
+        c[~alive, ~alive] = 1.0
+    relative = np.where(alive, noise / length**2, 0.0) + 8 * ROUNDING
+    r, info = lapack.dpotrf(c, lower=0, clean=1)
+    if info == 0:
+        condition = estimate_condition(c, r)
+        if condition**2 * relative.max() * 100 < 1:
+            return CholeskyFactor(frame, length, alive, r, condition), relative
+    if not alive.all():
+        c[~alive, ~alive] = 0.0
+    values, v = np.linalg.eigh(c)
+    values, v = values[::-1], v[:, ::-1]
+    cut = 4 * d * relative.max()
+    rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
+    return SpectralFactor(frame, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank), relative
+
+
+def triangle_factor(
+    triangle: Triangle, features: int, weight: float, penalty: Array, spectral: bool
+) -> tuple[CholeskyFactor | SpectralFactor, Array, Array]:
+    """Factor the triangle; also return the solution u = L^-1 R^-1 (rotated targets), (K, D), and its SSE, (K,)."""
+    ones = int(triangle.centred)
+    r = triangle.r
+    mean_hi, mean_lo = np.zeros(len(triangle.shift)), np.zeros(len(triangle.shift))
+    if ones and len(r):
+        first = np.ldexp(r[0, 1:] / r[0, 0], triangle.exponent.astype(np.int64))
+        mean_hi = triangle.shift + first
+        mean_lo = (triangle.shift - mean_hi) + first
+    frame = Frame(features, weight, triangle.centred, mean_hi, mean_lo, triangle.exponent)
+    whole = np.linalg.norm(r[:, ones:], axis=0)
+    inner = r[ones:, ones:]
+    length = np.linalg.norm(inner[:, :features], axis=0)
+    alive = length > 16 * EPS * whole[:features]
+    ridge = np.sqrt(np.ldexp(penalty, -2 * frame.scale))
+    alive |= ridge > 0
+    stacked = np.zeros((len(inner) + features, inner.shape[1]))
+    stacked[: len(inner)] = inner
+    stacked[len(inner) :, :features] = np.diag(ridge)
+    length = np.where(alive, np.hypot(length, ridge), 1.0)
+    stacked[:, :features] *= alive / length
+    qr, _, _, _ = lapack.dgeqrf(np.asfortranarray(stacked))
+    q = len(triangle.exponent)
+    full = np.zeros((max(q, features), q))
+    full[: min(len(qr), q)] = np.triu(qr[:q])
+    c_r, rotated = full[:features, :features], full[:features, features:].T
+    rest = (full[features:, features:] ** 2).sum(axis=0)
+    u, s, vt = np.linalg.svd(c_r)
+    spread = np.linalg.norm((np.hypot(whole[:features], _raw_length(frame)) / length * alive)[:, None] * vt.T, axis=0)
+    tolerance = 2 * (features + 10) * EPS
+    rank = int((s > np.maximum(tolerance * s[0], 4 * EPS * spread)).sum()) if features and s[0] > 0 else 0
+    if rank == int(alive.sum()) and not spectral:
+        condition = float(s[0] / s[rank - 1]) if rank else 1.0
+        c_r = c_r + np.diag(1.0 * ~alive)
+        start = lapack.dtrtrs(c_r, (rotated * alive).T)[0].T / length
+        return CholeskyFactor(frame, length, alive, c_r, condition), start, rest
+    along = rotated @ u
+    factor = SpectralFactor(frame, length, alive, vt.T, s, rank)
+    start = factor.project((along[:, :rank] / s[:rank]) @ vt[:rank] / length)
+    return factor, start, rest + (along[:, rank:] ** 2).sum(axis=1)
+
+
+def moments_frame(moments: Moments, intercept: bool) -> Frame:
+    """Return the frame of moments: centred ones with an intercept, raw ones without."""
+    zero = np.zeros(moments.columns)
+    hi, lo = (moments.first_hi, moments.first_lo) if intercept else (zero, zero)
+    return Frame(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
+
+
+def _raw_length(frame: Frame) -> Array:
+    """Length of the raw columns' constant part, sqrt(W) |mean|: their rounding shows in the rank."""
+    return np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0])
+
+
+def estimate_condition(c: Array, r: Array) -> float:
+    """Estimate sqrt of the condition of C = R'R, which is that of the design, by power iteration."""
+    v = np.cos(np.arange(1.0, len(c) + 1.0))
+    w = v.copy()
+    largest = smallest = 1.0
+    for _ in range(8):
+        v = c @ v
+        largest = float(np.sqrt(v @ v))
+        v /= largest
+        w = lapack.dpotrs(r, w)[0]
+        smallest = float(np.sqrt(w @ w))
+        w /= smallest
+    return float(np.sqrt(max(largest * smallest, 1.0)))

@@ -1,0 +1,91 @@
+"""What a linear solver hands over: the solution, and what inference, prediction intervals and continuation need."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.results import Certificate, Solution, Status
+from adaline.solvers.factor import Factor, Frame
+from adaline.sums.moments import ROUNDING
+
+Array = NDArray[np.float64]
+
+MOST_DIGITS = -math.log10(ROUNDING)
+NEGLIGIBLE = 2.0**-70  # a coefficient this small next to the others is zero to working precision
+ILL_CONDITIONED = 1e8
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A solved least-squares or ridge problem for K targets.
+
+    Parameters
+    ----------
+    solution : theta in raw units, and its certificate.
+    squares : (K,) sums of weighted squared residuals.
+    total : (K,) sums of squares of the targets, about their means if there is an intercept.
+    factor : of the penalised second moments; None for wide and iterative solvers.
+    trace : (K,) trace of the hat matrix, intercept included: the effective number of parameters.
+    rows, weight : number of rows, and the sum of their weights.
+    penalty : (D,) in raw units.
+    """
+
+    solution: Solution
+    squares: Array
+    total: Array
+    factor: Factor | None
+    trace: Array
+    rows: int
+    weight: float
+    penalty: Array
+
+
+def raw_theta(frame: Frame, theta: Array) -> Array:
+    """Return coefficients in raw units from scaled ones."""
+    out = theta.copy()
+    out[:, 1:] = np.ldexp(theta[:, 1:], -frame.scale)
+    return np.asarray(np.ldexp(out, frame.target_scale[:, None]))
+
+
+def digits(error: Array, theta: Array, length: Array) -> float:
+    """Return the correct digits of the worst coefficient, given bounds on their absolute errors.
+
+    `length` (1 + D) makes coefficients comparable: one that is negligible next to the others counts as zero.
+    """
+    size = np.abs(theta)
+    counted = size * length > NEGLIGIBLE * (size * length).max(axis=1, keepdims=True)
+    if not counted.any():
+        return MOST_DIGITS
+    worst = float((error[counted] / size[counted]).max()) + ROUNDING
+    return max(-math.log10(worst), 0.0) if math.isfinite(worst) else 0.0
+
+
+def judge(rank: int, features: int, condition: float, found: float) -> Status:
+    """Return the status of a direct solution."""
+    if rank < features:
+        return Status.RANK_DEFICIENT
+    if condition > ILL_CONDITIONED:
+        return Status.ILL_CONDITIONED
+    return Status.SOLVED if found >= 6 else Status.FEW_DIGITS
+
+
+def certificate(
+    *,
+    status: Status,
+    objective: float,
+    gradient: float,
+    gap: float,
+    digits: float,
+    condition: float,
+    rank: int,
+    passes: int,
+    solver: str,
+) -> Certificate:
+    """Return a certificate with the advice of its status; the system fills in the seconds."""
+    return Certificate(
+        objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, status.advice
+    )

@@ -1,0 +1,113 @@
+"""Sparse data with too many rows and columns for any Gram matrix: LSMR on products X v and X'u (Fong and Saunders).
+
+Centring and column scaling are part of the operator; X itself is only multiplied with. A second run on the residual of
+the first refines it, and its size gives the digits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import lsmr as scipy_lsmr
+
+from adaline.results import Solution, Status
+from adaline.solvers.dual import column_scale
+from adaline.solvers.fit import Fit, certificate, digits
+from adaline.sources import Source
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-14
+MAX_STEPS = 20_000
+RUNS = 2
+
+
+def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
+    """Solve least squares of minimum norm, or ridge with penalty (D,)."""
+    n, d = source.n_rows, source.shape.features
+    weight = np.ones(n) if source.weight is None else source.weight
+    root = np.sqrt(weight)
+    total = weight.sum()
+    mean = source.rmatvec(weight) / total * intercept
+    t = source.target()
+    mean_t = weight @ t / total * intercept
+    if not (np.isfinite(mean).all() and np.isfinite(source.rmatvec(weight)).all() and np.isfinite(t).all()):
+        source.refuse_nonfinite()
+    ridge = float(penalty.any())
+    scale = column_scale(penalty)
+    if not ridge and n > d:
+        spread = source.spread(intercept)
+        scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+    operator = LinearOperator(
+        (n, d),
+        matvec=lambda v: root * (source.matvec(scale * v) - mean @ (scale * v)),
+        rmatvec=lambda u: scale * (source.rmatvec(root * u) - mean * (root @ u)),
+        dtype=np.float64,
+    )
+    w = np.zeros((t.shape[1], d))
+    squares, passes, condition, converged = np.zeros(len(w)), 0, 1.0, True
+    error = np.zeros(len(w))
+    rhs = (root[:, None] * (t - mean_t)).T
+    left = 0.0
+    for k in range(len(w)):
+        v, before = np.zeros(d), 0.0
+        for _ in range(RUNS):
+            residual = rhs[k] - operator.matvec(v)
+            step, stop, steps, found = _run(operator, residual, v, ridge)
+            v = v + step
+            size = float(np.abs(scale * step).max())
+            error[k] = size * min(size / before, 1.0) if before else size
+            before = size
+            passes += 2 * steps
+            condition = max(condition, float(found))
+            converged &= stop != 7
+        w[k] = scale * v
+        residual = rhs[k] - operator.matvec(v)
+        squares[k] = residual @ residual
+        left = max(left, float(np.abs(operator.rmatvec(residual) - ridge * v).max()))
+    theta = np.column_stack([mean_t - w @ mean, w])
+    errors = np.column_stack([error * np.abs(mean).sum(), np.tile(error[:, None], d)])
+    return Fit(
+        Solution(
+            theta,
+            certificate(
+                status=Status.SOLVED if converged else Status.NOT_CONVERGED,
+                objective=float(0.5 * (squares + (w**2) @ penalty).sum()),
+                gradient=left,
+                gap=float(0.5 * left**2 * d) if ridge else np.inf,
+                digits=digits(errors, theta, np.ones(1 + d)),
+                condition=condition,
+                rank=min(n - intercept, d),
+                passes=passes,
+                solver="LSMR on products",
+            ),
+        ),
+        squares=squares,
+        total=(rhs**2).sum(axis=1),
+        factor=None,
+        trace=np.full(len(w), np.nan),
+        rows=n,
+        weight=float(total),
+        penalty=penalty,
+    )
+
+
+def _run(operator: LinearOperator, residual: Array, v: Array, ridge: float) -> tuple[Array, int, int, float]:
+    """Solve for a correction of v; a penalty pulls on v + step, so it enters as extra rows."""
+    n, d = operator.shape
+    if not ridge:
+        step, stop, steps, *_, condition, _ = scipy_lsmr(
+            operator, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
+        )
+    else:
+        stacked = LinearOperator(
+            (n + d, d),
+            matvec=lambda s: np.concatenate([operator.matvec(s), s]),
+            rmatvec=lambda u: operator.rmatvec(u[:n]) + u[n:],
+            dtype=np.float64,
+        )
+        step, stop, steps, *_, condition, _ = scipy_lsmr(
+            stacked, np.concatenate([residual, -v]), atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
+        )
+    return step, int(stop), int(steps), float(condition)

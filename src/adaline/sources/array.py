@@ -1,0 +1,169 @@
+"""Rows in memory: dense arrays of any strides, and CSR matrices. No copy of X is ever made."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.sources.base import BLOCK_ELEMENTS, Outer, Source, block_rows
+from adaline.sums.columns import exponents
+
+Array = NDArray[np.float64]
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class ArraySource(Source):
+    """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block."""
+
+    def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
+        self.x = x
+        self.t = t
+        self.weight = weight
+        self.names = names
+        self.n_rows = x.shape[0]
+        self.shape = Shape(x.shape[1], t.shape[1])
+        self.rows_per_block = block_rows(x.shape[1])
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks, at least one."""
+        return max(-(-self.n_rows // self.rows_per_block), 1)
+
+    def block(self, i: int) -> Block:
+        """Return a view of the rows of block i."""
+        if self.n_rows <= self.rows_per_block:
+            return Block(_floats(self.x), self.t, self.weight)
+        first = i * self.rows_per_block
+        rows = slice(first, first + self.rows_per_block)
+        weight = None if self.weight is None else self.weight[rows]
+        return Block(_floats(self.x[rows]), self.t[rows], weight, first_row=first)
+
+    def target(self) -> Array:
+        """Return the targets."""
+        return self.t
+
+    def with_target(self, k: int) -> Source:
+        """Return the same rows with target k alone."""
+        return type(self)(self.x, np.ascontiguousarray(self.t[:, k : k + 1]), self.weight, self.names)
+
+    def matvec(self, v: Array) -> Array:
+        """Return X v, block by block."""
+        return self.map(lambda block: np.asarray(block.x @ v))
+
+    def rmatvec(self, u: Array) -> Array:
+        """Return X' u, by strips of columns."""
+        return np.concatenate([_floats(self.x[:, strip]).T @ u for strip in self._strips()])
+
+    def outer(self, intercept: bool, scale: Array) -> Outer:
+        """Sum the dual Gram matrix over strips of columns, each centred exactly."""
+        gram = np.zeros((self.n_rows, self.n_rows))
+        mean = np.zeros(self.shape.features)
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        for strip in self._strips():
+            x, mean[strip] = self._centred(strip, weight, intercept)
+            x *= scale[strip] * np.sqrt(weight)[:, None]
+            gram += x @ x.T
+        return Outer(gram, mean)
+
+    def spread(self, intercept: bool) -> Array:
+        """Return root mean squares, by strips of columns."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        strips = [self._centred(strip, weight, intercept)[0] for strip in self._strips()]
+        return np.sqrt(np.concatenate([weight @ x**2 for x in strips]) / weight.sum())
+
+    def _centred(self, strip: slice, weight: Array, intercept: bool) -> tuple[Array, Array]:
+        x = self.x[:, strip].astype(np.float64)
+        mean = weight @ x / weight.sum() * intercept
+        return x - mean, mean
+
+    def _strips(self) -> list[slice]:
+        width = max(BLOCK_ELEMENTS // max(self.n_rows, 1), 1)
+        return [slice(j, j + width) for j in range(0, self.shape.features, width)]
+
+
+class SparseSource(Source):
+    """A CSR matrix; zeros stay zeros: nothing is centred, a rank-one correction does it afterwards."""
+
+    sparse = True
+
+    def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
+        self.x = x if x.data.dtype in FLOATS else x.astype(np.float64)
+        self.t = t
+        self.weight = weight
+        self.names = names
+        self.n_rows = x.shape[0]
+        self.shape = Shape(x.shape[1], t.shape[1])
+
+    @cached_property
+    def n_blocks(self) -> int:
+        """Few blocks, as each carries a D x D matrix: one for every 16 D^2 multiply-adds."""
+        nonzeros = np.diff(self.x.indptr).astype(np.float64)
+        work = float(nonzeros @ nonzeros)
+        return int(min(max(work / (16.0 * max(self.shape.features, 1) ** 2), 1), 256, max(self.n_rows, 1)))
+
+    def block(self, i: int) -> Block:
+        """Return the rows of block i; the index arrays are views."""
+        if self.n_blocks == 1:
+            return Block(self.x, self.t, self.weight, self.exponent)
+        first, last = (self.n_rows * j // self.n_blocks for j in (i, i + 1))
+        start, stop = self.x.indptr[first], self.x.indptr[last]
+        x = type(self.x)(
+            (self.x.data[start:stop], self.x.indices[start:stop], self.x.indptr[first : last + 1] - start),
+            shape=(last - first, self.shape.features),
+            copy=False,
+        )
+        weight = None if self.weight is None else self.weight[first:last]
+        return Block(x, self.t[first:last], weight, self.exponent, first)
+
+    @cached_property
+    def exponent(self) -> Array:
+        """Column scales, from the largest magnitude in each column."""
+        largest = np.zeros(self.shape.features)
+        np.maximum.at(largest, self.x.indices, np.abs(self.x.data))
+        reach = np.concatenate([largest, np.abs(self.t).max(axis=0, initial=0.0)])
+        return exponents(reach, reach)
+
+    def target(self) -> Array:
+        """Return the targets."""
+        return self.t
+
+    def with_target(self, k: int) -> Source:
+        """Return the same rows with target k alone."""
+        return type(self)(self.x, np.ascontiguousarray(self.t[:, k : k + 1]), self.weight, self.names)
+
+    def matvec(self, v: Array) -> Array:
+        """Return X v."""
+        return np.asarray(self.x @ v)
+
+    def rmatvec(self, u: Array) -> Array:
+        """Return X' u."""
+        return np.asarray(self.x.T @ u)
+
+    def spread(self, intercept: bool) -> Array:
+        """Return root mean squares; about the mean by subtracting its square."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        total = weight.sum()
+        mean = self.rmatvec(weight) / total * intercept
+        return np.sqrt(np.maximum(np.asarray(self.x.multiply(self.x).T @ weight) / total - mean**2, 0.0))
+
+    def outer(self, intercept: bool, scale: Array) -> Outer:
+        """Return the dual Gram matrix: a sparse product, then the centring as a rank-two correction."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        scaled = self.x.multiply(scale).tocsr()
+        gram = (scaled @ scaled.T).toarray()
+        mean = np.zeros(self.shape.features)
+        if intercept:
+            mean = np.asarray(self.x.T @ weight) / weight.sum()
+            cross = np.asarray(scaled @ (mean * scale))
+            gram += (mean * scale) @ (mean * scale) - cross[:, None] - cross
+        root = np.sqrt(weight)
+        return Outer(np.asarray(gram * root[:, None] * root), mean)
+
+
+def _floats(x: Any) -> Any:
+    return x if x.dtype in FLOATS else x.astype(np.float64)

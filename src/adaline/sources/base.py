@@ -1,0 +1,131 @@
+"""Where rows come from. A solver sees only this: it asks for sums, and for products where the data are wide."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.errors import InvalidData
+from adaline.sources.threads import one_blas_thread, run_blocks, tree_sum
+from adaline.sums import Sum
+
+Array = NDArray[np.float64]
+S = TypeVar("S", bound=Sum)
+
+BLOCK_ELEMENTS = 2**20
+MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
+
+
+class Outer(NamedTuple):
+    """The dual Gram matrix of weighted centred rows (N, N), scaled columns, and the column means (D,)."""
+
+    gram: Array
+    mean: Array
+
+
+class Source(ABC):
+    """Rows with targets and weights, cut into blocks of a fixed size whatever the threads."""
+
+    shape: Shape
+    n_rows: int
+    names: tuple[str, ...] | None
+    weight: Array | None
+    replayable: bool = True
+    ordered: bool = True
+    sparse: bool = False
+
+    @property
+    @abstractmethod
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+
+    @abstractmethod
+    def block(self, i: int) -> Block:
+        """Return block i, without copying rows."""
+
+    @abstractmethod
+    def outer(self, intercept: bool, scale: Array) -> Outer:
+        """Return (X - mean) diag(scale)^2 (X - mean)' with rows times sqrt(weight), for data with few rows."""
+
+    @abstractmethod
+    def matvec(self, v: Array) -> Array:
+        """Return X v."""
+
+    @abstractmethod
+    def rmatvec(self, u: Array) -> Array:
+        """Return X' u."""
+
+    @abstractmethod
+    def spread(self, intercept: bool) -> Array:
+        """Return the root mean square of each column, about its mean if there is an intercept."""
+
+    @abstractmethod
+    def target(self) -> Array:
+        """Return all targets, (N, K)."""
+
+    @abstractmethod
+    def with_target(self, k: int) -> Source:
+        """Return the same rows with target k alone."""
+
+    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+        """Return the sum over all rows, merged in a fixed tree."""
+
+        def make(i: int) -> S:
+            out = kind.zero(self.shape, **config)
+            out.add(self.block(i), theta)
+            return out
+
+        if kind.uses_blas:
+            with one_blas_thread():
+                return tree_sum(self.n_blocks, make)
+        return tree_sum(self.n_blocks, make)
+
+    def map(self, function: Callable[[Block], Array]) -> Array:
+        """Return function(block) for all rows in order: predictions, leverages."""
+        parts: list[Array] = [np.empty(0)] * self.n_blocks
+
+        def work(i: int) -> None:
+            parts[i] = function(self.block(i))
+
+        with one_blas_thread():
+            run_blocks(self.n_blocks, work)
+        return np.concatenate(parts)
+
+    def total_weight(self) -> float:
+        """Return the sum of the weights."""
+        return float(self.n_rows) if self.weight is None else float(self.weight.sum())
+
+    def refuse_nonfinite(self) -> None:
+        """Raise, naming the first row and column that is NaN or infinite; called only after a sum came out so."""
+        for i in range(self.n_blocks):
+            block = self.block(i)
+            x = block.x.toarray() if self.sparse else block.x
+            for what, values in (("X", x), ("y", block.t)):
+                bad = np.argwhere(~np.isfinite(values))
+                if len(bad):
+                    row, column = (int(v) for v in bad[0])
+                    kind = "NaN" if np.isnan(values[row, column]) else "infinity"
+                    name = f", column {self.name(column)!r}" if what == "X" else ""
+                    raise InvalidData(
+                        f"Input {what} contains {kind}: first at row {block.first_row + row}{name}. "
+                        "Drop or fill such rows before fitting."
+                    )
+        raise InvalidData(
+            "The sums over X and y overflow: some numbers are beyond 1e300 in magnitude, infinity for float64. "
+            "Rescale that column."
+        )
+
+    def name(self, column: int) -> str:
+        """Return the name of a feature column, x0, x1, ... where it has none."""
+        return f"x{column}" if self.names is None else self.names[column]
+
+
+def block_rows(features: int) -> int:
+    """Return the fixed number of rows of a dense block: a power of two, a few megabytes."""
+    rows = 1 << max((BLOCK_ELEMENTS // max(features, 1)).bit_length() - 1, 0)
+    return min(max(rows, MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)

@@ -1,0 +1,132 @@
+"""Threads live here, and only here: blocks run on a pool and their sums are merged in a fixed binary tree.
+
+The tree is by block index, whatever thread finishes first, so the result has the same bits on 1 or 16 threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from adaline.errors import InvalidParameter
+from adaline.sums import Sum
+
+S = TypeVar("S", bound=Sum)
+
+_chosen: int | None = None
+
+
+def set_threads(n: int | None) -> None:
+    """Set the number of threads for all fits; None returns to ADALINE_THREADS, or all cores.
+
+    The results do not depend on it, to the last bit.
+
+    Examples
+    --------
+    >>> import adaline
+    >>> adaline.set_threads(2)
+    >>> adaline.set_threads(None)
+    """
+    global _chosen
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+        raise InvalidParameter(f"set_threads takes a positive whole number or None, got {n!r}")
+    _chosen = n
+
+
+def threads() -> int:
+    """Return the number of threads in use."""
+    if _chosen is not None:
+        return _chosen
+    wanted = os.environ.get("ADALINE_THREADS")
+    if wanted is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not wanted.isdigit() or int(wanted) < 1:
+        raise InvalidParameter(f"ADALINE_THREADS must be a positive whole number, got {wanted!r}")
+    return int(wanted)
+
+
+def run_blocks(count: int, work: Callable[[int], None]) -> None:
+    """Call work(i) for i = 0 .. count - 1 on all threads, taken in order; an exception stops the rest."""
+    workers = min(threads(), count)
+    if workers <= 1:
+        for i in range(count):
+            work(i)
+        return
+    indices = iter(range(count))
+    lock = threading.Lock()
+    failed = threading.Event()
+
+    def worker() -> None:
+        try:
+            while not failed.is_set():
+                with lock:
+                    i = next(indices, None)
+                if i is None:
+                    return
+                work(i)
+        except BaseException:
+            failed.set()
+            raise
+
+    helpers = [_pool(os.getpid(), workers - 1).submit(worker) for _ in range(workers - 1)]
+    try:
+        worker()
+    finally:
+        errors = [helper.exception() for helper in helpers]
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def tree_sum(count: int, make: Callable[[int], S]) -> S:
+    """Return make(0) + ... + make(count - 1), merged left to right in a fixed binary tree."""
+    if count == 1:
+        return make(0)
+    waiting: dict[tuple[int, int], S] = {}
+    lock = threading.Lock()
+
+    def work(i: int) -> None:
+        node, level = make(i), 0
+        while True:
+            width = -(-count >> level)
+            if width == 1:
+                break
+            sibling = (level, i ^ 1)
+            if sibling[1] < width:
+                with lock:
+                    other = waiting.pop(sibling, None)
+                    if other is None:
+                        waiting[level, i] = node
+                        return
+                left, right = (node, other) if i % 2 == 0 else (other, node)
+                left.merge(right)
+                node = left
+            level, i = level + 1, i >> 1
+        waiting[level, 0] = node
+
+    run_blocks(count, work)
+    return waiting.popitem()[1]
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread while blocks run."""
+    with _blas().limit(limits=1):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+@cache
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="adaline")

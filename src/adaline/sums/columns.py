@@ -1,0 +1,63 @@
+"""The columns z = [x t] of a block, shifted and scaled, in the array-API namespace of its rows.
+
+A column is scaled by 2^-e, which is exact; shift and exponents come from a few pilot rows spread over the block, so
+that no extra pass is needed. As the pilot rows belong to the block, even the worst shift costs little: the sum of
+squares about it is at most rows/pilot rows times the one about the mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.block import Block
+
+Array = NDArray[np.float64]
+
+PILOT_ROWS = 32
+
+
+def pilot(block: Block, centred: bool) -> tuple[Array, Array]:
+    """Return shift (zero if not centred) and exponents of a dense block with some positive weight."""
+    n = block.rows
+    some = np.arange(PILOT_ROWS) * n // PILOT_ROWS if n > PILOT_ROWS else np.arange(n)
+    weight = np.ones(n) if block.weight is None else np.asarray(block.weight)
+    if not weight[some].any():
+        some = np.flatnonzero(weight)[:1]
+    z = np.stack([np.concatenate([host(block.x[int(i), :]), host(block.t[int(i), :])]) for i in some])
+    share = weight[some] / weight[some].sum()
+    shift = share @ z if centred else np.zeros(z.shape[1])
+    return shift, exponents(np.abs(z - shift).max(axis=0), np.abs(z).max(axis=0))
+
+
+def exponents(spread: Array, size: Array) -> Array:
+    """Return the power of two above the spread of each column, or above its size where it does not spread."""
+    reach = np.where(spread > 0, spread, size)
+    return np.where(np.isfinite(reach), np.frexp(reach)[1], 0).astype(np.float64)
+
+
+def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, Any]:
+    """Return sqrt(w) (z - shift) 2^-e, (n, q), and sqrt(w), (n, 1)."""
+    x = block.x.toarray() if sparse.issparse(block.x) else block.x
+    xp = x.__array_namespace__()
+    z = xp.concat([xp.astype(x, xp.float64), xp.asarray(block.t, dtype=xp.float64)], axis=1)
+    z = times_power(xp, z - xp.asarray(shift), -exponent)
+    root = xp.ones((block.rows, 1), dtype=xp.float64)
+    if block.weight is not None:
+        root = xp.reshape(xp.sqrt(xp.asarray(block.weight, dtype=xp.float64)), (-1, 1))
+        z = z * root
+    return z, root
+
+
+def times_power(xp: Any, array: Any, exponent: Any) -> Any:
+    """Return array 2^exponent, by two factors since one alone may overflow."""
+    half = np.floor(np.asarray(exponent) / 2)
+    return array * xp.asarray(np.exp2(half)) * xp.asarray(np.exp2(exponent - half))
+
+
+def host(array: Any) -> Array:
+    """Return an array of any namespace as NumPy float64."""
+    return np.asarray(array if isinstance(array, np.ndarray) else np.from_dlpack(array), dtype=np.float64)

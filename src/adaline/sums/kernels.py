@@ -1,0 +1,20 @@
+"""The native kernels, or None where they could not be built; then the references run, and this says so once."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from adaline.errors import AdalineWarning
+
+native: Any
+try:
+    from adaline import _native as native
+except ImportError:
+    native = None
+    warnings.warn(
+        "adaline's native core is missing (it could not be built or loaded): results are the same, but slower. "
+        "Install a C++ compiler and reinstall adaline.",
+        AdalineWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,70 @@
+"""The exact leave-one-out error of ridge regression, for many penalties in one pass.
+
+    r = t - mean_t - z'(c / (d + lambda)),   h = 1/W + sum_k z_k^2 / (d_k + lambda),   E = sum w (r / (1 - h))^2
+
+z are the coordinates of a centred row along the eigenvectors of S, d its eigenvalues, c = V'X't. Dividing by 1 - h gives
+the residual that the row would have if it were left out of the fit (a row of weight w: one of its w copies).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.sums.base import Sum
+from adaline.sums.columns import host, weighted_columns
+
+Array = NDArray[np.float64]
+
+
+class Ridges(NamedTuple):
+    """Ridge fits in the eigenbasis of S.
+
+    mean, exponent: of the columns [x t]; rotation (D, r) takes scaled centred rows to z; d (r,) eigenvalues; c (K, r)
+    cross moments; penalties (K, L); constant: 1/W, or 0 without intercept.
+    """
+
+    mean: Array
+    exponent: Array
+    rotation: Array
+    d: Array
+    c: Array
+    penalties: Array
+    constant: float
+
+
+class LeaveOneOut(Sum):
+    """Sums (K, L) of squared leave-one-out residuals."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, sums: Array) -> None:
+        self.sums = sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows, for `penalties` penalties."""
+        return cls(np.zeros((shape.targets, int(config.get("penalties", 1)))))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at the fits theta."""
+        columns, root = weighted_columns(Block(block.x, block.t), theta.mean, theta.exponent)
+        xp = columns.__array_namespace__()
+        features = block.shape.features
+        z = xp.matmul(columns[:, :features], xp.asarray(theta.rotation))
+        weight = root[:, 0] if block.weight is None else xp.asarray(block.weight, dtype=xp.float64)
+        for k in range(block.shape.targets):
+            shrink = xp.asarray(1.0 / (theta.d[:, None] + theta.penalties[k]))
+            residual = columns[:, features + k, None] - xp.matmul(z * xp.asarray(theta.c[k]), shrink)
+            rest = 1.0 - theta.constant - xp.matmul(z * z, shrink)
+            self.sums[k] += host(xp.matmul(weight, (residual / rest) ** 2))
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.sums,)

@@ -1,0 +1,301 @@
+"""Second moments of the columns z = [x t]: everything that least squares, ridge and Gaussian systems need (5.8).
+
+    W = sum w,   mean = sum w z / W,   S = sum w (z - mean)(z - mean)'
+
+Each block is taken about a shift of its own, the mean of a few of its rows, and partial sums are merged by Chan's
+formula
+
+    S = S_a + S_b + (W_a W_b / W) d d',   d = mean_b - mean_a,
+
+so that neither a large mean nor sorted rows cost digits. Column j is scaled by 2^-e_j, which is exact, so that
+magnitudes from 1e-300 to 1e300 neither overflow nor vanish. The mean is kept as hi + lo. In raw mode (no intercept, or
+sparse rows, which must stay sparse) nothing is centred: first = sum w z and S = sum w z z', both scaled.
+
+`noise` bounds the rounding error of the diagonal of S; it grows by centring and by `subtract`, and from it the solvers
+tell how many digits the sums can give.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.block import Block, Shape
+from adaline.sums import twofold
+from adaline.sums.base import Sum
+from adaline.sums.columns import exponents, host, pilot, weighted_columns
+from adaline.sums.kernels import native
+
+Array = NDArray[np.float64]
+
+ROUNDING = 2.0**-53
+SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
+CENTRED, RAW = 0.0, 1.0
+
+
+class Moments(Sum):
+    """Weighted first and second moments of [x t].
+
+    One flat buffer holds rows, W, mode, first_hi, first_lo, exponent, noise (q = D + K each) and S (q x q), so that it
+    can be stored, sent and merged as it is.
+    """
+
+    invertible: ClassVar[bool] = True
+    uses_blas: ClassVar[bool] = native is None
+
+    def __init__(self, shape: Shape, buffer: Array) -> None:
+        self.shape = shape
+        self.buffer = buffer
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the moments of no rows; `centred=False` for raw mode."""
+        q = shape.features + shape.targets
+        buffer = np.zeros(3 + 4 * q + q * q)
+        buffer[2] = CENTRED if config.get("centred", True) else RAW
+        return cls(shape, buffer)
+
+    @property
+    def columns(self) -> int:
+        """Number of columns q = D + K."""
+        return self.shape.features + self.shape.targets
+
+    @property
+    def rows(self) -> int:
+        """Number of rows taken in."""
+        return int(self.buffer[0])
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights, W."""
+        return float(self.buffer[1])
+
+    @property
+    def centred(self) -> bool:
+        """Whether S is about the mean."""
+        return bool(self.buffer[2] == CENTRED)
+
+    @property
+    def first_hi(self) -> Array:
+        """Leading part of the mean (centred) or of the scaled sum (raw)."""
+        return self._vector(0)
+
+    @property
+    def first_lo(self) -> Array:
+        """Trailing part of the mean or of the sum."""
+        return self._vector(1)
+
+    @property
+    def exponent(self) -> Array:
+        """Scales: column j is held times 2^-exponent[j]."""
+        return self._vector(2)
+
+    @property
+    def noise(self) -> Array:
+        """Bound on the rounding error of the diagonal of S."""
+        return self._vector(3)
+
+    @property
+    def second(self) -> Array:
+        """The scaled matrix S, (q, q)."""
+        q = self.columns
+        return self.buffer[3 + 4 * q :].reshape(q, q)
+
+    @property
+    def finite(self) -> bool:
+        """Whether every number taken in was finite: read off the sums, not off the rows."""
+        return bool(np.isfinite(self.buffer).all())
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block: about a shift of its own if centred, about zero if raw."""
+        if self.rows == 0:
+            self._fill(block)
+        else:
+            other = type(self).zero(self.shape, centred=self.centred)
+            other._fill(block)
+            self.merge(other)
+
+    def merge(self, other: Self) -> None:
+        """Take in other moments by Chan's formula."""
+        if native is not None:
+            native.moments_merge(self.buffer, other.buffer, *self.shape)
+        else:
+            merge_reference(self, other)
+
+    def subtract(self, other: Self) -> None:
+        """Take out rows that were taken in before."""
+        if native is not None:
+            native.moments_subtract(self.buffer, other.buffer, *self.shape)
+        else:
+            subtract_reference(self, other)
+
+    def about_mean(self) -> Moments:
+        """Return these moments in centred form; raw ones by a rank-one correction, whose loss `noise` shows."""
+        if self.centred:
+            return self
+        out = type(self)(self.shape, self.buffer.copy())
+        out.buffer[2] = CENTRED
+        if self.weight > 0:
+            mean = self.first_hi / self.weight
+            centre(out, np.zeros(self.columns), self.first_hi)
+            out.first_lo[:] += np.ldexp(self.first_lo / self.weight, self.exponent.astype(np.int64))
+            out.noise[:] += SUM_ROUNDING * self.weight * mean**2
+        return out
+
+    def target(self, k: int) -> Moments:
+        """Return the moments of the features and target k alone."""
+        d = self.shape.features
+        columns = [*range(d), d + k]
+        out = type(self).zero(Shape(d, 1))
+        out.buffer[:3] = self.buffer[:3]
+        for mine, theirs in ((out._vector(i), self._vector(i)) for i in range(4)):
+            mine[:] = theirs[columns]
+        out.second[:] = self.second[np.ix_(columns, columns)]
+        return out
+
+    def copy(self) -> Moments:
+        """Return an independent copy."""
+        return type(self)(self.shape, self.buffer.copy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.shape, self.buffer)
+
+    def _vector(self, k: int) -> Array:
+        q = self.columns
+        return self.buffer[3 + k * q : 3 + (k + 1) * q]
+
+    def _fill(self, block: Block) -> None:
+        if native is not None and sparse.issparse(block.x):
+            x = block.x
+            native.moments_csr(
+                self.buffer, *self.shape, x.data, x.indices, x.indptr, block.t, block.weight, block.exponent
+            )
+        elif native is not None and isinstance(block.x, np.ndarray):
+            if not native.moments_dense(self.buffer, *self.shape, block.x, block.t, block.weight, self.centred, None):
+                self._refill(block)
+        else:
+            fill_reference(self, block)
+
+    def _refill(self, block: Block) -> None:
+        """Run a block again whose pilot rows gave too small a scale; NaN and infinity stay what they are."""
+        with np.errstate(invalid="ignore"):
+            largest = np.concatenate([np.abs(block.x).max(axis=0), np.abs(block.t).max(axis=0)])
+        if np.isfinite(largest).all():
+            exponent = exponents(largest, largest)
+            mode = self.buffer[2]
+            self.buffer[:] = 0.0
+            self.buffer[2] = mode
+            native.moments_dense(self.buffer, *self.shape, block.x, block.t, block.weight, self.centred, exponent)
+
+
+def fill_reference(moments: Moments, block: Block) -> None:
+    """Fill zero moments from one block, in the array-API namespace of its rows (SciPy for CSR)."""
+    moments.buffer[0] = block.rows
+    weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    moments.buffer[1] = block.rows if weight is None else weight.sum()
+    if moments.weight == 0:
+        return
+    if sparse.issparse(block.x):
+        shift = np.zeros(moments.columns)
+        exponent = block.exponent
+        product = _sparse_product(block, exponent)
+    else:
+        shift, exponent = pilot(block, moments.centred)
+        z, root = weighted_columns(block, shift, exponent)
+        xp = z.__array_namespace__()
+        z = xp.concat([z, root], axis=1)
+        product = host(xp.matmul(xp.matrix_transpose(z), z))
+    moments.exponent[:] = exponent
+    moments.second[:] = product[:-1, :-1]
+    moments.noise[:] = SUM_ROUNDING * np.diagonal(moments.second)
+    if moments.centred:
+        centre(moments, shift, product[:-1, -1])
+    else:
+        moments.first_hi[:] = product[:-1, -1]
+
+
+def centre(moments: Moments, shift: Array, first: Array) -> None:
+    """Move S from a shift to the mean, given first = sum w (z - shift), scaled."""
+    delta = np.ldexp(first / moments.weight, moments.exponent.astype(np.int64))
+    moments.first_hi[:], moments.first_lo[:] = twofold.two_sum(shift, delta)
+    moments.second[:] -= np.outer(first, first) / moments.weight
+
+
+def merge_reference(a: Moments, b: Moments) -> None:
+    """Chan's formula on two states."""
+    a.buffer[0] += b.buffer[0]
+    if b.weight == 0:
+        return
+    if a.weight == 0:
+        a.buffer[1:] = b.buffer[1:]
+        return
+    b = _common_scale(a, b)
+    weight = a.weight + b.weight
+    if a.centred:
+        d = (b.first_hi - a.first_hi) + (b.first_lo - a.first_lo)
+        d_scaled = np.ldexp(d, -a.exponent.astype(np.int64))
+        a.second[:] += b.second + (a.weight * b.weight / weight) * np.outer(d_scaled, d_scaled)
+        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, d * (b.weight / weight), 0.0)
+    else:
+        a.second[:] += b.second
+        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, b.first_hi, b.first_lo)
+    a.noise[:] += b.noise + ROUNDING * np.diagonal(a.second)
+    a.buffer[1] = weight
+
+
+def subtract_reference(a: Moments, b: Moments) -> None:
+    """Chan's formula backwards: a held b's rows."""
+    a.buffer[0] -= b.buffer[0]
+    if b.weight == 0:
+        return
+    weight = a.weight - b.weight
+    if weight <= 1e-12 * a.weight:
+        a.buffer[1] = 0.0
+        a.buffer[3:] = 0.0
+        return
+    b = _common_scale(a, b)
+    noise = a.noise + b.noise + SUM_ROUNDING * np.diagonal(a.second)
+    if a.centred:
+        d = (a.first_hi - b.first_hi) + (a.first_lo - b.first_lo)
+        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, d * (b.weight / weight), 0.0)
+        d_scaled = np.ldexp(d * (a.weight / weight), -a.exponent.astype(np.int64))
+        a.second[:] -= b.second + (weight * b.weight / a.weight) * np.outer(d_scaled, d_scaled)
+    else:
+        a.second[:] -= b.second
+        a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, -b.first_hi, -b.first_lo)
+    a.noise[:] = noise
+    a.buffer[1] = weight
+
+
+def _common_scale(a: Moments, b: Moments) -> Moments:
+    """Bring both states to the larger exponents; a in place, b as a copy."""
+    b = b.copy()
+    exponent = np.maximum(a.exponent, b.exponent)
+    for state in (a, b):
+        down = (state.exponent - exponent).astype(np.int64)
+        state.second[:] = np.ldexp(state.second, down[:, None] + down)
+        state.noise[:] = np.ldexp(state.noise, 2 * down)
+        if not state.centred:
+            state.first_hi[:] = np.ldexp(state.first_hi, down)
+            state.first_lo[:] = np.ldexp(state.first_lo, down)
+        state.exponent[:] = exponent
+    return b
+
+
+def _sparse_product(block: Block, exponent: Array) -> Array:
+    d = block.shape.features
+    scale = np.exp2(-exponent)
+    z = sparse.hstack(
+        [
+            block.x.astype(np.float64) @ sparse.diags_array(scale[:d]),
+            sparse.csr_array(block.t * scale[d:]),
+            np.ones((block.rows, 1)),
+        ],
+        format="csr",
+    )
+    weighted = z if block.weight is None else sparse.diags_array(block.weight) @ z
+    return np.asarray((z.T @ weighted).toarray())
+

@@ -1,0 +1,98 @@
+"""The triangle R of a QR decomposition, built block by block: twice the digits of the Gram matrix.
+
+    [1, z - shift] = Q R,   z = [x t]        (without intercept: z = Q R)
+
+With the ones column first, R below its first row is the Cholesky factor of the centred S, but S is never formed, so
+the condition number enters once, not squared. Two triangles are merged by stacking them and reducing again; a change of
+shift only moves the first row: z - s_a = (z - s_b) + (s_b - s_a) 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import lapack
+
+from adaline.block import Block, Shape
+from adaline.sums.base import Sum
+from adaline.sums.columns import host, pilot, weighted_columns
+
+Array = NDArray[np.float64]
+
+
+class Triangle(Sum):
+    """R of the weighted, scaled columns [1, x, t], with its shift and scale."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, centred: bool, rows: int, shift: Array, exponent: Array, r: Array) -> None:
+        self.centred = centred
+        self.rows = rows
+        self.shift = shift
+        self.exponent = exponent
+        self.r = r
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the triangle of no rows; `centred=False` leaves out the ones column."""
+        q = shape.features + shape.targets
+        centred = bool(config.get("centred", True))
+        return cls(centred, 0, np.zeros(q), np.zeros(q), np.zeros((0, q + centred)))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block: scaled, shifted and reduced to a triangle of its own, then merged."""
+        if block.rows == 0 or (block.weight is not None and not np.asarray(block.weight).any()):
+            self.rows += block.rows
+            return
+        if sparse.issparse(block.x):
+            block = Block(block.x.toarray(), block.t, block.weight)
+        shift, exponent = pilot(block, self.centred)
+        r = block_triangle(block, shift, exponent, self.centred)
+        self.merge(type(self)(self.centred, block.rows, shift, exponent, r))
+
+    def merge(self, other: Self) -> None:
+        """Stack the two triangles over a common shift and scale, and reduce."""
+        self.rows += other.rows
+        if other.r.shape[0] == 0:
+            return
+        if self.r.shape[0] == 0:
+            self.shift, self.exponent, self.r = other.shift, other.exponent, other.r
+            return
+        exponent = np.maximum(self.exponent, other.exponent)
+        ones = int(self.centred)
+        stacked = []
+        for part in (self, other):
+            r = part.r.copy()
+            r[:, ones:] = np.ldexp(r[:, ones:], (part.exponent - exponent).astype(np.int64))
+            stacked.append(r)
+        if self.centred:
+            move = np.ldexp(other.shift - self.shift, -exponent.astype(np.int64))
+            stacked[1][:, 1:] += stacked[1][:, :1] * move
+        self.exponent = exponent
+        self.r = reduce(np.concatenate(stacked))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.centred, self.rows, self.shift, self.exponent, self.r)
+
+
+def block_triangle(block: Block, shift: Array, exponent: Array, centred: bool) -> Array:
+    """Return R of one dense block, formed in the array-API namespace of its rows."""
+    z, root = weighted_columns(block, shift, exponent)
+    xp = z.__array_namespace__()
+    if centred:
+        z = xp.concat([root, z], axis=1)
+    if isinstance(z, np.ndarray):
+        return reduce(z)
+    return host(xp.linalg.qr(z, mode="reduced")[1])
+
+
+def reduce(z: Array) -> Array:
+    """Return the upper triangle R with R'R = z'z, at most square."""
+    if not np.isfinite(z).all():
+        return np.full((1, z.shape[1]), np.nan)
+    qr, _, _, info = lapack.dgeqrf(np.asfortranarray(z), overwrite_a=1)
+    assert info == 0
+    return np.ascontiguousarray(np.triu(qr[: z.shape[1]]))

@@ -1,0 +1,276 @@
+"""What linear regression and ridge share: everything but the choice of the penalty."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing, UnsafeForget
+from adaline.proof.inference import Interval, infer, leverages, reach
+from adaline.proof.summary import Summary
+from adaline.results import Certificate
+from adaline.solvers.choose import is_wide, sums
+from adaline.solvers.fit import Fit
+from adaline.sources import ArraySource, Source
+from adaline.sums import Moments
+from adaline.systems.reading import open_rows, read_rows
+
+Array = NDArray[np.float64]
+
+SAFE_DIGITS = 9.0
+
+
+class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
+
+    fit_intercept: bool
+    coef_: Array
+    intercept_: float | Array
+    n_features_in_: int
+    certificate_: Certificate
+    rank_: int
+    aliased_: NDArray[np.object_] | None
+    _fits: tuple[Fit, ...]
+    _sums: Moments | None
+    _flat: bool
+
+    @abstractmethod
+    def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
+        """Solve from sums, with the rows they came from where they are at hand."""
+
+    @abstractmethod
+    def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+        """Solve without a D x D matrix."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse constructor arguments that mean nothing."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies.
+
+        X may be an array (float32 and float64 are never copied), a pandas, polars or Arrow frame, a SciPy sparse
+        matrix, or a source.
+        """
+        start = perf_counter()
+        self._check_parameters()
+        source = open_rows(self, X, y, sample_weight, reset=True)
+        self._remember(source, y)
+        if is_wide(source):
+            self._sums = None
+            self._keep(self._solve_wide(source), start)
+        else:
+            self._sums = sums(source, self.fit_intercept)
+            self._keep(self._solve(source, self._sums), start)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
+        start = perf_counter()
+        if not hasattr(self, "_fits"):
+            self._check_parameters()
+            source = open_rows(self, X, y, sample_weight, reset=True)
+            self._remember(source, y)
+            self._sums = sums(source, self.fit_intercept)
+        else:
+            source = self._reopen(X, y, sample_weight, "continue")
+            total = self._own_sums("continue").copy()
+            total.merge(sums(source, self.fit_intercept))
+            self._sums = total
+        self._keep(self._solve(None, self._sums), start)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in another fitted model: as if fitted on both data sets."""
+        start = perf_counter()
+        mine = self._own_sums("merge")
+        if type(other) is not type(self):
+            raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        theirs = other._own_sums("merge")
+        if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
+            raise InvalidData(
+                f"cannot merge models of different shape: {mine.shape} with fit_intercept={self.fit_intercept} and "
+                f"{theirs.shape} with fit_intercept={other.fit_intercept}"
+            )
+        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
+        if all(n is not None for n in names) and list(names[0]) != list(names[1]):
+            raise InvalidData(f"cannot merge models of different columns: {list(names[0])} and {list(names[1])}")
+        total = mine.copy()
+        total.merge(theirs)
+        self._sums = total
+        self._keep(self._solve(None, total), start)
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
+        start = perf_counter()
+        mine = self._own_sums("forget")
+        gone = sums(self._reopen(X, y, sample_weight, "forget"), self.fit_intercept)
+        if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
+            raise UnsafeForget(
+                f"cannot forget {gone.rows} rows of weight {gone.weight:g}: the model holds {mine.rows} rows of weight "
+                f"{mine.weight:g}. Forget only rows that were fitted."
+            )
+        left = mine.copy()
+        left.subtract(gone)
+        fits = self._solve(None, left) if left.weight > 0 else ()
+        digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
+        if digits < SAFE_DIGITS:
+            raise UnsafeForget(
+                f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
+                "remain, or they say too little next to those taken out. Fit the remaining rows anew."
+            )
+        self._sums = left
+        self._keep(fits, start)
+        return self
+
+    @overload
+    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Array: ...
+    @overload
+    def predict(self, X: Any, interval: Literal["confidence", "prediction"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Array | Interval:
+        """Return predictions (n,) or (n, K); with `interval` a named tuple (prediction, lower, upper).
+
+        "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
+        """
+        check_is_fitted(self, "coef_")
+        x = read_rows(self, X, reset=False)
+        theta = self._theta()
+        if sparse.issparse(x) or x.dtype == np.float64:
+            values = np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
+        else:
+            rows = ArraySource(x, np.empty((x.shape[0], 0)))
+            values = rows.map(lambda block: block.x @ theta[:, 1:].T + theta[:, 0])
+        if not np.isfinite(values).all():
+            self._refuse_rows(x)
+        if interval is None:
+            return values[:, 0] if self._flat else values
+        if interval not in ("confidence", "prediction"):
+            raise InvalidParameter(f"interval must be 'confidence', 'prediction' or None, got {interval!r}")
+        if not 0 < level < 1:
+            raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
+        half = self._reach(x, interval == "prediction", level)
+        bands = (values, values - half, values + half)
+        return Interval(*(band[:, 0] if self._flat else band for band in bands))
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the table of coefficients with standard errors, t, p and confidence intervals, and what belongs to it."""
+        check_is_fitted(self, "coef_")
+        theta = self._theta()
+        names = [self._name(j) for j in range(theta.shape[1] - 1)]
+        parts = [infer(fit, k, self.fit_intercept, level) for fit, k in self._by_target()]
+        return Summary(
+            title=type(self).__name__,
+            names=names,
+            targets=[f"y{k}" for k in range(len(theta))],
+            parts=parts,
+            level=level,
+            rows=self._fits[0].rows,
+            weight=self._fits[0].weight,
+            certificate=self.certificate_,
+            notes=self._notes(),
+        )
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.aliased_ is not None and len(self.aliased_):
+            notes.append(
+                f"{len(self.aliased_)} aliased column(s): {', '.join(map(str, self.aliased_))}; "
+                "their coefficients and errors are those of the minimum-norm solution"
+            )
+        if self._fits[0].factor is None:
+            notes.append("no standard errors: the solver for wide data keeps no D x D matrix")
+        elif any(fit.weight - float(fit.trace[k]) <= 0.5 for fit, k in self._by_target()):
+            notes.append("no standard errors: there are no more rows than parameters")
+        return notes
+
+    def _by_target(self) -> list[tuple[Fit, int]]:
+        return [(fit, k) for fit in self._fits for k in range(len(fit.squares))]
+
+    def _theta(self) -> Array:
+        """Return coefficients as they stand, (K, 1 + D), so that edits to coef_ are honoured."""
+        coef = np.atleast_2d(self.coef_)
+        return np.column_stack([np.broadcast_to(self.intercept_, (len(coef),)), coef])
+
+    def _reach(self, x: Any, prediction: bool, level: float) -> Array:
+        if any(fit.factor is None for fit in self._fits):
+            raise SumsMissing("no intervals: the solver for wide data keeps no D x D matrix. Use fewer columns than rows.")
+        if sparse.issparse(x):
+            x = x.toarray()
+        return np.column_stack(
+            [reach(fit, k, leverages(fit, x), prediction, level) for fit, k in self._by_target()]
+        )
+
+    def _remember(self, source: Source, y: Any) -> None:
+        self._flat = np.ndim(y) == 1 if y is not None else source.shape.targets == 1
+        self.n_features_in_ = source.shape.features
+        if source.names is not None:
+            self.feature_names_in_ = np.asarray(source.names, dtype=object)
+
+    def _reopen(self, X: Any, y: Any, sample_weight: Any, verb: str) -> Source:
+        source = open_rows(self, X, y, sample_weight, reset=False)
+        if source.shape != self._own_sums(verb).shape:
+            raise InvalidData(f"cannot {verb}: the model has shape {self._own_sums(verb).shape}, the rows {source.shape}")
+        return source
+
+    def _own_sums(self, verb: str) -> Moments:
+        check_is_fitted(self, "coef_")
+        if self._sums is None:
+            raise SumsMissing(
+                f"cannot {verb}: this model was fitted to wide data without a D x D matrix, so it holds no sums"
+            )
+        return self._sums
+
+    def _keep(self, fits: tuple[Fit, ...], start: float) -> None:
+        theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
+        self._fits = fits
+        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
+        self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0]
+        proof = _worst([fit.solution.certificate for fit in fits])
+        self.certificate_ = replace(proof, seconds=perf_counter() - start)
+        self.rank_ = proof.rank
+        factor = fits[0].factor
+        aliased = None if factor is None and proof.rank < self.n_features_in_ else []
+        if factor is not None and factor.rank < self.n_features_in_:
+            aliased = factor.aliased()
+        self.aliased_ = None if aliased is None else np.array([self._name(j) for j in aliased], dtype=object)
+
+    def _name(self, column: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"x{column}" if names is None else str(names[column])
+
+    def _refuse_rows(self, x: Any) -> None:
+        """Name the entry of X that made a prediction NaN or infinite, if it is not the prediction that overflows."""
+        rows = x.toarray() if sparse.issparse(x) else x
+        if not np.isfinite(rows).all():
+            names = getattr(self, "feature_names_in_", None)
+            ArraySource(rows, np.zeros((len(rows), 1)), names=None if names is None else tuple(names)).refuse_nonfinite()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _worst(proofs: list[Certificate]) -> Certificate:
+    """Return one certificate for several targets: totals, and the worst of each claim."""
+    if len(proofs) == 1:
+        return proofs[0]
+    worst = min(proofs, key=lambda proof: proof.digits)
+    return replace(
+        worst,
+        objective=sum(proof.objective for proof in proofs),
+        gradient=max(proof.gradient for proof in proofs),
+        gap=sum(proof.gap for proof in proofs),
+        condition=max(proof.condition for proof in proofs),
+        passes=sum(proof.passes for proof in proofs),
+    )

@@ -1,0 +1,124 @@
+"""Reading what users hand over: arrays, frames, sparse matrices, as rows, targets and weights.
+
+Validation is not a pass: shapes and types are checked here, finiteness is read off the sums. Plain float arrays take a
+short way; everything else goes through scikit-learn's own checks, so that messages are the ones people know.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
+
+from adaline.errors import InvalidData, InvalidType
+from adaline.sources import ArraySource, Source, SparseSource
+from adaline.sources.array import FLOATS
+
+Array = NDArray[np.float64]
+
+
+def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Source:
+    """Return the source of the rows X, y; with `reset` remember the number and names of the columns on the system."""
+    if isinstance(x, Source):
+        return x
+    rows = read_rows(system, x, reset=reset)
+    targets = read_targets(system, y, rows.shape[0])
+    weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
+    names = getattr(system, "feature_names_in_", None)
+    kind = SparseSource if sparse.issparse(rows) else ArraySource
+    return kind(rows, targets, weight, None if names is None else tuple(str(name) for name in names))
+
+
+def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
+    """Return X as a 2-D array of numbers or a CSR matrix, without copying floats."""
+    plain = type(x) is np.ndarray and x.ndim == 2 and x.dtype in FLOATS and x.size > 0
+    if plain and not hasattr(system, "feature_names_in_"):
+        if reset:
+            system.n_features_in_ = x.shape[1]
+        elif x.shape[1] != system.n_features_in_:
+            _check_n_features(system, x, reset=False)
+        return x
+    _check_feature_names(system, x, reset=reset)
+    if not (isinstance(x, np.ndarray) or sparse.issparse(x)):
+        x = _from_frame(x)
+    if not plain:
+        try:
+            x = check_array(
+                x,
+                accept_sparse="csr",
+                dtype=None if _has_numbers(x) else np.float64,
+                ensure_all_finite=False,
+                estimator=system,
+                input_name="X",
+            )
+        except ValueError as error:
+            raise InvalidData(str(error)) from None
+    _check_n_features(system, x, reset=reset)
+    return x
+
+
+def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
+    """Return targets as (n, K) float64."""
+    if y is None:
+        raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None")
+    if not (type(y) is np.ndarray and y.dtype == np.float64):
+        if not isinstance(y, np.ndarray):
+            y = _from_frame(y)
+        try:
+            y = check_array(
+                y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, estimator=system, input_name="y"
+            )
+        except ValueError as error:
+            raise InvalidData(f"{error} A regression needs numbers as targets.") from None
+    if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
+        raise InvalidData(f"y has shape {y.shape}; it must be (n,) or (n, targets)")
+    if y.shape[0] != rows:
+        raise InvalidData(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}")
+    return np.ascontiguousarray(y).reshape(rows, -1)
+
+
+def read_weights(weight: Any, rows: int) -> Array:
+    """Return weights as (n,) float64, non-negative, not all zero."""
+    try:
+        out = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidType(f"sample_weight must be numbers, got {type(weight).__name__}") from None
+    if out.ndim == 0:
+        out = np.full(rows, float(out))
+    if out.ndim != 1:
+        raise InvalidData("Sample weights must be 1D array or scalar")
+    if out.shape[0] != rows:
+        raise InvalidData(f"sample_weight.shape == {out.shape}, expected {(rows,)}!")
+    if not np.isfinite(out).all():
+        row = int(np.flatnonzero(~np.isfinite(out))[0])
+        kind = "NaN" if np.isnan(out[row]) else "infinity"
+        raise InvalidData(f"Input sample_weight contains {kind}: first at row {row}")
+    if (out < 0).any():
+        row = int(np.flatnonzero(out < 0)[0])
+        raise InvalidData(f"Negative values in sample_weight: first at row {row}. Weights are frequencies, 0 or more.")
+    if not out.any():
+        raise InvalidData("All sample weights are zero: there is nothing to fit. Give some row a positive weight.")
+    return np.ascontiguousarray(out)
+
+
+def _has_numbers(x: Any) -> bool:
+    return getattr(getattr(x, "dtype", None), "kind", "O") in "fiub" and x.dtype != np.float16
+
+
+def _from_frame(x: Any) -> Any:
+    """Return a data frame or series as a NumPy array; other things as they are."""
+    frame = nw.from_native(x, pass_through=True, allow_series=True, eager_only=True)
+    if isinstance(frame, nw.DataFrame):
+        for name, kind in frame.schema.items():
+            if not (kind.is_numeric() or kind == nw.Boolean):
+                raise InvalidData(
+                    f"could not convert column {name!r} of type {kind} to float: it is not a column of numbers. "
+                    "Drop it or code it as numbers."
+                )
+        return frame.to_numpy()
+    return frame.to_numpy() if isinstance(frame, nw.Series) else x

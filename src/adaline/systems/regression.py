@@ -1,0 +1,122 @@
+"""Linear regression by normal equations, pseudo-inverse or batch gradient descent (rows A1 and A4)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from adaline.errors import InvalidParameter
+from adaline.results import Status
+from adaline.solvers import descent
+from adaline.solvers.choose import SOLVERS, solve, solve_wide
+from adaline.solvers.direct import solve_sums
+from adaline.solvers.fit import Fit
+from adaline.sources import Source
+from adaline.sums import Moments
+from adaline.systems.linear import LinearSystem
+
+
+class LinearRegression(LinearSystem):
+    """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
+
+    The solution is unique where the columns are independent, and the one of minimum norm (the pseudo-inverse) where
+    they are not. One pass over the rows; small or ill-conditioned data are refined by passes in double-double.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether the model has a constant w0.
+    solver : "auto", "normal", "qr", "svd" or "gradient"
+        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond rounding.
+    rate : "auto", number, vector or matrix
+        Step of the gradient solver: eta of w += eta sum_n e(n) x(n), acting on (w0, w); "auto" is safe in any units.
+    init : array (1 + D,) or (K, 1 + D), or None
+        Where the gradient solver starts, intercept first; None is zero.
+    tol : float
+        The gradient solver stops when every derivative, on standardised columns, is at most tol times the largest
+        it can be.
+    stop_error : float or None
+        It also stops when the error 1/2 sum e^2 is at most this.
+    epochs : int
+        Most steps of the gradient solver.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the solution; `certificate_` : how good it is; `rank_` : of the design, intercept not counted;
+    `aliased_` : names of the columns that depend on those before them (None for wide data solved in the dual);
+    `history_`, `n_iter_` : error after each step and number of steps, gradient solver only.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression, datasets
+    >>> data = datasets.load("longley")
+    >>> model = LinearRegression().fit(data.X, data.y)
+    >>> print(f"{model.intercept_:.9g}")
+    -3482258.63
+    >>> model.certificate_.digits > 14
+    True
+
+    References
+    ----------
+    Lecture S0, section 5.1, (5.3)-(5.8); section 5.3 for the gradient solver. S1, S4: direct solution.
+    """
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        rate: Any = "auto",
+        init: Any = None,
+        tol: float = 1e-10,
+        stop_error: float | None = None,
+        epochs: int = 100_000,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.rate = rate
+        self.init = init
+        self.tol = tol
+        self.stop_error = stop_error
+        self.epochs = epochs
+
+    def _check_parameters(self) -> None:
+        if self.solver not in SOLVERS:
+            raise InvalidParameter(f"solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
+        if not self.tol >= 0:
+            raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
+        if self.epochs < 1:
+            raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
+
+    def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
+        none = np.zeros(moments.shape.features)
+        if self.solver == "gradient":
+            return (self._descend(moments),)
+        if source is None or not source.replayable:
+            return (solve_sums(moments, self.fit_intercept, none),)
+        return (solve(source, moments, self.fit_intercept, none, self.solver),)
+
+    def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+        if self.solver == "gradient":
+            raise InvalidParameter(
+                "solver='gradient' works on the D x D sums, which are too large here; use solver='auto'"
+            )
+        return (solve_wide(source, self.fit_intercept, np.zeros(source.shape.features)),)
+
+    def _descend(self, moments: Moments) -> Fit:
+        rule = descent.Rule(self.rate, self.init, self.tol, self.stop_error, self.epochs)
+        fit, histories, bound = descent.solve(moments, self.fit_intercept, rule)
+        self.history_ = histories[0] if self._flat else histories
+        self.n_iter_ = max(len(history) for history in histories) - 1
+        status = fit.solution.certificate.status
+        if status in (Status.NOT_CONVERGED, Status.DIVERGED):
+            warnings.warn(
+                f"gradient descent {status} after {self.n_iter_} steps: {status.advice}. A number as rate must stay "
+                f"below {bound:.3g} on these columns.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return fit

@@ -1,0 +1,228 @@
+"""Ridge regression with its penalty found from the data (row A3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidParameter, SumsMissing
+from adaline.solvers.choose import solve, solve_wide
+from adaline.solvers.direct import solve_sums
+from adaline.solvers.dual import column_scale
+from adaline.solvers.fit import Fit
+from adaline.solvers.ridge import CRITERIA, Choice, Spectrum, minimise
+from adaline.sources import Source
+from adaline.sums import LeaveOneOut, Moments, Ridges
+from adaline.sums.moments import ROUNDING
+from adaline.systems.linear import LinearSystem
+
+Array = NDArray[np.float64]
+
+
+class Ridge(LinearSystem):
+    """Ridge regression: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2 + penalty/2 ||w||^2, w0 free.
+
+    `penalty="auto"` finds the penalty that predicts new rows best, over a continuous range and on standardised columns,
+    so that units do not matter. It is also the ratio of noise to prior variance of the Gaussian prior on w: see
+    `noise_variance_` and `prior_variance_`. One pass over the rows, one more each round for criterion="loo".
+
+    Parameters
+    ----------
+    penalty : "auto" or number
+        lambda of (5.13), scikit-learn's alpha. A number penalises coefficients in the columns' own units.
+    criterion : "gcv", "loo" or "evidence"
+        What "auto" minimises: generalised cross-validation, exact leave-one-out error, or minus the log evidence.
+    standardize : bool or None
+        Whether the penalty acts on columns of unit standard deviation (population). None: for "auto" yes, for a number
+        no. Coefficients are in raw units either way.
+    fit_intercept : bool
+        Whether the model has a constant w0; it is never penalised.
+
+    Attributes
+    ----------
+    coef_, intercept_, certificate_, rank_, aliased_ : as for LinearRegression.
+    penalty_ : penalty used, one for each target if there are several.
+    path_ : for "auto", a dictionary with `penalties` and `values` of the criterion, to plot.
+    noise_variance_, prior_variance_ : of (5.16) and (5.18); their ratio is penalty_.
+
+    Examples
+    --------
+    >>> from adaline import Ridge, datasets
+    >>> data = datasets.load("longley")
+    >>> model = Ridge().fit(data.X, data.y)
+    >>> bool(model.penalty_ > 0)
+    True
+
+    References
+    ----------
+    Lecture S0, section 5.2, (5.12)-(5.18). There w contains w0; here the intercept is not penalised.
+    """
+
+    penalty_: float | Array
+    path_: dict[str, Array] | list[dict[str, Array]]
+    noise_variance_: float | Array
+    prior_variance_: float | Array
+
+    def __init__(
+        self,
+        *,
+        penalty: Any = "auto",
+        criterion: str = "gcv",
+        standardize: bool | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.penalty = penalty
+        self.criterion = criterion
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+
+    def _check_parameters(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise InvalidParameter(f"criterion must be one of {', '.join(CRITERIA)}, got {self.criterion!r}")
+        if isinstance(self.penalty, str):
+            if self.penalty != "auto":
+                raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
+        elif not (np.ndim(self.penalty) == 0 and np.isfinite(self.penalty) and self.penalty >= 0):
+            raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
+
+    def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
+        unit = np.ones(moments.shape.features)
+        if self._standardized():
+            unit = _spread(moments)
+        if not isinstance(self.penalty, str):
+            return self._known(self._one(source, moments, self.penalty * unit**2))
+        basis = _eigenbasis(moments, unit, self.fit_intercept)
+        fits, choices = [], []
+        for k in range(moments.shape.targets):
+            choice = self._choose(source, basis, k)
+            part = moments.target(k) if moments.shape.targets > 1 else moments
+            rows = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
+            fits.append(self._one(rows, part, choice.penalty * unit**2))
+            choices.append(choice)
+        return self._chosen(basis.spectrum, fits, choices)
+
+    def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+        unit = source.spread(self.fit_intercept) if self._standardized() else np.ones(source.shape.features)
+        if not isinstance(self.penalty, str):
+            return self._known(solve_wide(source, self.fit_intercept, self.penalty * unit**2))
+        if self.criterion == "loo":
+            raise SumsMissing("criterion='loo' needs the D x D sums, which are too large here; use 'gcv' or 'evidence'")
+        spectrum = _dual_spectrum(source, unit, self.fit_intercept)
+        fits, choices = [], []
+        for k in range(source.shape.targets):
+            choice = self._choose(None, _Basis(spectrum, None), k)
+            rows = source.with_target(k) if source.shape.targets > 1 else source
+            fits.append(solve_wide(rows, self.fit_intercept, choice.penalty * unit**2))
+            choices.append(choice)
+        return self._chosen(spectrum, fits, choices)
+
+    def _standardized(self) -> bool:
+        return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
+
+    def _one(self, source: Source | None, moments: Moments, penalty: Array) -> Fit:
+        if source is None or not source.replayable:
+            return solve_sums(moments, self.fit_intercept, penalty)
+        return solve(source, moments, self.fit_intercept, penalty)
+
+    def _choose(self, source: Source | None, basis: _Basis, k: int) -> Choice:
+        spectrum = basis.spectrum
+        largest = float(spectrum.d.max(initial=0.0)) or 1.0
+        if self.criterion != "loo":
+            function = spectrum.gcv if self.criterion == "gcv" else spectrum.evidence
+            return minimise(lambda penalty: function(k, penalty), largest)
+        if source is None or basis.ridges is None:
+            raise SumsMissing("criterion='loo' needs the rows, and only sums are at hand; use 'gcv' or 'evidence'")
+        ridges = basis.ridges
+
+        def leave_one_out(penalty: Array) -> Array:
+            grid = np.tile(penalty, (source.shape.targets, 1))
+            found = source.sum(LeaveOneOut, ridges._replace(penalties=grid), penalties=len(penalty))
+            return np.asarray(found.sums[k] / spectrum.weight)
+
+        return minimise(leave_one_out, largest)
+
+    def _known(self, fit: Fit) -> tuple[Fit, ...]:
+        self.penalty_ = float(self.penalty)
+        freedom = np.maximum(fit.weight - fit.trace, 1.0)
+        self._set_variances(fit.squares / freedom, np.full(len(fit.squares), self.penalty_))
+        return (fit,)
+
+    def _chosen(self, spectrum: Spectrum, fits: list[Fit], choices: list[Choice]) -> tuple[Fit, ...]:
+        penalties = np.array([choice.penalty for choice in choices])
+        paths = [{"penalties": choice.penalties, "values": choice.values} for choice in choices]
+        self.penalty_ = float(penalties[0]) if self._flat else penalties
+        self.path_ = paths[0] if self._flat else paths
+        if self.criterion == "evidence":
+            noise = np.array([spectrum.noise(k, penalties[k : k + 1])[0] for k in range(len(penalties))])
+        else:
+            noise = np.array([fit.squares[0] / max(fit.weight - fit.trace[0], 1.0) for fit in fits])
+        self._set_variances(noise, penalties)
+        return tuple(fits)
+
+    def _set_variances(self, noise: Array, penalty: Array) -> None:
+        prior = np.divide(noise, penalty, out=np.full(len(noise), np.inf), where=penalty > 0)
+        self.noise_variance_ = float(noise[0]) if self._flat else noise
+        self.prior_variance_ = float(prior[0]) if self._flat else prior
+
+    def _notes(self) -> list[str]:
+        where = "standardised columns" if self._standardized() else "the columns' own units"
+        found = f", chosen by {self.criterion}" if isinstance(self.penalty, str) else ""
+        amount = ", ".join(f"{value:.6g}" for value in np.atleast_1d(self.penalty_))
+        return [
+            f"penalty {amount} on {where}{found}; standard errors, t and p are those of the posterior under the "
+            "Gaussian prior that the penalty stands for (5.18), not of an unbiased estimate",
+            *super()._notes(),
+        ]
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """The spectrum, and what leave-one-out needs to go through the rows in the eigenbasis."""
+
+    spectrum: Spectrum
+    ridges: Ridges | None
+
+
+def _spread(moments: Moments) -> Array:
+    """Return the standard deviations of the features (root mean squares without intercept), zero where constant."""
+    d = moments.shape.features
+    square = np.where(moments.second.diagonal()[:d] > 4 * moments.noise[:d], moments.second.diagonal()[:d], 0.0)
+    return np.ldexp(np.sqrt(square / moments.weight), moments.exponent[:d].astype(np.int64))
+
+
+def _eigenbasis(moments: Moments, unit: Array, intercept: bool) -> _Basis:
+    """Return S on columns divided by `unit` in its eigenbasis."""
+    d = moments.shape.features
+    scale = np.ldexp(1.0, moments.exponent.astype(np.int64))
+    ratio = np.divide(scale[:d], unit, out=np.zeros(d), where=unit > 0)
+    values, vectors = np.linalg.eigh(moments.second[:d, :d] * np.outer(ratio, ratio))
+    kept = values > d * 16 * ROUNDING * max(values[-1], 0.0)
+    values, vectors = values[kept], vectors[:, kept]
+    cross = ((moments.second[d:, :d] * ratio) @ vectors) * scale[d:, None]
+    total = moments.second.diagonal()[d:] * scale[d:] ** 2
+    b2 = cross**2 / values
+    spectrum = Spectrum(values, b2, np.maximum(total - b2.sum(axis=1), 0.0), moments.weight, intercept)
+    mean = moments.first_hi if intercept else np.zeros(moments.columns)
+    exponent = moments.exponent.copy()
+    exponent[d:] = 0.0
+    constant = 1.0 / moments.weight if intercept else 0.0
+    none = np.ones((moments.shape.targets, 1))
+    return _Basis(spectrum, Ridges(mean, exponent, ratio[:, None] * vectors, values, cross, none, constant))
+
+
+def _dual_spectrum(source: Source, unit: Array, intercept: bool) -> Spectrum:
+    """Return the same spectrum from the N x N dual matrix."""
+    gram, _ = source.outer(intercept, column_scale(unit**2))
+    t = source.target()
+    if not (np.isfinite(gram).all() and np.isfinite(t).all()):
+        source.refuse_nonfinite()
+    weight = np.ones(source.n_rows) if source.weight is None else source.weight
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > len(values) * 16 * ROUNDING * values[-1]
+    rhs = np.sqrt(weight)[:, None] * (t - intercept * (weight @ t) / weight.sum())
+    b2 = (rhs.T @ vectors[:, kept]) ** 2
+    rest = np.maximum((rhs**2).sum(axis=0) - b2.sum(axis=1), 0.0)
+    return Spectrum(values[kept], b2, rest, float(weight.sum()), intercept)
