@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+import sys
 from pathlib import Path
 
 import benchmarks
@@ -33,6 +34,7 @@ def main() -> None:
     print(circumstances(settings.threads), flush=True)
     sections = []
     for name in arguments.only or BENCHMARKS:
+        print(f"{name} ...", file=sys.stderr, flush=True)
         sections.append(BENCHMARKS[name](settings))
         print(f"\n{sections[-1]}", flush=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -30,7 +31,10 @@ class Timing:
 
 
 def race(contenders: Mapping[str, Callable[[], Any]], *, rounds: int, calls: int = 1) -> dict[str, Timing]:
-    """Run all contenders in turn, `rounds` times, each time `calls` times in a row; a time is that of one call."""
+    """Run all contenders in turn, `rounds` times, each time `calls` times in a row; a time is that of one call.
+
+    First times go to stderr, for whoever waits.
+    """
     best: dict[str, Timing] = {}
     for turn in range(rounds):
         for name, run in contenders.items():
@@ -42,6 +46,8 @@ def race(contenders: Mapping[str, Callable[[], Any]], *, rounds: int, calls: int
             if name in best:
                 seconds = min(seconds, best[name].seconds)
             best[name] = Timing(seconds, turn + 1, result)
+            if turn == 0:
+                print(f"  {name}: {seconds:.3g} s", file=sys.stderr, flush=True)
     return best
 
 

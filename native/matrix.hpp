@@ -28,7 +28,8 @@ inline auto typed(const Dense& x, F f) {
 // The cache lines of the panel that comes next, asked for one at a time between
 // multiplications, so that reading memory and computing overlap. The panel is `left`
 // segments of `span` bytes, `pitch` bytes apart: one for rows that touch, otherwise one
-// for each row or, in column order, each column.
+// for each row or, in column order, each column. A line that a segment begins inside of has
+// come with the segment before it, so each step asks for the line that ends the next 64 bytes.
 class Ahead {
     static constexpr index line = 64;
     const char *next = nullptr, *end = nullptr;
@@ -52,7 +53,7 @@ class Ahead {
         } else {
             return;
         }
-        next = reinterpret_cast<const char*>(x.at(first, 0));
+        next = reinterpret_cast<const char*>(x.at(first, 0)) + line - 1;
         end = next + span;
     }
 

@@ -22,18 +22,24 @@ inline double total(const double* weight, index n) {
     return W;
 }
 
-// S = C - W d d', block by block and mirrored. C is symmetric to the bit, and so is S.
+// S = C - W d d' by squares, each stored twice. C is symmetric to the bit, and so is S.
 inline void finish(const State<double>& s, const Blocks& C, const double* d, double W) {
     const index q = s.q;
-    for (index a0 = 0; a0 < q; a0 += strip)
-        for (index b0 = a0; b0 < q; b0 += strip) {
-            const double* const block = C.block(a0 / strip, b0 / strip);
-            const index a1 = q - a0 < strip ? q - a0 : strip, b1 = q - b0 < strip ? q - b0 : strip;
-            for (index a = 0; a < a1; ++a)
-                for (index b = 0; b < b1; ++b) {
-                    const double value = block[a * strip + b] - d[a0 + a] * d[b0 + b] * W;
-                    s.S[(a0 + a) * q + b0 + b] = s.S[(b0 + b) * q + a0 + a] = value;
-                }
+    const auto put = [&](vec (&square)[lanes], index a, index b) {
+        const index high = q - a, wide = q - b;
+#pragma GCC unroll 8
+        for (int l = 0; l < lanes; ++l)
+            if (l < high) store_head(s.S + (a + l) * q + b, square[l], wide);
+    };
+    for (index a = 0; a < q; a += lanes)
+        for (index b = a; b < q; b += lanes) {
+            vec square[lanes];
+#pragma GCC unroll 8
+            for (int l = 0; l < lanes; ++l)
+                square[l] = load(C.at(a + l, b)) - d[a + l] * load(d + b) * W;
+            put(square, a, b);
+            transpose(square);
+            if (b > a) put(square, b, a);
         }
 }
 
@@ -46,8 +52,9 @@ bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool 
     if (!n) return true;
 
     scratch.reserve(Panel::size(strips) + Blocks::size(strips) + 5 * padded + Panel::height, 7);
-    const Panel panel{scratch.zeros(Panel::size(strips)), strips};
-    const Blocks C{scratch.zeros(Blocks::size(strips)), strips};
+    const Panel panel{scratch.array(Panel::size(strips)), strips};
+    const Blocks C{scratch.array(Blocks::size(strips)), strips};
+    panel.clear(D);
     Scaling scaling{scratch.zeros(padded), scratch.zeros(padded), scratch.zeros(padded)};
     double *const shift = scratch.zeros(padded), *const d = scratch.zeros(padded);
     double* const root = y.weight ? scratch.array(Panel::height) : nullptr;
@@ -67,7 +74,7 @@ bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool 
             for (index i = 0; i < rows; ++i) root[i] = std::sqrt(y.weight[first + i]);
         pack(panel, x, y.t, y.K, first, rows, scaling, root);
         Ahead ahead(x, first + Panel::height, Panel::height);
-        add_products(panel, rows, C, ahead);
+        add_products(panel, rows, first == 0, C, ahead);
     }
 
     s.W = total(y.weight, n);

@@ -13,12 +13,19 @@
 namespace adaline::ADALINE_ISA {
 
 struct Panel {
-    static constexpr index height = 64, pitch = (height + 1) * strip;
+    static constexpr index height = 96, pitch = (height + 1) * strip;
 
     double* v;
     index strips;
 
     static index size(index strips) { return strips * pitch; }
+
+    // Zeros for the columns that no one writes: all strips from that of column j on.
+    void clear(index j) const {
+        double* const from = strip_at(j / strip);
+        __builtin_memset(from, 0, sizeof(double) * (v + size(strips) - from));
+    }
+
     double* strip_at(index s) const { return v + s * pitch; }
     double* column(index j) const { return strip_at(j / strip) + j % strip; }
 };

@@ -16,6 +16,7 @@ namespace adaline::ADALINE_ISA {
 
 inline constexpr int groups = lanes == 8 ? 4 : 2;  // of `lanes` rows each: what registers hold
 inline constexpr index lot = groups * lanes;       // rows of a panel
+inline constexpr index stretch = 64;               // rows asked for ahead: long runs of a column
 
 // v[j][i] = x_ij 2^-e_j; rows beyond n are zero.
 template <class T>
@@ -97,10 +98,11 @@ void residual(double* g, const Matrix<T>& x, const Targets& y, const Model& thet
     for (index j = 0; j < D; ++j) scaling.set(j, 0, theta.exponent[j]);
     for (index k = 0; k < K; ++k) target.set(k, 0, theta.exponent[D + k]);
 
+    Ahead ahead(x, n, 0);
     for (index first = 0; first < n; first += lot) {
         const index rows = n - first < lot ? n - first : lot;
+        if (first % stretch == 0) ahead = Ahead(x, first + stretch, stretch);
         pack_lot(v, x, first, rows, scaling);
-        Ahead ahead(x, first + lot, lot);
         for (index i = 0; i < lot; ++i)
             w[i] = i >= rows ? 0 : y.weight ? y.weight[first + i] : 1;
         for (index k = 0; k < K; ++k) {

@@ -1,4 +1,4 @@
-// C += V'V for a panel V, upper triangle, by register tiles.
+// C += V'V for a panel V (C = V'V for a fresh C), upper triangle, by register tiles.
 //
 //   C_ab += sum_i v_ia v_ib
 //
@@ -20,13 +20,14 @@ struct Blocks {
 
     static index size(index strips) { return strips * strips * area; }
     double* block(index i, index j) const { return C + (i * strips + j) * area; }
-    double operator()(index a, index b) const {
-        return block(a / strip, b / strip)[a % strip * strip + b % strip];
+    double* at(index a, index b) const {
+        return block(a / strip, b / strip) + a % strip * strip + b % strip;
     }
+    double operator()(index a, index b) const { return *at(a, b); }
 };
 
 template <int J>
-void tile(const double* a, const double* b, index rows, double* C, Ahead& walk) {
+void tile(const double* a, const double* b, index rows, bool fresh, double* C, Ahead& walk) {
     constexpr int parts = strip / lanes;
     vec sum[strip][J * parts] = {};
     Ahead ahead = walk;
@@ -49,18 +50,18 @@ void tile(const double* a, const double* b, index rows, double* C, Ahead& walk) 
 #pragma GCC unroll 8
         for (int j = 0; j < J * parts; ++j) {
             double* const c = C + j / parts * Blocks::area + i * strip + j % parts * lanes;
-            store(c, load(c) + sum[i][j]);
+            store(c, fresh ? sum[i][j] : load(c) + sum[i][j]);
         }
     walk = ahead;
 }
 
-inline void add_products(const Panel& panel, index n, const Blocks& C, Ahead& walk) {
+inline void add_products(const Panel& panel, index n, bool fresh, const Blocks& C, Ahead& walk) {
     constexpr decltype(&tile<1>) tiles[] = {tile<1>, tile<2>, tile<3>};
     for (index first = 0; first < panel.strips; first += width) {
         const index last = first + width < panel.strips ? first + width : panel.strips;
         for (index i = 0; i < last; ++i) {
             const index j = i > first ? i : first;
-            tiles[last - j - 1](panel.strip_at(i), panel.strip_at(j), n, C.block(i, j), walk);
+            tiles[last - j - 1](panel.strip_at(i), panel.strip_at(j), n, fresh, C.block(i, j), walk);
         }
     }
 }

@@ -73,6 +73,13 @@ inline vec head(const float* p, index n) {
 }
 #endif
 
+// The first n numbers of v, or all of them.
+inline void store_head(double* p, vec v, index n) {
+    if (n >= lanes) return store(p, v);
+    for (int l = 0; l < lanes; ++l)
+        if (l < n) p[l] = v[l];
+}
+
 // a b + c, rounded once where the machine can.
 inline vec multiply_add(vec a, vec b, vec c) {
 #if defined(__AVX512F__)

@@ -30,6 +30,12 @@ class Status(Enum):
         "some columns are linear combinations of others (see aliased_): the minimum-norm solution is returned; "
         "drop them or use Ridge",
     )
+    RANK_UNCERTAIN = (
+        "rank uncertain",
+        "some columns are linear combinations of others up to the rounding of the sums or of the input itself: those "
+        "directions were cut off and no digits are claimed; drop columns (see aliased_), use Ridge, or fit all rows in "
+        "one go",
+    )
     FEW_DIGITS = (
         "few digits",
         "the sums alone leave few correct digits; fit all rows in one go to have them refined",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
 from adaline.solvers import dual, lsmr
-from adaline.solvers.direct import assemble, finish, gram_name, solve_gram, solve_triangle
+from adaline.solvers.direct import assemble, gram_name, solve_gram, solve_triangle
 from adaline.solvers.factor import SpectralFactor
 from adaline.solvers.fit import Fit, digits
 from adaline.solvers.refine import Refined, refine
@@ -51,16 +51,18 @@ def solve(source: Source, moments: Moments, intercept: bool, penalty: Array, sol
     """Solve least squares, or ridge with penalty (D,) in raw units, given the sums and the rows they came from."""
     if solver in ("qr", "svd"):
         return _by_triangle(source, moments, intercept, penalty, solver)
-    factor, out = solve_gram(moments, intercept, penalty)
+    normal = solve_gram(moments, intercept, penalty)
+    factor = normal.factor
     small = source.n_rows * source.shape.features < SMALL
     limit = SMALL_CONDITION if small else LARGE_CONDITION
     if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit):
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
-    if small or not _promised(moments, factor.length, out):
-        out = refine(source, factor, out.theta, np.ldexp(penalty, -2 * factor.frame.scale))
+    out = None if small else normal.bounded(penalty)
+    if out is None or not _promised(moments, factor.length, out):
+        out = refine(source, factor, normal.u, np.ldexp(penalty, -2 * factor.frame.scale))
         how += ", refined"
-    return finish(moments, factor, out, penalty, how)
+    return assemble(moments, factor, out, penalty, how)
 
 
 def solve_wide(source: Source, intercept: bool, penalty: Array) -> Fit:

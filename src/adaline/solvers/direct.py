@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.results import Solution, Status
-from adaline.solvers.factor import CholeskyFactor, Factor, SpectralFactor, gram_factor, triangle_factor
+from adaline.results import Solution
+from adaline.solvers.factor import Factor, SpectralFactor, gram_factor, triangle_factor
 from adaline.solvers.fit import Fit, certificate, digits, judge, raw_theta
-from adaline.solvers.refine import Refined, refine
+from adaline.solvers.refine import Refined, refine, start_with_intercept
 from adaline.sources import Source
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
@@ -23,30 +23,44 @@ Array = NDArray[np.float64]
 SAFETY = 4.0
 
 
-def solve_gram(moments: Moments, intercept: bool, penalty: Array) -> tuple[Factor, Refined]:
-    """Solve from the sums alone, with an a-priori bound on the errors."""
+@dataclass(frozen=True)
+class Normal:
+    """The normal equations solved from the sums alone: factor, relative noise of the columns, slopes u (K, D)."""
+
+    moments: Moments
+    factor: Factor
+    relative: Array
+    u: Array
+
+    def bounded(self, penalty: Array) -> Refined:
+        """Return the solution with an a-priori bound on its errors."""
+        factor, u, moments = self.factor, self.u, self.moments
+        frame = factor.frame
+        d = frame.features
+        total = moments.second.diagonal()[d:]
+        squares = total - (u * moments.second[d:, :d]).sum(axis=1)
+        squares = np.maximum(squares - u**2 @ np.ldexp(penalty, -2 * frame.scale), 0.0)
+        error = _prior_error(factor, self.relative, u, moments.noise[d:] + 8 * ROUNDING * total)
+        size = np.abs(error * factor.length).sum(axis=1)
+        mean = np.abs(frame.scaled_mean()[0])
+        constant = error @ mean + 2 * ROUNDING * (np.abs(u) @ mean)
+        theta = start_with_intercept(factor, u)[0]
+        gradient = size / np.sqrt(max(d, 1))
+        return Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
+
+
+def solve_gram(moments: Moments, intercept: bool, penalty: Array) -> Normal:
+    """Solve the normal equations from the sums."""
     factor, relative = gram_factor(moments, intercept, penalty)
     d = factor.frame.features
-    cross = moments.second[d:, :d]
-    total = moments.second.diagonal()[d:]
-    u = factor.solve(cross)
-    squares = np.maximum(total - (u * cross).sum(axis=1), 0.0)
-    if penalty.any():
-        squares = np.maximum(squares - u**2 @ np.ldexp(penalty, -2 * factor.frame.scale), 0.0)
-    error = _prior_error(factor, relative, u, moments.noise[d:] + 8 * ROUNDING * total)
-    size = np.abs(error * factor.length).sum(axis=1)
-    theta = _with_intercept(factor, u)
-    mean = np.abs(factor.frame.scaled_mean()[0])
-    constant = error @ mean + 2 * ROUNDING * (np.abs(u) @ mean)
-    gradient = (size / np.sqrt(max(d, 1))) if d else np.zeros(len(u))
-    return factor, Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
+    return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
 
 
 def solve_triangle(source: Source, moments: Moments, intercept: bool, penalty: Array, spectral: bool) -> tuple[Factor, Refined]:
     """Solve from the triangle and refine."""
     triangle = source.sum(Triangle, centred=intercept)
-    factor, u, _ = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
-    out = refine(source, factor, _with_intercept(factor, u), np.ldexp(penalty, -2 * factor.frame.scale))
+    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
+    out = refine(source, factor, u, np.ldexp(penalty, -2 * factor.frame.scale))
     return factor, Refined(out.theta, out.error, out.squares, out.gradient, out.gap, out.passes + 1)
 
 
@@ -57,16 +71,16 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: Array, sol
     theta = raw_theta(frame, out.theta)
     length = np.concatenate([[np.sqrt(frame.weight)], factor.length])
     error = out.error
-    if isinstance(factor, SpectralFactor):
+    if isinstance(factor, SpectralFactor) and factor.rank < d:
         # the directions cut off are known to rounding times condition; so is the projection that removes them
         slack = 16 * ROUNDING * factor.condition * np.abs(out.theta[:, 1:] * factor.raw).max(axis=1, initial=0.0)
         error = error + np.column_stack([0 * slack, slack[:, None] / factor.raw])
         error[:, 0] += error[:, 1:] @ np.abs(frame.scaled_mean()[0])
-    found = digits(error, out.theta, length)
+    found = digits(error, out.theta, length) if factor.decided else 0.0
     unit = np.exp2(frame.target_scale)
     squares = out.squares * unit**2
     ridge = (theta[:, 1:] ** 2) @ penalty
-    status = judge(factor.rank, d, factor.condition, found)
+    status = judge(factor, found)
     return Fit(
         solution=Solution(
             theta,
@@ -100,13 +114,6 @@ def _trace(factor: Factor, penalty: Array) -> float:
     return float(factor.rank - (factor.inverse_lengths() ** 2) @ ridge)
 
 
-def _with_intercept(factor: Factor, u: Array) -> Array:
-    """Put w0 = mean_t - mean_x'w in front, in scaled coordinates."""
-    frame = factor.frame
-    mean_t = np.ldexp(frame.mean_hi[frame.features :], -frame.target_scale)
-    return np.column_stack([mean_t - u @ frame.scaled_mean()[0], u])
-
-
 def _prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
     """Bound the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
 
@@ -122,22 +129,10 @@ def _prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array)
 
 def solve_sums(moments: Moments, intercept: bool, penalty: Array) -> Fit:
     """Solve from sums alone, as streams, merged and thinned models must."""
-    factor, out = solve_gram(moments, intercept, penalty)
-    return finish(moments, factor, out, penalty, gram_name(factor) + " on sums")
+    normal = solve_gram(moments, intercept, penalty)
+    return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 
 def gram_name(factor: Factor) -> str:
     """Return what the certificate calls a factor of the Gram matrix."""
     return "normal equations (SVD)" if isinstance(factor, SpectralFactor) else "normal equations (Cholesky)"
-
-
-def finish(moments: Moments, factor: Factor, out: Refined, penalty: Array, solver: str) -> Fit:
-    """Assemble a solution from a Gram matrix; claim no digits where directions were cut off that the sums alone cannot
-    tell from merely ill-conditioned ones."""
-    result = assemble(moments, factor, out, penalty, solver)
-    if isinstance(factor, CholeskyFactor) or factor.rank == int(factor.alive.sum()):
-        return result
-    proof = replace(
-        result.solution.certificate, digits=0.0, status=Status.RANK_DEFICIENT, advice=Status.FEW_DIGITS.advice
-    )
-    return replace(result, solution=Solution(result.solution.theta, proof))

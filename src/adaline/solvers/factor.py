@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 EPS = 2 * ROUNDING
+EXACT_CONDITION = 32
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,12 @@ class Frame:
 class Factor(ABC):
     """A factored S + P."""
 
+    contraction = 0.0
+    """A-priori bound on what one step of refinement leaves of the error."""
+
+    decided = True
+    """Whether the rank is beyond doubt: no direction was cut off that the input's own rounding could have made."""
+
     def __init__(self, frame: Frame, length: Array, alive: Mask, condition: float, rank: int) -> None:
         self.frame = frame
         self.length = length
@@ -89,9 +97,18 @@ class CholeskyFactor(Factor):
         super().__init__(frame, length, alive, condition, int(alive.sum()))
         self.r = np.asfortranarray(r)
 
+    @cached_property
+    def root(self) -> Array:
+        """R^-1; formed, since triangular solves of small systems cost milliseconds in a threaded BLAS."""
+        return np.asarray(lapack.dtrtri(self.r)[0])
+
     def half(self, b: Array) -> Array:
         """Return R^-T L^-1 b."""
-        return np.asarray(lapack.dtrtrs(self.r, (b * (self.alive / self.length)).T, trans=1)[0].T)
+        return np.asarray((b * (self.alive / self.length)) @ self.root)
+
+    def inverse_lengths(self) -> Array:
+        """Return the row norms of L^-1 R^-1."""
+        return np.asarray(np.sqrt((self.root**2).sum(axis=1)) * (self.alive / self.length))
 
     def solve(self, g: Array) -> Array:
         """Return L^-1 R^-1 R^-T L^-1 g."""
@@ -169,21 +186,27 @@ def gram_factor(moments: Moments, intercept: bool, penalty: Array) -> tuple[Chol
     r, info = lapack.dpotrf(c, lower=0, clean=1)
     if info == 0:
         condition = estimate_condition(c, r)
-        if condition**2 * relative.max() * 100 < 1:
-            return CholeskyFactor(frame, length, alive, r, condition), relative
+        contraction = 4 * condition**2 * float(relative.max()) * np.sqrt(d)
+        if contraction < 0.1:
+            factor = CholeskyFactor(frame, length, alive, r, condition)
+            factor.contraction = contraction
+            return factor, relative
     if not alive.all():
         c[~alive, ~alive] = 0.0
     values, v = np.linalg.eigh(c)
     values, v = values[::-1], v[:, ::-1]
     cut = 4 * d * relative.max()
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
-    return SpectralFactor(frame, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank), relative
+    spectral = SpectralFactor(frame, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
+    spectral.contraction = cut * spectral.condition**2
+    spectral.decided = rank == int(alive.sum())
+    return spectral, relative
 
 
 def triangle_factor(
     triangle: Triangle, features: int, weight: float, penalty: Array, spectral: bool
-) -> tuple[CholeskyFactor | SpectralFactor, Array, Array]:
-    """Factor the triangle; also return the solution u = L^-1 R^-1 (rotated targets), (K, D), and its SSE, (K,)."""
+) -> tuple[CholeskyFactor | SpectralFactor, Array]:
+    """Factor the triangle; also return the solution u = L^-1 R^-1 (rotated targets), (K, D)."""
     ones = int(triangle.centred)
     r = triangle.r
     mean_hi, mean_lo = np.zeros(len(triangle.shift)), np.zeros(len(triangle.shift))
@@ -208,20 +231,24 @@ def triangle_factor(
     full = np.zeros((max(q, features), q))
     full[: min(len(qr), q)] = np.triu(qr[:q])
     c_r, rotated = full[:features, :features], full[:features, features:].T
-    rest = (full[features:, features:] ** 2).sum(axis=0)
     u, s, vt = np.linalg.svd(c_r)
-    spread = np.linalg.norm((np.hypot(whole[:features], _raw_length(frame)) / length * alive)[:, None] * vt.T, axis=0)
     tolerance = 2 * (features + 10) * EPS
-    rank = int((s > np.maximum(tolerance * s[0], 4 * EPS * spread)).sum()) if features and s[0] > 0 else 0
+    raw = np.hypot(whole[:features], np.sqrt(weight) * np.abs(frame.scaled_mean()[0])) / length * alive
+    doubt = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding the raw columns can make of s
+    largest = s[0] if features else 0.0
+    rank = int((s > np.maximum(tolerance * largest, doubt)).sum())
+    factor: CholeskyFactor | SpectralFactor
     if rank == int(alive.sum()) and not spectral:
-        condition = float(s[0] / s[rank - 1]) if rank else 1.0
         c_r = c_r + np.diag(1.0 * ~alive)
-        start = lapack.dtrtrs(c_r, (rotated * alive).T)[0].T / length
-        return CholeskyFactor(frame, length, alive, c_r, condition), start, rest
-    along = rotated @ u
-    factor = SpectralFactor(frame, length, alive, vt.T, s, rank)
-    start = factor.project((along[:, :rank] / s[:rank]) @ vt[:rank] / length)
-    return factor, start, rest + (along[:, rank:] ** 2).sum(axis=1)
+        factor = CholeskyFactor(frame, length, alive, c_r, float(s[0] / s[rank - 1]) if rank else 1.0)
+        start = rotated @ factor.root.T * (alive / length)
+    else:
+        along = rotated @ u
+        factor = SpectralFactor(frame, length, alive, vt.T, s, rank)
+        factor.decided = not (s[rank:] > tolerance * largest).any()
+        start = factor.project((along[:, :rank] / s[:rank]) @ vt[:rank] / length)
+    factor.contraction = 4 * tolerance * factor.condition
+    return factor, start
 
 
 def moments_frame(moments: Moments, intercept: bool) -> Frame:
@@ -231,13 +258,11 @@ def moments_frame(moments: Moments, intercept: bool) -> Frame:
     return Frame(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
 
 
-def _raw_length(frame: Frame) -> Array:
-    """Length of the raw columns' constant part, sqrt(W) |mean|: their rounding shows in the rank."""
-    return np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0])
-
-
 def estimate_condition(c: Array, r: Array) -> float:
-    """Estimate sqrt of the condition of C = R'R, which is that of the design, by power iteration."""
+    """Return sqrt of the condition of C = R'R, which is that of the design; large ones by power iteration."""
+    if len(c) <= EXACT_CONDITION:
+        values = lapack.dsyevd(c, compute_v=0)[0]
+        return float(np.sqrt(values[-1] / max(values[0], np.finfo(float).tiny)))
     v = np.cos(np.arange(1.0, len(c) + 1.0))
     w = v.copy()
     largest = smallest = 1.0

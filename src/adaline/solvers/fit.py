@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.factor import Factor, Frame
+from adaline.solvers.refine import NEGLIGIBLE
 from adaline.sums.moments import ROUNDING
 
 Array = NDArray[np.float64]
 
 MOST_DIGITS = -math.log10(ROUNDING)
-NEGLIGIBLE = 2.0**-70  # a coefficient this small next to the others is zero to working precision
 ILL_CONDITIONED = 1e8
 
 
@@ -64,11 +64,11 @@ def digits(error: Array, theta: Array, length: Array) -> float:
     return max(-math.log10(worst), 0.0) if math.isfinite(worst) else 0.0
 
 
-def judge(rank: int, features: int, condition: float, found: float) -> Status:
+def judge(factor: Factor, found: float) -> Status:
     """Return the status of a direct solution."""
-    if rank < features:
-        return Status.RANK_DEFICIENT
-    if condition > ILL_CONDITIONED:
+    if factor.rank < factor.frame.features:
+        return Status.RANK_DEFICIENT if factor.decided else Status.RANK_UNCERTAIN
+    if factor.condition > ILL_CONDITIONED:
         return Status.ILL_CONDITIONED
     return Status.SOLVED if found >= 6 else Status.FEW_DIGITS
 

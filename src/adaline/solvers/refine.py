@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.solvers.factor import Factor
+from adaline.solvers.factor import EPS, Factor
 from adaline.sources import Source
 from adaline.sums import Residual, Theta, twofold
 from adaline.sums.moments import ROUNDING
@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 MAX_STEPS = 20
 STALLED = 0.5
 ENOUGH = ROUNDING / 4
+NEGLIGIBLE = 2.0**-70  # a coefficient this small next to the others is zero to working precision
 TWOFOLD_ROUNDING = 2.0**-100
 
 
@@ -38,11 +39,11 @@ class Refined:
 
 
 def refine(source: Source, factor: Factor, start: Array, penalty: Array) -> Refined:
-    """Refine scaled coefficients (K, 1 + D), intercept first; penalty (D,) in scaled units."""
+    """Refine scaled coefficients (K, D), to which the intercept is added; penalty (D,) in scaled units."""
     frame = factor.frame
     mean_hi, mean_lo = frame.scaled_mean()
     length = factor.length
-    hi, lo = start.copy(), np.zeros_like(start)
+    hi, lo = start_with_intercept(factor, start)
     before = np.abs(hi[:, 1:] * length).max(axis=1, initial=0.0)
     passes = 0
     while True:
@@ -53,16 +54,22 @@ def refine(source: Source, factor: Factor, start: Array, penalty: Array) -> Refi
         constant = sums.gradient[0][:, 0] / frame.weight if frame.intercept else np.zeros(len(step))
         size = np.abs(step * length).max(axis=1, initial=0.0)
         rho = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
+        rho = np.maximum(rho, factor.contraction)
         good = rho < STALLED
         step, constant = step * good[:, None], constant * good
         left = np.where(good, rho, 1.0) * np.where(good, size, np.maximum(size, before))
+        # the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
+        left = left + 4 * EPS * factor.condition**2 * np.abs(constant) * np.sqrt(frame.weight)
         squares = sums.squares - 2 * (step * data).sum(axis=1) + (step * centred).sum(axis=1)
         squares = np.maximum(squares - step**2 @ penalty - frame.weight * constant**2, 0.0)
         change = np.concatenate([(constant - step @ mean_hi)[:, None], step], axis=1)
         hi, lo = twofold.add(hi, lo, change, 0.0)
         scaled = np.abs(hi[:, 1:]) * length
-        wanted = np.where(scaled > 2.0**-70 * scaled.max(axis=1, keepdims=True, initial=0.0), scaled, np.inf)
-        done = (left <= ENOUGH * wanted.min(axis=1, initial=np.inf)) | ~good
+        wanted = np.where(scaled > NEGLIGIBLE * scaled.max(axis=1, keepdims=True, initial=0.0), scaled, np.inf)
+        left_constant = (left[:, None] / length) @ np.abs(mean_hi) + rho * np.abs(constant)
+        enough = left_constant <= ENOUGH * np.abs(hi[:, 0])
+        enough |= np.abs(hi[:, 0]) * np.sqrt(frame.weight) <= NEGLIGIBLE * scaled.max(axis=1, initial=0.0)
+        done = (enough & (left <= ENOUGH * wanted.min(axis=1, initial=np.inf))) | ~good
         if done.all() or passes == MAX_STEPS:
             break
         before = np.where(good, size, before)
@@ -73,6 +80,22 @@ def refine(source: Source, factor: Factor, start: Array, penalty: Array) -> Refi
     left_gap = 0.5 * (left**2 * frame.features + stored**2)
     left_gradient = np.abs(centred / length).max(axis=1, initial=0.0) * np.minimum(rho, 1.0)
     return Refined(hi, error, squares, left_gradient, left_gap, passes)
+
+
+def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array]:
+    """Return w0 = mean_t - mean_x'u in front of u, as hi and lo, (K, 1 + D)."""
+    frame = factor.frame
+    hi, lo = np.zeros((2, len(u), 1 + frame.features))
+    hi[:, 1:] = u
+    if frame.intercept:
+        d = frame.features
+        means = np.stack([frame.mean_hi, frame.mean_lo])
+        means = np.ldexp(means, -frame.exponent.astype(np.int64))
+        p_hi, p_lo = twofold.multiply(means[0, :d, None], means[1, :d, None], -u.T, 0.0)
+        terms_hi = np.concatenate([means[0, None, d:], p_hi])
+        terms_lo = np.concatenate([means[1, None, d:], p_lo])
+        hi[:, 0], lo[:, 0] = twofold.sum_rows(terms_hi, terms_lo)
+    return hi, lo
 
 
 def _gradients(

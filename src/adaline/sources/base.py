@@ -38,6 +38,8 @@ class Source(ABC):
     replayable: bool = True
     ordered: bool = True
     sparse: bool = False
+    flat: bool = True
+    """Whether the targets came as one vector, so that results do too."""
 
     @property
     @abstractmethod

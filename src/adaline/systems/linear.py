@@ -63,7 +63,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
         start = perf_counter()
         self._check_parameters()
         source = open_rows(self, X, y, sample_weight, reset=True)
-        self._remember(source, y)
+        self._remember(source)
         if is_wide(source):
             self._sums = None
             self._keep(self._solve_wide(source), start)
@@ -78,7 +78,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
         if not hasattr(self, "_fits"):
             self._check_parameters()
             source = open_rows(self, X, y, sample_weight, reset=True)
-            self._remember(source, y)
+            self._remember(source)
             self._sums = sums(source, self.fit_intercept)
         else:
             source = self._reopen(X, y, sample_weight, "continue")
@@ -209,8 +209,8 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
             [reach(fit, k, leverages(fit, x), prediction, level) for fit, k in self._by_target()]
         )
 
-    def _remember(self, source: Source, y: Any) -> None:
-        self._flat = np.ndim(y) == 1 if y is not None else source.shape.targets == 1
+    def _remember(self, source: Source) -> None:
+        self._flat = source.flat
         self.n_features_in_ = source.shape.features
         if source.names is not None:
             self.feature_names_in_ = np.asarray(source.names, dtype=object)

@@ -31,7 +31,9 @@ def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, rese
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
     names = getattr(system, "feature_names_in_", None)
     kind = SparseSource if sparse.issparse(rows) else ArraySource
-    return kind(rows, targets, weight, None if names is None else tuple(str(name) for name in names))
+    source = kind(rows, targets.reshape(len(targets), -1), weight, None if names is None else tuple(map(str, names)))
+    source.flat = targets.ndim == 1
+    return source
 
 
 def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
@@ -63,7 +65,7 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
 
 
 def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
-    """Return targets as (n, K) float64."""
+    """Return targets as float64, (n,) or (n, K)."""
     if y is None:
         raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None")
     if not (type(y) is np.ndarray and y.dtype == np.float64):
@@ -79,7 +81,7 @@ def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
         raise InvalidData(f"y has shape {y.shape}; it must be (n,) or (n, targets)")
     if y.shape[0] != rows:
         raise InvalidData(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}")
-    return np.ascontiguousarray(y).reshape(rows, -1)
+    return np.ascontiguousarray(y)
 
 
 def read_weights(weight: Any, rows: int) -> Array:
