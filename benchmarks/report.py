@@ -60,8 +60,8 @@ def seconds(value: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """Format a ratio with three significant digits at most."""
-    return f"{value:.2f}" if value < 10 else f"{value:.3g}"
+    """Format a ratio with two or three significant digits."""
+    return f"{value:.2g}" if value < 1 else f"{value:.3g}"
 
 
 def digits(value: float) -> str:

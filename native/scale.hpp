@@ -36,49 +36,51 @@ inline double magnitude_exponent(double m) {
     return e;
 }
 
-struct Pilot {
+class Pilot {
     static constexpr index P = 32;
-    index row[P];
-    double share[P];
-    index size = 0;
+    index n, size = 0, row[P];
+    double W = 0, share[P];
 
-    Pilot(index n, const double* weight) {
-        double W = 0;
+    void add(index i, double w) {
+        if (!(w > 0)) return;
+        row[size] = i;
+        share[size++] = w;
+        W += w;
+    }
+
+  public:
+    // Rows of weight zero do not count; where only such are met, the first that counts will do.
+    Pilot(index n, const double* weight) : n(n) {
         for (index k = 0; k < P && k < n; ++k) {
             const index i = n < P ? k : k * n / P;
-            add(i, weight ? weight[i] : 1, W);
+            add(i, weight ? weight[i] : 1);
         }
-        for (index i = 0; weight && !size && i < n; ++i) add(i, weight[i], W);
-        if (!size) add(0, 1, W);
+        for (index i = 0; !size && i < n; ++i) add(i, weight[i]);
+        if (!size) add(0, 1);
         for (index k = 0; k < size; ++k) share[k] /= W;
     }
 
     // The mean is taken as a shift from the first row: exact where the column is constant.
     template <class Column>
     double mean(Column z) const {
+        const double z0 = z(row[0]);
         double m = 0;
-        for (index k = 0; k < size; ++k) m += share[k] * z(row[k]) - share[k] * z(row[0]);
-        return z(row[0]) + m;
+        for (index k = 0; k < size; ++k) m += share[k] * z(row[k]) - share[k] * z0;
+        return z0 + m;
     }
 
+    // A column that is zero in the pilot is followed to its first other number.
     template <class Column>
     double exponent(Column z, double shift) const {
-        double spread = 0, size_ = 0;
+        double spread = 0, most = 0;
         for (index k = 0; k < size; ++k) {
             const double distance = std::fabs(z(row[k]) - shift), m = std::fabs(z(row[k]));
             spread = distance > spread ? distance : spread;
-            size_ = m > size_ ? m : size_;
+            most = m > most ? m : most;
         }
+        for (index i = 0; most == 0 && i < n; ++i) most = std::fabs(z(i));
         const bool spreads = spread > 0 && __builtin_isfinite(spread);
-        return magnitude_exponent(spreads ? spread : size_);
-    }
-
-  private:
-    void add(index i, double w, double& W) {
-        if (!(w > 0)) return;
-        row[size] = i;
-        share[size++] = w;
-        W += w;
+        return magnitude_exponent(spreads ? spread : most);
     }
 };
 

@@ -87,7 +87,7 @@ inline vec multiply_add(vec a, vec b, vec c) {
 #elif defined(__AVX2__)
     return _mm256_fmadd_pd(a, b, c);
 #elif defined(__aarch64__)
-    return vfmaq_f64(c, a, b);
+    return (vec)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 #else
     return a * b + c;
 #endif

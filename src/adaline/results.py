@@ -94,8 +94,7 @@ class Certificate:
         return (
             f"{self.status} by {self.solver}: {digits} digits, condition {self.condition:.3g}, rank {self.rank}, "
             f"gradient {self.gradient:.2g}, gap {self.gap:.2g}, {self.passes} pass{'es' if self.passes != 1 else ''}, "
-            f"{self.seconds:.3g} s"
-            + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
+            f"{self.seconds:.3g} s" + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
         )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -201,6 +204,16 @@ def test_huge_and_tiny_columns(layout: str) -> None:
     assert np.isfinite(raw.buffer).all()
 
 
+@pytest.mark.parametrize("size", [1e-250, 1e250])
+def test_a_column_that_the_pilot_finds_empty(size: float) -> None:
+    x = np.zeros((1000, 2))
+    x[[333, 777], 1] = size, 2 * size
+    m = moments(x, np.ones((1000, 1)))
+    unit = 2.0 ** -m.exponent[1]
+    exact = (size * unit) ** 2 * (5 - 9 / 1000)
+    assert m.S[1, 1] == pytest.approx(exact, rel=1e-14)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("layout", ["C", "F", "every second"])
 @pytest.mark.parametrize("centred", [True, False])
@@ -236,6 +249,7 @@ def test_merge_equals_the_whole_and_subtract_takes_back(centred: bool, D: int) -
     x, t, weight = block(900, D, 2)
     x[500:] = x[500:] * 64 + 100
     for w in (None, weight):
+
         def part(s: slice, w: np.ndarray | None = w) -> Moments:
             return moments(x[s], t[s], None if w is None else w[s], centred)
 
@@ -415,3 +429,10 @@ def test_wrong_types_and_shapes_are_refused() -> None:
         native.moments_dense(state, 3, 1, x, t[:5].copy(), None, True, None)
     with pytest.raises(ValueError, match="usable"):
         native.use_isa("mmx")
+
+
+def test_the_environment_can_force_a_set(isa: str) -> None:
+    code = "from adaline import _native; print(_native.isa())"
+    environment = {**os.environ, "ADALINE_ISA": isa}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == isa

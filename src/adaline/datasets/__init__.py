@@ -146,8 +146,8 @@ def load(name: str, *, target: str | None = None) -> Dataset:
         raise InvalidParameter(f"{name} has no column {target_name!r} to predict; there are: {columns}")
     feature_names = tuple(column for column in recipe.numbers if column != target_name)
 
-    with files(__name__).joinpath(f"{name}.csv").open(encoding="utf-8", newline="") as text:
-        rows = list(csv.DictReader(text))
+    text = files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
     X = np.array([[float(row[column]) for column in feature_names] for row in rows])
     y = np.array([row[target_name] for row in rows])
     if target_name in recipe.numbers:

@@ -11,6 +11,18 @@ from adaline.proof.inference import Inference
 from adaline.results import Certificate
 
 COLUMNS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
+QUALITY = (
+    "r_squared",
+    "adjusted_r_squared",
+    "sigma",
+    "freedom",
+    "model_freedom",
+    "f_statistic",
+    "f_p_value",
+    "log_likelihood",
+    "aic",
+    "bic",
+)
 
 
 @dataclass(frozen=True)
@@ -100,18 +112,16 @@ class Summary:
 
 
 def _quality(part: Inference) -> dict[str, float]:
-    names = (
-        "r_squared adjusted_r_squared sigma freedom model_freedom f_statistic f_p_value log_likelihood aic bic"
-    ).split()
-    return {name: float(getattr(part, name)) for name in names}
+    return {name: float(getattr(part, name)) for name in QUALITY}
 
 
 def _quality_lines(part: Inference) -> list[str]:
+    f_p = _number(part.f_p_value, "p_value")
     return [
         f"R² {part.r_squared:.6g}, adjusted {part.adjusted_r_squared:.6g};  residual sd {part.sigma:.6g} "
         f"on {part.freedom:.6g} degrees of freedom",
-        f"F {part.f_statistic:.6g} on {part.model_freedom:.6g} and {part.freedom:.6g} (p {_number(part.f_p_value, 'p_value')});"
-        f"  log-likelihood {part.log_likelihood:.6g}, AIC {part.aic:.6g}, BIC {part.bic:.6g}",
+        f"F {part.f_statistic:.6g} on {part.model_freedom:.6g} and {part.freedom:.6g} (p {f_p})",
+        f"log-likelihood {part.log_likelihood:.6g}, AIC {part.aic:.6g}, BIC {part.bic:.6g}",
     ]
 
 

@@ -1,9 +1,9 @@
 """Batch gradient descent on the squared error (S0 section 5.3): w(t+1) = w(t) + eta sum_n e(n, t) x(n).
 
 The sum over rows is a linear function of w, sum e x = c - A w with A = X'X and c = X't about the ones column, so the
-textbook rule runs on the sums: one pass over the rows, whatever the number of steps. `rate` is eta as a number, a vector
-(diagonal) or a positive definite matrix acting on (w0, w) in raw units. "auto" takes the matrix that standardises the
-columns, over the largest eigenvalue of their curvature: it converges in any units.
+textbook rule runs on the sums: one pass over the rows, whatever the number of steps. `rate` is eta as a number, a
+vector (diagonal) or a positive definite matrix acting on (w0, w) in raw units. "auto" takes the matrix that
+standardises the columns, over the largest eigenvalue of their curvature: it converges in any units.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def raw_quadratic(frame: Frame, second: Array, k: int) -> Quadratic:
 
 def descend(quadratic: Quadratic, start: Array, rate: Array, rule: Rule) -> Path:
     """Descend until the error is at most `stop_error`, or every standardised derivative at most tol times the largest
-    it can be, or `epochs` steps are done. If the error explodes, the best weights so far are returned."""
+    it can be, or `epochs` steps are done. If the error explodes, the best weights so far are returned.
+    """
     v = best = start
     gradient = quadratic.gradient(v)
     history = [quadratic.error(v, gradient)]

@@ -1,6 +1,6 @@
 """Least squares and ridge from sums, (5.8) and (5.13): solve, bound the error, refine where the bound asks for it.
 
-    (S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P = diag(penalty)
+(S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P = diag(penalty)
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def solve_gram(moments: Moments, intercept: bool, penalty: Array) -> Normal:
     return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
 
 
-def solve_triangle(source: Source, moments: Moments, intercept: bool, penalty: Array, spectral: bool) -> tuple[Factor, Refined]:
+def solve_triangle(
+    source: Source, moments: Moments, intercept: bool, penalty: Array, spectral: bool
+) -> tuple[Factor, Refined]:
     """Solve from the triangle and refine."""
     triangle = source.sum(Triangle, centred=intercept)
     factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
@@ -124,7 +126,7 @@ def _prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array)
     push = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
     spread = factor.half(np.eye(factor.frame.features) * factor.length)
     inverse = spread @ spread.T  # C^-1
-    return SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length
+    return np.asarray(SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
 def solve_sums(moments: Moments, intercept: bool, penalty: Array) -> Fit:

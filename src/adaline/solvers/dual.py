@@ -47,10 +47,10 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
 
     def back(a: Array) -> Array:
         u = root[:, None] * a
-        return (source.rmatvec(u) - np.outer(mean, u.sum(axis=0))) * (scale**2)[:, None]
+        return np.asarray((source.rmatvec(u) - np.outer(mean, u.sum(axis=0))) * (scale**2)[:, None])
 
     def missing(w: Array) -> Array:
-        return rhs - root[:, None] * (source.matvec(w) - mean @ w)
+        return np.asarray(rhs - root[:, None] * (source.matvec(w) - mean @ w))
 
     a = inverse(rhs)
     w = back(a)

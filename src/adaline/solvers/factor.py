@@ -87,7 +87,7 @@ class Factor(ABC):
 
     def inverse_lengths(self) -> Array:
         """Return sqrt of the diagonal of (S + P)^-1."""
-        return np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1)
+        return np.asarray(np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1))
 
 
 class CholeskyFactor(Factor):

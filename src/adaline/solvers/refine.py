@@ -1,8 +1,8 @@
 """Iterative refinement on the raw rows: w += (S + P)^-1 (X'(t - Xw) - P w), the gradient in double-double (5.7).
 
 The factor needs only be a fair preconditioner: each step multiplies the error by rho, about condition x rounding for
-a triangle and condition^2 x rounding for a Gram matrix. Coefficients are carried as hi + lo. The last correction and the
-observed rho bound what is left; that is where the certificate's digits come from.
+a triangle and condition^2 x rounding for a Gram matrix. Coefficients are carried as hi + lo. The last correction and
+the observed rho bound what is left; that is where the certificate's digits come from.
 """
 
 from __future__ import annotations

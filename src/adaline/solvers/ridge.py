@@ -7,8 +7,8 @@ With eigenvalues d_k of the standardised S and b_k^2 the part of t't along eigen
     evidence: (N - 1) ln s2 + sum ln(1 + d_k / lambda),   s2 = (rest + sum b_k^2 lambda / (d_k + lambda)) / (N - 1)
 
 The evidence is minus twice the log marginal likelihood of t under the prior (5.18), w ~ N(0, s2/lambda), the intercept
-integrated out. Leave-one-out is exact and takes a pass over the rows for each round of penalties. All are minimised over
-a continuous penalty: a wide grid on the log scale, then narrower ones around its minimum, then a parabola.
+integrated out. Leave-one-out is exact and takes a pass over the rows for each round of penalties. All are minimised
+over a continuous penalty: a wide grid on the log scale, then narrower ones around its minimum, then a parabola.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eige
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues d (r,), squared target parts b2 (K, r), rest (K,), total weight N, and whether there is an intercept."""
+    """Eigenvalues d (r,), squared target parts b2 (K, r), rest (K,), total weight N, whether there is an intercept."""
 
     d: Array
     b2: Array
@@ -81,7 +81,9 @@ def minimise(criterion: Callable[[Array], Array], largest: float) -> Choice:
         values.append(found)
         best = int(np.argmin(found))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-        corner = grid[best] if best in (0, len(grid) - 1) else _vertex(grid[best - 1 : best + 2], found[best - 1 : best + 2])
+        corner = (
+            grid[best] if best in (0, len(grid) - 1) else _vertex(grid[best - 1 : best + 2], found[best - 1 : best + 2])
+        )
         grid = np.linspace(low, high, NARROW)
     everywhere = np.concatenate(tried)
     order = np.argsort(everywhere, kind="stable")

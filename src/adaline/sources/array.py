@@ -74,7 +74,7 @@ class ArraySource(Source):
         """Return root mean squares, by strips of columns."""
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         strips = [self._centred(strip, weight, intercept)[0] for strip in self._strips()]
-        return np.sqrt(np.concatenate([weight @ x**2 for x in strips]) / weight.sum())
+        return np.asarray(np.sqrt(np.concatenate([weight @ x**2 for x in strips]) / weight.sum()))
 
     def _centred(self, strip: slice, weight: Array, intercept: bool) -> tuple[Array, Array]:
         x = self.x[:, strip].astype(np.float64)
@@ -149,7 +149,8 @@ class SparseSource(Source):
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         total = weight.sum()
         mean = self.rmatvec(weight) / total * intercept
-        return np.sqrt(np.maximum(np.asarray(self.x.multiply(self.x).T @ weight) / total - mean**2, 0.0))
+        square = np.asarray(self.x.multiply(self.x).T @ weight) / total
+        return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
     def outer(self, intercept: bool, scale: Array) -> Outer:
         """Return the dual Gram matrix: a sparse product, then the centring as a rank-two correction."""

@@ -35,7 +35,7 @@ def set_threads(n: int | None) -> None:
     >>> adaline.set_threads(None)
     """
     global _chosen
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+    if n is not None and (type(n) is not int or n < 1):
         raise InvalidParameter(f"set_threads takes a positive whole number or None, got {n!r}")
     _chosen = n
 

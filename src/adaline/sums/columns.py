@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from adaline.block import Block
+from adaline.block import Block, is_sparse
 
 Array = NDArray[np.float64]
 
@@ -41,7 +40,7 @@ def exponents(spread: Array, size: Array) -> Array:
 
 def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, Any]:
     """Return sqrt(w) (z - shift) 2^-e, (n, q), and sqrt(w), (n, 1)."""
-    x = block.x.toarray() if sparse.issparse(block.x) else block.x
+    x = block.x.toarray() if is_sparse(block.x) else block.x
     xp = x.__array_namespace__()
     z = xp.concat([xp.astype(x, xp.float64), xp.asarray(block.t, dtype=xp.float64)], axis=1)
     z = times_power(xp, z - xp.asarray(shift), -exponent)

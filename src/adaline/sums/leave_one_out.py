@@ -2,8 +2,8 @@
 
     r = t - mean_t - z'(c / (d + lambda)),   h = 1/W + sum_k z_k^2 / (d_k + lambda),   E = sum w (r / (1 - h))^2
 
-z are the coordinates of a centred row along the eigenvectors of S, d its eigenvalues, c = V'X't. Dividing by 1 - h gives
-the residual that the row would have if it were left out of the fit (a row of weight w: one of its w copies).
+z are the coordinates of a centred row along the eigenvectors of S, d its eigenvalues, c = V'X't. Dividing by 1 - h
+gives the residual that the row would have if it were left out of the fit (a row of weight w: one of its w copies).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.block import Block, Shape
+from adaline.block import Block, Shape, is_sparse
 from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, host, pilot, weighted_columns
@@ -168,7 +168,7 @@ class Moments(Sum):
         return self.buffer[3 + k * q : 3 + (k + 1) * q]
 
     def _fill(self, block: Block) -> None:
-        if native is not None and sparse.issparse(block.x):
+        if native is not None and is_sparse(block.x):
             x = block.x
             native.moments_csr(
                 self.buffer, *self.shape, x.data, x.indices, x.indptr, block.t, block.weight, block.exponent
@@ -198,7 +198,7 @@ def fill_reference(moments: Moments, block: Block) -> None:
     moments.buffer[1] = block.rows if weight is None else weight.sum()
     if moments.weight == 0:
         return
-    if sparse.issparse(block.x):
+    if is_sparse(block.x):
         shift = np.zeros(moments.columns)
         exponent = block.exponent
         product = _sparse_product(block, exponent)
@@ -288,14 +288,11 @@ def _common_scale(a: Moments, b: Moments) -> Moments:
 def _sparse_product(block: Block, exponent: Array) -> Array:
     d = block.shape.features
     scale = np.exp2(-exponent)
-    z = sparse.hstack(
-        [
-            block.x.astype(np.float64) @ sparse.diags_array(scale[:d]),
-            sparse.csr_array(block.t * scale[d:]),
-            np.ones((block.rows, 1)),
-        ],
-        format="csr",
-    )
+    parts: list[Any] = [
+        sparse.csr_array(block.x.astype(np.float64)) @ sparse.diags_array(scale[:d]),
+        sparse.csr_array(block.t * scale[d:]),
+        sparse.csr_array(np.ones((block.rows, 1))),
+    ]
+    z: Any = sparse.hstack(parts, format="csr")
     weighted = z if block.weight is None else sparse.diags_array(block.weight) @ z
     return np.asarray((z.T @ weighted).toarray())
-

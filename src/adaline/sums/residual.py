@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from adaline.block import Block, Shape
+from adaline.block import Block, Shape, is_sparse
 from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import host, times_power
@@ -54,7 +53,7 @@ class Residual(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the coefficients theta."""
-        if native is not None and sparse.issparse(block.x):
+        if native is not None and is_sparse(block.x):
             x = block.x
             native.residual_csr(self.sums, x.data, x.indices, x.indptr, block.t, block.weight, *theta)
         elif native is not None and isinstance(block.x, np.ndarray):
@@ -73,7 +72,7 @@ class Residual(Sum):
 
 def residual_reference(block: Block, theta: Theta) -> Array:
     """Return the sums of one block, written in array-API operations."""
-    x = block.x.toarray() if sparse.issparse(block.x) else block.x
+    x = block.x.toarray() if is_sparse(block.x) else block.x
     xp = x.__array_namespace__()
     rows, shape = block.rows, block.shape
     out = np.zeros((shape.targets, shape.features + 2, 2))

@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg import lapack
 
-from adaline.block import Block, Shape
+from adaline.block import Block, Shape, is_sparse
 from adaline.sums.base import Sum
 from adaline.sums.columns import host, pilot, weighted_columns
 
@@ -47,7 +46,7 @@ class Triangle(Sum):
         if block.rows == 0 or (block.weight is not None and not np.asarray(block.weight).any()):
             self.rows += block.rows
             return
-        if sparse.issparse(block.x):
+        if is_sparse(block.x):
             block = Block(block.x.toarray(), block.t, block.weight)
         shift, exponent = pilot(block, self.centred)
         r = block_triangle(block, shift, exponent, self.centred)

@@ -9,10 +9,10 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.block import is_sparse
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing, UnsafeForget
 from adaline.proof.inference import Interval, infer, leverages, reach
 from adaline.proof.summary import Summary
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 SAFE_DIGITS = 9.0
 
 
-class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
 
     fit_intercept: bool
@@ -100,9 +100,9 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
                 f"cannot merge models of different shape: {mine.shape} with fit_intercept={self.fit_intercept} and "
                 f"{theirs.shape} with fit_intercept={other.fit_intercept}"
             )
-        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
-        if all(n is not None for n in names) and list(names[0]) != list(names[1]):
-            raise InvalidData(f"cannot merge models of different columns: {list(names[0])} and {list(names[1])}")
+        names = [list(getattr(model, "feature_names_in_", ())) for model in (self, other)]
+        if all(names) and names[0] != names[1]:
+            raise InvalidData(f"cannot merge models of different columns: {names[0]} and {names[1]}")
         total = mine.copy()
         total.merge(theirs)
         self._sums = total
@@ -144,7 +144,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
         check_is_fitted(self, "coef_")
         x = read_rows(self, X, reset=False)
         theta = self._theta()
-        if sparse.issparse(x) or x.dtype == np.float64:
+        if is_sparse(x) or x.dtype == np.float64:
             values = np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
         else:
             rows = ArraySource(x, np.empty((x.shape[0], 0)))
@@ -162,7 +162,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
     def summary(self, level: float = 0.95) -> Summary:
-        """Return the table of coefficients with standard errors, t, p and confidence intervals, and what belongs to it."""
+        """Return coefficients with standard errors, t, p and confidence intervals, R^2, F, AIC, and the certificate."""
         check_is_fitted(self, "coef_")
         theta = self._theta()
         names = [self._name(j) for j in range(theta.shape[1] - 1)]
@@ -202,12 +202,12 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
 
     def _reach(self, x: Any, prediction: bool, level: float) -> Array:
         if any(fit.factor is None for fit in self._fits):
-            raise SumsMissing("no intervals: the solver for wide data keeps no D x D matrix. Use fewer columns than rows.")
-        if sparse.issparse(x):
+            raise SumsMissing(
+                "no intervals: the solver for wide data keeps no D x D matrix. Use fewer columns than rows."
+            )
+        if is_sparse(x):
             x = x.toarray()
-        return np.column_stack(
-            [reach(fit, k, leverages(fit, x), prediction, level) for fit, k in self._by_target()]
-        )
+        return np.column_stack([reach(fit, k, leverages(fit, x), prediction, level) for fit, k in self._by_target()])
 
     def _remember(self, source: Source) -> None:
         self._flat = source.flat
@@ -218,7 +218,9 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
     def _reopen(self, X: Any, y: Any, sample_weight: Any, verb: str) -> Source:
         source = open_rows(self, X, y, sample_weight, reset=False)
         if source.shape != self._own_sums(verb).shape:
-            raise InvalidData(f"cannot {verb}: the model has shape {self._own_sums(verb).shape}, the rows {source.shape}")
+            raise InvalidData(
+                f"cannot {verb}: the model has shape {self._own_sums(verb).shape}, the rows {source.shape}"
+            )
         return source
 
     def _own_sums(self, verb: str) -> Moments:
@@ -238,7 +240,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
         self.certificate_ = replace(proof, seconds=perf_counter() - start)
         self.rank_ = proof.rank
         factor = fits[0].factor
-        aliased = None if factor is None and proof.rank < self.n_features_in_ else []
+        aliased: list[int] | None = None if factor is None and proof.rank < self.n_features_in_ else []
         if factor is not None and factor.rank < self.n_features_in_:
             aliased = factor.aliased()
         self.aliased_ = None if aliased is None else np.array([self._name(j) for j in aliased], dtype=object)
@@ -249,10 +251,12 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
 
     def _refuse_rows(self, x: Any) -> None:
         """Name the entry of X that made a prediction NaN or infinite, if it is not the prediction that overflows."""
-        rows = x.toarray() if sparse.issparse(x) else x
+        rows = x.toarray() if is_sparse(x) else x
         if not np.isfinite(rows).all():
             names = getattr(self, "feature_names_in_", None)
-            ArraySource(rows, np.zeros((len(rows), 1)), names=None if names is None else tuple(names)).refuse_nonfinite()
+            ArraySource(
+                rows, np.zeros((len(rows), 1)), names=None if names is None else tuple(names)
+            ).refuse_nonfinite()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,10 +11,10 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
 
+from adaline.block import is_sparse
 from adaline.errors import InvalidData, InvalidType
 from adaline.sources import ArraySource, Source, SparseSource
 from adaline.sources.array import FLOATS
@@ -30,7 +30,7 @@ def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, rese
     targets = read_targets(system, y, rows.shape[0])
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
     names = getattr(system, "feature_names_in_", None)
-    kind = SparseSource if sparse.issparse(rows) else ArraySource
+    kind = SparseSource if is_sparse(rows) else ArraySource
     source = kind(rows, targets.reshape(len(targets), -1), weight, None if names is None else tuple(map(str, names)))
     source.flat = targets.ndim == 1
     return source
@@ -46,7 +46,7 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
             _check_n_features(system, x, reset=False)
         return x
     _check_feature_names(system, x, reset=reset)
-    if not (isinstance(x, np.ndarray) or sparse.issparse(x)):
+    if not (isinstance(x, np.ndarray) or is_sparse(x)):
         x = _from_frame(x)
     if not plain:
         try:
@@ -80,7 +80,9 @@ def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise InvalidData(f"y has shape {y.shape}; it must be (n,) or (n, targets)")
     if y.shape[0] != rows:
-        raise InvalidData(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}")
+        raise InvalidData(
+            f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}"
+        )
     return np.ascontiguousarray(y)
 
 

@@ -1,0 +1,1 @@
+"""Faces: what people see. They read only systems and their solutions."""
