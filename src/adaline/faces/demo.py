@@ -103,7 +103,10 @@ def _exact(x: Array, y: Array) -> list[Fraction]:
     t = [Fraction(value) for value in y.tolist()]
     p = len(rows[0])
     system = [
-        [sum(r[a] * r[b] for r in rows) for b in range(p)] + [sum(r[a] * v for r, v in zip(rows, t, strict=True))]
+        [
+            sum((r[a] * v for r, v in zip(rows, values, strict=True)), Fraction(0))
+            for values in (*zip(*rows, strict=True), t)
+        ]
         for a in range(p)
     ]
     for c in range(p):
@@ -111,7 +114,7 @@ def _exact(x: Array, y: Array) -> list[Fraction]:
         for r in range(p):
             if r != c:
                 system[r] = [a - system[r][c] * b for a, b in zip(system[r], system[c], strict=True)]
-    return [Fraction(row[p]) for row in system]
+    return [row[p] for row in system]
 
 
 def _digits(theta: list[float], exact: list[Fraction]) -> float:

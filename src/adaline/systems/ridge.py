@@ -97,9 +97,9 @@ class Ridge(LinearSystem):
         basis = _eigenbasis(moments, unit, self.fit_intercept)
         fits, choices = [], []
         for k in range(moments.shape.targets):
-            choice = self._choose(source, basis, k)
             part = moments.target(k) if moments.shape.targets > 1 else moments
             rows = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
+            choice = self._choose(rows, basis, k)
             fits.append(self._one(rows, part, choice.penalty * unit**2))
             choices.append(choice)
         return self._chosen(basis.spectrum, fits, choices)
@@ -135,12 +135,11 @@ class Ridge(LinearSystem):
             return minimise(lambda penalty: function(k, penalty), largest)
         if source is None or basis.ridges is None:
             raise SumsMissing("criterion='loo' needs the rows, and only sums are at hand; use 'gcv' or 'evidence'")
-        ridges = basis.ridges
+        ridges = basis.of_target(k)
 
         def leave_one_out(penalty: Array) -> Array:
-            grid = np.tile(penalty, (source.shape.targets, 1))
-            found = source.sum(LeaveOneOut, ridges._replace(penalties=grid), penalties=len(penalty))
-            return np.asarray(found.sums[k] / spectrum.weight)
+            found = source.sum(LeaveOneOut, ridges._replace(penalties=penalty[None]), penalties=len(penalty))
+            return np.asarray(found.sums[0] / spectrum.weight)
 
         return minimise(leave_one_out, largest)
 
@@ -184,6 +183,14 @@ class _Basis:
 
     spectrum: Spectrum
     ridges: Ridges | None
+
+    def of_target(self, k: int) -> Ridges:
+        """Return the ridges of one target."""
+        assert self.ridges is not None
+        columns = [*range(len(self.ridges.rotation)), len(self.ridges.rotation) + k]
+        return self.ridges._replace(
+            mean=self.ridges.mean[columns], exponent=self.ridges.exponent[columns], c=self.ridges.c[k : k + 1]
+        )
 
 
 def _spread(moments: Moments) -> Array:
