@@ -65,8 +65,8 @@ def ratio(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Format a number of digits."""
-    return f"{value:.1f}"
+    """Format a number of digits; adding zero turns a rounded -0.0 into 0.0."""
+    return f"{round(value, 1) + 0.0:.1f}"
 
 
 def circumstances(threads: int) -> str:

@@ -53,7 +53,7 @@ inline void combine(const State<double>& a, const State<const double>& b, double
         const double* __restrict const Sb = b.S + i * q;
         for (index j = 0; j < q; ++j)
             Sa[j] = (Sa[j] * (fa[i] * fa[j]) + sign * (Sb[j] * (fb[i] * fb[j]))) + c * (d[i] * d[j]);
-        if (sign > 0) a.noise[i] += roundoff * Sa[i];
+        if (sign > 0) a.noise[i] += roundoff / 4 * Sa[i];
     }
     a.W = W;
 }

@@ -35,7 +35,8 @@ void pack_lot(double* v, const Matrix<T>& x, index first, index n, const Scaling
 #pragma GCC unroll 8
                 for (int l = 0; l < lanes; ++l) {
                     const T* const z = x.at(first + k * lanes + l, j);
-                    square[l] = (present >= lanes ? load(z) : head(z, present)) * load(scaling.scale + j);
+                    square[l] = present >= lanes ? load(z) : head(z, present);
+                    square[l] *= load(scaling.scale + j);
                 }
                 transpose(square);
 #pragma GCC unroll 8
@@ -49,8 +50,8 @@ void pack_lot(double* v, const Matrix<T>& x, index first, index n, const Scaling
 }
 
 // r = t - theta_0 - sum_j v_j theta_j for the rows of a panel.
-inline void predict(dd<vec> (&r)[groups], const double* v, index D, const double* t,
-                    const double* hi, const double* lo, Ahead& ahead) {
+inline void residuals(dd<vec> (&r)[groups], const double* v, index D, const double* t,
+                      const double* hi, const double* lo, Ahead& ahead) {
     dd<vec> p[groups];
 #pragma GCC unroll 4
     for (int k = 0; k < groups; ++k) p[k] = {broadcast(hi[0]), broadcast(lo[0])};
@@ -109,7 +110,7 @@ void residual(double* g, const Matrix<T>& x, const Targets& y, const Model& thet
             for (index i = 0; i < rows; ++i) t[i] = target.apply(k, y.t[(first + i) * K + k]);
             double* const sum = sums + 2 * k * terms * lanes;
             dd<vec> r[groups], rw[groups];
-            predict(r, v, D, t, theta.hi + k * (1 + D), theta.lo + k * (1 + D), ahead);
+            residuals(r, v, D, t, theta.hi + k * (1 + D), theta.lo + k * (1 + D), ahead);
 #pragma GCC unroll 4
             for (int h = 0; h < groups; ++h) {
                 rw[h] = load(w + h * lanes) * r[h];
@@ -124,7 +125,8 @@ void residual(double* g, const Matrix<T>& x, const Targets& y, const Model& thet
 
     for (index c = 0; c < K * terms; ++c) {
         const double* const sum = sums + 2 * c * lanes;
-        const dd<double> s = dd<double>{g[2 * c], g[2 * c + 1]} + across_lanes({load(sum), load(sum + lanes)});
+        const dd<double> before{g[2 * c], g[2 * c + 1]};
+        const dd<double> s = before + across_lanes({load(sum), load(sum + lanes)});
         g[2 * c] = s.hi;
         g[2 * c + 1] = s.lo;
     }

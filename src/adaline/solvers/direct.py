@@ -20,7 +20,7 @@ from adaline.sums.moments import ROUNDING
 
 Array = NDArray[np.float64]
 
-SAFETY = 4.0
+SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,12 @@ class Normal:
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
         squares = np.maximum(squares - u**2 @ np.ldexp(penalty, -2 * frame.scale), 0.0)
-        error = _prior_error(factor, self.relative, u, moments.noise[d:] + 8 * ROUNDING * total)
+        error = _prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
         mean = np.abs(frame.scaled_mean()[0])
-        constant = error @ mean + 2 * ROUNDING * (np.abs(u) @ mean)
         theta = start_with_intercept(factor, u)[0]
+        mean_t = np.abs(np.ldexp(frame.mean_hi[d:], -frame.target_scale))
+        constant = error @ mean + 4 * ROUNDING * (np.abs(u) @ mean + mean_t)
         gradient = size / np.sqrt(max(d, 1))
         return Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
 

@@ -182,7 +182,7 @@ def gram_factor(moments: Moments, intercept: bool, penalty: Array) -> tuple[Chol
         c[~alive, :] = 0.0
         c[:, ~alive] = 0.0
         c[~alive, ~alive] = 1.0
-    relative = np.where(alive, noise / length**2, 0.0) + 8 * ROUNDING
+    relative = np.where(alive, noise / length**2, 0.0) + 2 * ROUNDING
     r, info = lapack.dpotrf(c, lower=0, clean=1)
     if info == 0:
         condition = estimate_condition(c, r)

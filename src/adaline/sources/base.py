@@ -128,6 +128,6 @@ class Source(ABC):
 
 
 def block_rows(features: int) -> int:
-    """Return the fixed number of rows of a dense block: a power of two, a few megabytes."""
-    rows = 1 << max((BLOCK_ELEMENTS // max(features, 1)).bit_length() - 1, 0)
-    return min(max(rows, MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
+    """Return the fixed number of rows of a dense block, a power of two: a few megabytes, but many rows to a D x D sum."""
+    rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
+    return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)

@@ -23,12 +23,12 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array]:
     """Return shift (zero if not centred) and exponents of a dense block with some positive weight."""
     n = block.rows
     some = np.arange(PILOT_ROWS) * n // PILOT_ROWS if n > PILOT_ROWS else np.arange(n)
-    weight = np.ones(n) if block.weight is None else np.asarray(block.weight)
+    weight = np.ones(n) if block.weight is None else host(block.weight)
     if not weight[some].any():
         some = np.flatnonzero(weight)[:1]
     z = np.stack([np.concatenate([host(block.x[int(i), :]), host(block.t[int(i), :])]) for i in some])
     share = weight[some] / weight[some].sum()
-    shift = share @ z if centred else np.zeros(z.shape[1])
+    shift = z[0] + share @ (z - z[0]) if centred else np.zeros(z.shape[1])  # exact for a constant column
     return shift, exponents(np.abs(z - shift).max(axis=0), np.abs(z).max(axis=0))
 
 
@@ -42,19 +42,25 @@ def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, 
     """Return sqrt(w) (z - shift) 2^-e, (n, q), and sqrt(w), (n, 1)."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
     xp = x.__array_namespace__()
-    z = xp.concat([xp.astype(x, xp.float64), xp.asarray(block.t, dtype=xp.float64)], axis=1)
-    z = times_power(xp, z - xp.asarray(shift), -exponent)
-    root = xp.ones((block.rows, 1), dtype=xp.float64)
+    z = xp.concat([xp.astype(x, xp.float64), beside(x, block.t)], axis=1)
+    z = times_power(z - beside(z, shift), -exponent)
+    root = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
     if block.weight is not None:
-        root = xp.reshape(xp.sqrt(xp.asarray(block.weight, dtype=xp.float64)), (-1, 1))
+        root = xp.reshape(xp.sqrt(beside(x, block.weight)), (-1, 1))
         z = z * root
     return z, root
 
 
-def times_power(xp: Any, array: Any, exponent: Any) -> Any:
+def times_power(array: Any, exponent: Any) -> Any:
     """Return array 2^exponent, by two factors since one alone may overflow."""
     half = np.floor(np.asarray(exponent) / 2)
-    return array * xp.asarray(np.exp2(half)) * xp.asarray(np.exp2(exponent - half))
+    return array * beside(array, np.exp2(half)) * beside(array, np.exp2(exponent - half))
+
+
+def beside(other: Any, array: Any) -> Any:
+    """Return an array as float64 in the namespace and on the device of another."""
+    xp = other.__array_namespace__()
+    return xp.asarray(array, dtype=xp.float64, device=other.device)
 
 
 def host(array: Any) -> Array:

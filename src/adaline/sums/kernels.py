@@ -10,10 +10,10 @@ from adaline.errors import AdalineWarning
 native: Any
 try:
     from adaline import _native as native
-except ImportError:
+except ImportError as error:
     native = None
     warnings.warn(
-        "adaline's native core is missing (it could not be built or loaded): results are the same, but slower. "
+        f"adaline's native core is missing ({error}): results are the same, but slower. "
         "Install a C++ compiler and reinstall adaline.",
         AdalineWarning,
         stacklevel=2,

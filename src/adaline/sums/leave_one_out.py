@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
-from adaline.sums.columns import host, weighted_columns
+from adaline.sums.columns import beside, host, weighted_columns
 
 Array = NDArray[np.float64]
 
@@ -54,11 +54,11 @@ class LeaveOneOut(Sum):
         columns, root = weighted_columns(Block(block.x, block.t), theta.mean, theta.exponent)
         xp = columns.__array_namespace__()
         features = block.shape.features
-        z = xp.matmul(columns[:, :features], xp.asarray(theta.rotation))
-        weight = root[:, 0] if block.weight is None else xp.asarray(block.weight, dtype=xp.float64)
+        z = xp.matmul(columns[:, :features], beside(columns, theta.rotation))
+        weight = root[:, 0] if block.weight is None else beside(columns, block.weight)
         for k in range(block.shape.targets):
-            shrink = xp.asarray(1.0 / (theta.d[:, None] + theta.penalties[k]))
-            residual = columns[:, features + k, None] - xp.matmul(z * xp.asarray(theta.c[k]), shrink)
+            shrink = beside(z, 1.0 / (theta.d[:, None] + theta.penalties[k]))
+            residual = columns[:, features + k, None] - xp.matmul(z * beside(z, theta.c[k]), shrink)
             rest = 1.0 - theta.constant - xp.matmul(z * z, shrink)
             self.sums[k] += host(xp.matmul(weight, (residual / rest) ** 2))
 

@@ -194,7 +194,7 @@ class Moments(Sum):
 def fill_reference(moments: Moments, block: Block) -> None:
     """Fill zero moments from one block, in the array-API namespace of its rows (SciPy for CSR)."""
     moments.buffer[0] = block.rows
-    weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    weight = None if block.weight is None else host(block.weight)
     moments.buffer[1] = block.rows if weight is None else weight.sum()
     if moments.weight == 0:
         return
@@ -210,7 +210,8 @@ def fill_reference(moments: Moments, block: Block) -> None:
         product = host(xp.matmul(xp.matrix_transpose(z), z))
     moments.exponent[:] = exponent
     moments.second[:] = product[:-1, :-1]
-    moments.noise[:] = SUM_ROUNDING * np.diagonal(moments.second)
+    in_order = ROUNDING * np.sqrt(block.rows) if is_sparse(block.x) else 0.0  # sparse rows are added one by one
+    moments.noise[:] = (SUM_ROUNDING + in_order) * np.diagonal(moments.second)
     if moments.centred:
         centre(moments, shift, product[:-1, -1])
     else:
@@ -242,7 +243,7 @@ def merge_reference(a: Moments, b: Moments) -> None:
     else:
         a.second[:] += b.second
         a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, b.first_hi, b.first_lo)
-    a.noise[:] += b.noise + ROUNDING * np.diagonal(a.second)
+    a.noise[:] += b.noise + ROUNDING / 4 * np.diagonal(a.second)
     a.buffer[1] = weight
 
 

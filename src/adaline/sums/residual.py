@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape, is_sparse
 from adaline.sums import twofold
 from adaline.sums.base import Sum
-from adaline.sums.columns import host, times_power
+from adaline.sums.columns import beside, host, times_power
 from adaline.sums.kernels import native
 
 Array = NDArray[np.float64]
@@ -78,21 +78,21 @@ def residual_reference(block: Block, theta: Theta) -> Array:
     out = np.zeros((shape.targets, shape.features + 2, 2))
     if rows == 0:
         return out
-    columns = xp.concat([xp.ones((rows, 1), dtype=xp.float64), xp.astype(x, xp.float64)], axis=1)
+    ones = xp.ones((rows, 1), dtype=xp.float64, device=x.device)
+    columns = xp.concat([ones, xp.astype(x, xp.float64)], axis=1)
     scale = np.concatenate([[0.0], theta.exponent[: shape.features]])
-    columns = times_power(xp, columns, -scale)
+    columns = times_power(columns, -scale)
     for k in range(shape.targets):
-        target = xp.asarray(block.t, dtype=xp.float64)[:, k]
-        hi = times_power(xp, target, -theta.exponent[shape.features + k])
+        hi = times_power(beside(x, block.t)[:, k], -theta.exponent[shape.features + k])
         lo = hi * 0.0
         for j in range(1 + shape.features):
             p_hi, p_lo = twofold.multiply(
-                columns[:, j], lo * 0.0, xp.asarray(-theta.hi[k, j]), xp.asarray(-theta.lo[k, j])
+                columns[:, j], lo * 0.0, beside(x, -theta.hi[k, j]), beside(x, -theta.lo[k, j])
             )
             hi, lo = twofold.add(hi, lo, p_hi, p_lo)
         w_hi, w_lo = hi, lo
         if block.weight is not None:
-            w_hi, w_lo = twofold.multiply(hi, lo, xp.asarray(block.weight, dtype=xp.float64), lo * 0.0)
+            w_hi, w_lo = twofold.multiply(hi, lo, beside(x, block.weight), lo * 0.0)
         g_hi, g_lo = twofold.multiply(w_hi[:, None], w_lo[:, None], columns, columns * 0.0)
         e_hi, e_lo = twofold.multiply(w_hi, w_lo, hi, lo)
         for at, (part_hi, part_lo) in ((slice(0, -1), (g_hi, g_lo)), (-1, (e_hi, e_lo))):

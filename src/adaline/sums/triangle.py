@@ -43,7 +43,7 @@ class Triangle(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block: scaled, shifted and reduced to a triangle of its own, then merged."""
-        if block.rows == 0 or (block.weight is not None and not np.asarray(block.weight).any()):
+        if block.rows == 0 or (block.weight is not None and not host(block.weight).any()):
             self.rows += block.rows
             return
         if is_sparse(block.x):

@@ -1,0 +1,188 @@
+"""Every sum with all that its laws need: configurations, parameters, and a reading free of shift and scale.
+
+The rows are the same numbers in every layout: float32 holds them exactly, and three in ten are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.block import Block, Shape
+from adaline.sources import SparseSource
+from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Sum, Theta, Triangle
+
+Array = NDArray[Any]
+
+FEATURES, TARGETS = 4, 2
+SHAPE = Shape(FEATURES, TARGETS)
+
+DENSE = ("float64", "float32", "columns", "strided")
+SPARSE = ("csr", "csr32")
+
+
+class Reading(NamedTuple):
+    """Numbers of a sum in raw units, and the size in which their rounding errors are measured."""
+
+    value: Array
+    size: Array
+
+
+def rows_of(n: int, layout: str = "float64", seed: int = 0, weights: bool = True) -> Block:
+    """Return n rows of unlike columns, with whole-number weights from 0 to 3 or without."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, FEATURES)) * [1.0, 1e-3, 300.0, 5.0] + [100.0, 0.0, -1000.0, 2.0]
+    x = np.where(rng.random(x.shape) < 0.3, 0.0, x).astype(np.float32).astype(np.float64)
+    t = rng.normal(size=(n, TARGETS)) * [1.0, 1e4] + [3.0, 0.0]
+    weight = rng.integers(0, 4, n).astype(np.float64) if weights else None
+    block = Block(lay(x, layout), t, weight)
+    return Block(block.x, t, weight, scales(block)) if sparse.issparse(block.x) else block
+
+
+def lay(x: Array, layout: str) -> Any:
+    """Return the rows of x in memory as the layout says."""
+    match layout:
+        case "float64":
+            return x
+        case "float32":
+            return x.astype(np.float32)
+        case "columns":
+            return np.asfortranarray(x)
+        case "strided":
+            wide = np.full((2 * x.shape[0], 3 * x.shape[1]), np.nan, dtype=np.float32)
+            wide[::2, ::3] = x
+            return wide[::2, ::3]
+        case "csr":
+            return sparse.csr_array(x)
+        case "csr32":
+            return sparse.csr_matrix(x.astype(np.float32))
+    raise ValueError(layout)
+
+
+def scales(block: Block) -> Array:
+    """Return the column scales that a source of these sparse rows would know."""
+    return SparseSource(block.x, block.t).exponent
+
+
+def cut(block: Block, rows: Any) -> Block:
+    """Return some rows of a block, given as a slice or as indices."""
+    weight = None if block.weight is None else block.weight[rows]
+    return Block(block.x[rows], block.t[rows], weight, block.exponent)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sum with a configuration; theta are parameters for rows of SHAPE, any will do for the laws."""
+
+    kind: type[Sum]
+    reading: Callable[[Any], dict[str, Reading]]
+    rounding: float
+    config: Mapping[str, Any] = field(default_factory=dict)
+    theta: Any = None
+    layouts: tuple[str, ...] = DENSE + SPARSE
+
+    def __str__(self) -> str:
+        return "-".join([self.kind.__name__, *(f"{key}={value}" for key, value in self.config.items())])
+
+    def zero(self) -> Any:
+        return self.kind.zero(SHAPE, **self.config)
+
+    def over(self, *blocks: Block) -> Any:
+        """Return the sum over blocks, each merged in turn."""
+        out = self.zero()
+        for block in blocks:
+            out.add(block, self.theta)
+        return out
+
+    def assert_close(self, a: Any, b: Any, rounding: float | None = None) -> None:
+        """Assert that two sums say the same, up to rounding."""
+        theirs = self.reading(b)
+        for what, mine in self.reading(a).items():
+            bound = (self.rounding if rounding is None else rounding) * np.maximum(mine.size, theirs[what].size)
+            error = np.abs(mine.value - theirs[what].value)
+            assert np.all(error <= bound), f"{what} of {self} is off by {error} where {bound} is allowed"
+
+
+def read_moments(m: Moments) -> dict[str, Reading]:
+    """Return W, the mean or the sum, and S."""
+    e = m.exponent.astype(np.int64)
+    second = np.ldexp(m.second, e[:, None] + e)
+    width = np.sqrt(np.diagonal(second))
+    first = m.first_hi + m.first_lo if m.centred else np.ldexp(m.first_hi + m.first_lo, e)
+    one = np.sqrt(max(m.weight, 1.0))
+    return {
+        "weight": Reading(np.array(m.weight), np.array(m.weight)),
+        "first": Reading(first, width / one if m.centred else width * one),
+        "second": Reading(second, np.outer(width, width)),
+    }
+
+
+def read_triangle(t: Triangle) -> dict[str, Reading]:
+    """Return what the moments would be: R below the row of ones is a root of S."""
+    e = t.exponent.astype(np.int64)
+    if not t.centred:
+        gram = _gram(t.r, e)
+        return {"second": Reading(gram, _reach(gram))}
+    if not len(t.r):
+        zero = np.zeros(len(e))
+        return {"weight": Reading(zero, zero), "first": Reading(zero, zero), "second": Reading(_gram(t.r[:, 1:], e), zero)}
+    gram = _gram(t.r[1:, 1:], e)
+    weight = np.array(t.r[0, 0] ** 2)
+    mean = t.shift + np.ldexp(t.r[0, 1:] / t.r[0, 0], e)
+    return {
+        "weight": Reading(weight, weight),
+        "first": Reading(mean, np.sqrt(np.diagonal(gram) / weight)),
+        "second": Reading(gram, _reach(gram)),
+    }
+
+
+def _gram(r: Array, e: Array) -> Array:
+    return np.ldexp(r.T @ r, e[:, None] + e)
+
+
+def _reach(gram: Array) -> Array:
+    width = np.sqrt(np.diagonal(gram))
+    return np.outer(width, width)
+
+
+def read_residual(r: Residual) -> dict[str, Reading]:
+    """Return the sums as fractions, hi + lo exactly; their terms are of order one, times up to 3 rows' weights."""
+    exact = np.vectorize(Fraction, otypes=[object])
+    return {"sums": Reading(exact(r.sums[..., 0]) + exact(r.sums[..., 1]), np.array(1000.0))}
+
+
+def read_errors(e: LeaveOneOut) -> dict[str, Reading]:
+    """Return the sums of squares."""
+    return {"sums": Reading(e.sums, e.sums)}
+
+
+def any_theta() -> Theta:
+    """Return coefficients with a trailing part, for scaled columns of order one."""
+    rng = np.random.default_rng(1)
+    hi = rng.normal(size=(TARGETS, 1 + FEATURES))
+    return Theta(hi, hi * 2.0**-55 * rng.normal(size=hi.shape), np.array([7.0, -8.0, 11.0, 5.0, 2.0, 15.0]))
+
+
+def any_ridges() -> Ridges:
+    """Return three fits of each target that leave no row a leverage near one."""
+    rng = np.random.default_rng(2)
+    mean, exponent = np.array([70.0, 0.0, -700.0, 1.5, 3.0, 0.0]), any_theta().exponent
+    rotation = rng.normal(size=(FEATURES, 3))
+    penalties = np.array([[0.1, 1.0, 10.0], [0.3, 3.0, 30.0]])
+    return Ridges(mean, exponent, rotation, np.array([90.0, 60.0, 30.0]), rng.normal(size=(TARGETS, 3)), penalties, 0.01)
+
+
+EXAMPLES = (
+    Example(Moments, read_moments, 1e-13, {"centred": True}, layouts=DENSE),  # sparse rows are never centred
+    Example(Moments, read_moments, 1e-13, {"centred": False}),
+    Example(Triangle, read_triangle, 1e-13, {"centred": True}),
+    Example(Triangle, read_triangle, 1e-13, {"centred": False}),
+    Example(Residual, read_residual, 2.0**-100, theta=any_theta()),
+    Example(LeaveOneOut, read_errors, 1e-12, {"penalties": 3}, theta=any_ridges()),
+)

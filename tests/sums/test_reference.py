@@ -1,0 +1,150 @@
+"""The native kernels equal the references, which are written in array-API operations and run on any namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import array_api_strict as xp
+import numpy as np
+import pytest
+
+from adaline.block import Block
+from adaline.sums import Moments, Residual, kernels
+from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
+from adaline.sums.residual import residual_reference
+from tests.sums.examples import DENSE, EXAMPLES, SHAPE, SPARSE, Example, any_theta, cut, read_residual, rows_of
+
+ROWS = 500
+CENTRED = next(e for e in EXAMPLES if e.kind is Moments)
+
+needs_native = pytest.mark.skipif(kernels.native is None, reason="the native kernels could not be built")
+every_weighting = pytest.mark.parametrize("weights", [True, False], ids=["weights", "no-weights"])
+modes = pytest.mark.parametrize(
+    ("centred", "layout"),
+    [(True, layout) for layout in DENSE] + [(False, layout) for layout in DENSE + SPARSE],
+)
+
+
+def native(block: Block, centred: bool) -> Moments:
+    out = Moments.zero(SHAPE, centred=centred)
+    out.add(block)
+    return out
+
+
+def reference(block: Block, centred: bool) -> Moments:
+    out = Moments.zero(SHAPE, centred=centred)
+    fill_reference(out, block)
+    return out
+
+
+def assert_same(a: Moments, b: Moments) -> None:
+    """Assert that two states say the same in raw units, and are as sure of it."""
+    np.testing.assert_array_equal(a.buffer[:3], b.buffer[:3])
+    CENTRED.assert_close(a, b)
+    ours, theirs = (np.ldexp(m.noise, 2 * m.exponent.astype(int)) for m in (a, b))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+@needs_native
+@modes
+@every_weighting
+@pytest.mark.parametrize("n", [1, 7, 33, ROWS])
+def test_moments(centred: bool, layout: str, weights: bool, n: int) -> None:
+    block = rows_of(n, layout, weights=weights, seed=3)
+    assert_same(native(block, centred), reference(block, centred))
+
+
+@needs_native
+@modes
+@every_weighting
+@pytest.mark.parametrize(
+    ("change", "by_reference"),
+    [(Moments.merge, merge_reference), (Moments.subtract, subtract_reference)],
+    ids=["merge", "subtract"],
+)
+def test_merge_and_subtract(
+    centred: bool,
+    layout: str,
+    weights: bool,
+    change: Callable[[Moments, Moments], None],
+    by_reference: Callable[[Moments, Moments], None],
+) -> None:
+    block = rows_of(ROWS, layout, weights=weights)
+    whole, some = native(block, centred), native(cut(block, slice(0, 200)), centred)
+    empty = Moments.zero(SHAPE, centred=centred)
+    silent = native(Block(block.x, block.t, np.zeros(ROWS), block.exponent), centred)
+    for a, b in ((whole, some), (whole, empty), (whole, silent), (whole, whole)):
+        ours, theirs = a.copy(), a.copy()
+        change(ours, b)
+        by_reference(theirs, b)
+        assert_same(ours, theirs)
+
+
+@needs_native
+@pytest.mark.parametrize("centred", [True, False])
+def test_merge_over_unlike_scales_and_means(centred: bool) -> None:
+    block = rows_of(ROWS)
+    a = native(block, centred)
+    b = native(Block(block.x * [1e5, 1e-5, 1.0, 1e100] + [0.0, 1e7, 1.0, 0.0], block.t * 2.0**-40, block.weight), centred)
+    for first, second in ((a, b), (b, a)):
+        ours, theirs = first.copy(), first.copy()
+        ours.merge(second)
+        merge_reference(theirs, second)
+        assert_same(ours, theirs)
+
+
+@needs_native
+@every_weighting
+@pytest.mark.parametrize("layout", DENSE + SPARSE)
+@pytest.mark.parametrize("n", [0, 1, 37])
+def test_residual(layout: str, weights: bool, n: int) -> None:
+    block = rows_of(n, layout, weights=weights)
+    ours = Residual.zero(SHAPE)
+    ours.add(block, any_theta())
+    theirs = Residual(residual_reference(block, any_theta()))
+    a, b = read_residual(ours)["sums"].value, read_residual(theirs)["sums"].value
+    assert np.all(np.abs(a - b) <= 2.0**-98 * (1 + n))
+
+
+# --- any namespace -------------------------------------------------------------------------------------------------
+
+DEVICES = ("CPU_DEVICE", "device1")
+
+
+def strict(block: Block, device: str, weight_too: bool) -> Block:
+    """Return the block as arrays that allow only what the array API promises."""
+    where = xp.Device(device)
+    weight = xp.asarray(block.weight, device=where) if weight_too and block.weight is not None else block.weight
+    return Block(xp.asarray(block.x, device=where), xp.asarray(block.t, device=where), weight)
+
+
+def by_reference(example: Example, block: Block) -> Any:
+    """Return the sum over a NumPy block without native kernels."""
+    if example.kind is Moments:
+        return reference(block, example.config["centred"])
+    if example.kind is Residual:
+        return Residual(residual_reference(block, example.theta))
+    return example.over(block)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weights", ["none", "numpy", "strict"])
+def test_every_sum_runs_on_any_array_namespace(example: Example, device: str, dtype: type, weights: str) -> None:
+    block = rows_of(101, weights=weights != "none")
+    block = Block(block.x.astype(dtype), block.t, block.weight)
+    theirs = by_reference(example, block)
+    ours = example.over(strict(block, device, weights == "strict"))
+    example.assert_close(ours, theirs, rounding=max(example.rounding, 1e-30) if example.kind is Residual else 1e-12)
+    twice = example.over(strict(block, device, weights == "strict"), strict(block, device, weights == "strict"))
+    theirs.merge(by_reference(example, block))
+    example.assert_close(twice, theirs, rounding=max(example.rounding, 1e-30) if example.kind is Residual else 1e-12)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_few_rows_in_any_array_namespace(example: Example, n: int) -> None:
+    block = rows_of(n, weights=False)
+    example.assert_close(example.over(strict(block, "CPU_DEVICE", False)), example.over(block), rounding=1e-12)
