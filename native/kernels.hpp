@@ -10,11 +10,13 @@ namespace adaline {
 
 using index = std::int64_t;
 
-// x_ij = x[i * down + j * across], float32 where single. Strides count elements.
+// x_ij = x[row * down + j * across], float32 where single. Strides count elements. The row is
+// i, or chosen[i] where only some rows are meant.
 struct Dense {
     const void* x;
     bool single;
     index rows, columns, down, across;
+    const index* chosen = nullptr;
 };
 
 // Row i holds data[k] in column indices[k] for k from indptr[i] to indptr[i + 1].

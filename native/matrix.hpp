@@ -9,20 +9,23 @@ template <class T>
 struct Matrix {
     const T* x;
     index rows, columns, down, across;
+    const index* chosen;
 
-    const T* at(index i, index j) const { return x + i * down + j * across; }
+    const T* at(index i, index j) const {
+        return x + (chosen ? chosen[i] : i) * down + j * across;
+    }
     double operator()(index i, index j) const { return *at(i, j); }
 
     bool by_rows() const { return across == 1 || columns == 1; }
-    bool by_columns() const { return down == 1; }
+    bool by_columns() const { return down == 1 && !chosen; }
 };
 
 // Calls f with a Matrix of the type that x has.
 template <class F>
 inline auto typed(const Dense& x, F f) {
     if (x.single)
-        return f(Matrix<float>{static_cast<const float*>(x.x), x.rows, x.columns, x.down, x.across});
-    return f(Matrix<double>{static_cast<const double*>(x.x), x.rows, x.columns, x.down, x.across});
+        return f(Matrix<float>{static_cast<const float*>(x.x), x.rows, x.columns, x.down, x.across, x.chosen});
+    return f(Matrix<double>{static_cast<const double*>(x.x), x.rows, x.columns, x.down, x.across, x.chosen});
 }
 
 // The cache lines of the panel that comes next, asked for one at a time between
@@ -39,7 +42,7 @@ class Ahead {
     template <class T>
     Ahead(const Matrix<T>& x, index first, index height) {
         constexpr index size = sizeof(T);
-        if (first >= x.rows) return;
+        if (first >= x.rows || x.chosen) return;
         if (height > x.rows - first) height = x.rows - first;
         if (x.by_rows()) {
             const bool touching = x.down == x.columns;

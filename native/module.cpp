@@ -70,6 +70,8 @@ bool is_short(const nb::dlpack::dtype& type) {
 
 index state_size(index q) { return 3 + (4 + q) * q; }
 
+using Chosen = std::optional<nb::ndarray<const index, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+
 Dense dense(const Rectangle& x) {
     return {x.data(), is_single(x.dtype()), index(x.shape(0)), index(x.shape(1)), x.stride(0), x.stride(1)};
 }
@@ -132,8 +134,13 @@ void check_state(const Buffer& state, index q) {
 }
 
 bool moments_dense(const Buffer& state, index D, index K, const Rectangle& x, const Reals& t,
-                   const Maybe& weight, bool centred, const Maybe& exponent) {
-    const Dense rows = dense(x);
+                   const Maybe& weight, bool centred, const Maybe& exponent, const Chosen& chosen) {
+    Dense rows = dense(x);
+    if (chosen) {
+        require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows.rows), "chosen rows must exist");
+        rows.chosen = chosen->data();
+        rows.rows = index(chosen->size());
+    }
     const Targets y = targets(t, weight, rows.rows);
     require(rows.columns == D && y.K == K, "x must have D columns and t K columns");
     require(!exponent || index(exponent->size()) == D + K, "exponent must have D + K numbers");
@@ -206,7 +213,7 @@ NB_MODULE(_native, m) {
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
     m.def("moments_dense", &moments_dense, array("state"), "D"_a, "K"_a, array("x"), array("t"),
-          optional("weight"), "centred"_a, optional("exponent"));
+          optional("weight"), "centred"_a, optional("exponent"), optional("chosen") = nb::none());
     m.def("moments_csr", &moments_csr, array("state"), "D"_a, "K"_a, array("data"), array("indices"),
           array("indptr"), array("t"), optional("weight"), array("exponent"));
     m.def("moments_merge", &moments_merge, array("a"), array("b"), "D"_a, "K"_a);

@@ -19,6 +19,7 @@ def moments_dense(
     weight: Reals | None,
     centred: bool,
     exponent: Reals | None,
+    chosen: npt.NDArray[np.int64] | None = None,
 ) -> bool: ...
 def moments_csr(
     state: Reals,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from scipy import sparse
 
 
@@ -31,6 +32,7 @@ class Block:
     weight : (n,) non-negative frequencies, or None for ones.
     exponent : (D + K,) column scales of the source as powers of two, where the source knows them (CSR), or None.
     first_row : index of the first row in the source.
+    chosen : indices (int64) of the rows of x that are meant, in the order of t and weight; None for all.
     """
 
     x: Any
@@ -38,11 +40,23 @@ class Block:
     weight: Any = None
     exponent: Any = None
     first_row: int = 0
+    chosen: Any = None
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(self.x.shape[0])
+        return int(self.x.shape[0] if self.chosen is None else len(self.chosen))
+
+    def gathered(self) -> Block:
+        """Return the block with the chosen rows copied out, for code that does not know of chosen rows."""
+        if self.chosen is None:
+            return self
+        if is_sparse(self.x) or isinstance(self.x, np.ndarray):
+            x = self.x[self.chosen]
+        else:
+            xp = self.x.__array_namespace__()
+            x = xp.take(self.x, xp.asarray(self.chosen), axis=0)
+        return Block(x, self.t, self.weight, self.exponent, self.first_row)
 
     @property
     def shape(self) -> Shape:

@@ -131,7 +131,11 @@ def read_triangle(t: Triangle) -> dict[str, Reading]:
         return {"second": Reading(gram, _reach(gram))}
     if not len(t.r):
         zero = np.zeros(len(e))
-        return {"weight": Reading(zero, zero), "first": Reading(zero, zero), "second": Reading(_gram(t.r[:, 1:], e), zero)}
+        return {
+            "weight": Reading(zero, zero),
+            "first": Reading(zero, zero),
+            "second": Reading(_gram(t.r[:, 1:], e), zero),
+        }
     gram = _gram(t.r[1:, 1:], e)
     weight = np.array(t.r[0, 0] ** 2)
     mean = t.shift + np.ldexp(t.r[0, 1:] / t.r[0, 0], e)
@@ -175,7 +179,9 @@ def any_ridges() -> Ridges:
     mean, exponent = np.array([70.0, 0.0, -700.0, 1.5, 3.0, 0.0]), any_theta().exponent
     rotation = rng.normal(size=(FEATURES, 3))
     penalties = np.array([[0.1, 1.0, 10.0], [0.3, 3.0, 30.0]])
-    return Ridges(mean, exponent, rotation, np.array([90.0, 60.0, 30.0]), rng.normal(size=(TARGETS, 3)), penalties, 0.01)
+    return Ridges(
+        mean, exponent, rotation, np.array([90.0, 60.0, 30.0]), rng.normal(size=(TARGETS, 3)), penalties, 0.01
+    )
 
 
 EXAMPLES = (

@@ -28,7 +28,7 @@ every_layout = pytest.mark.parametrize(
 
 def state(a: Sum) -> list[Any]:
     """Return all that makes up a sum, as pickle sees it."""
-    _, parts = a.__reduce__()  # type: ignore[misc]
+    _, parts = a.__reduce__()
     return list(parts)
 
 

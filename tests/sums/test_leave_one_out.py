@@ -80,7 +80,7 @@ def test_errors_over_blocks_equal_errors_over_all() -> None:
 
 
 def test_a_large_penalty_leaves_the_mean_of_the_others() -> None:
-    x, t, weight = problem()
+    x, t, _ = problem()
     ones = np.ones(len(x))
     theta = fits(x, t, ones, True)._replace(penalties=np.full((2, 1), 1e14))
     found = ArraySource(x, t).sum(LeaveOneOut, theta, penalties=1).sums[:, 0]

@@ -86,7 +86,9 @@ def test_merge_and_subtract(
 def test_merge_over_unlike_scales_and_means(centred: bool) -> None:
     block = rows_of(ROWS)
     a = native(block, centred)
-    b = native(Block(block.x * [1e5, 1e-5, 1.0, 1e100] + [0.0, 1e7, 1.0, 0.0], block.t * 2.0**-40, block.weight), centred)
+    b = native(
+        Block(block.x * [1e5, 1e-5, 1.0, 1e100] + [0.0, 1e7, 1.0, 0.0], block.t * 2.0**-40, block.weight), centred
+    )
     for first, second in ((a, b), (b, a)):
         ours, theirs = first.copy(), first.copy()
         ours.merge(second)

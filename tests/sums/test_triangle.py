@@ -80,7 +80,10 @@ def test_r_has_twice_the_digits_of_the_gram_matrix() -> None:
     source.rows_per_block = 77
     triangle = source.sum(Triangle, centred=False)
     exact_a, exact_d = ([Fraction(v) for v in column] for column in (a, difference))
-    aa, ad, dd = (sum(u * v for u, v in zip(p, q, strict=True)) for p, q in ((exact_a, exact_a), (exact_a, exact_d), (exact_d, exact_d)))
+    aa, ad, dd = (
+        sum(u * v for u, v in zip(p, q, strict=True))
+        for p, q in ((exact_a, exact_a), (exact_a, exact_d), (exact_d, exact_d))
+    )
     left_over = float(dd - ad * ad / aa) ** 0.5
     found = abs(np.ldexp(triangle.r[1, 1], int(triangle.exponent[1])))
     np.testing.assert_allclose(found, left_over, rtol=1e-4)

@@ -40,7 +40,7 @@ class Normal:
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
         squares = np.maximum(squares - u**2 @ np.ldexp(penalty, -2 * frame.scale), 0.0)
-        error = _prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
+        error = prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
         mean = np.abs(frame.scaled_mean()[0])
         theta = start_with_intercept(factor, u)[0]
@@ -117,7 +117,7 @@ def _trace(factor: Factor, penalty: Array) -> float:
     return float(factor.rank - (factor.inverse_lengths() ** 2) @ ridge)
 
 
-def _prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
+def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
     """Bound the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
 
     du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates

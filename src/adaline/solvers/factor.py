@@ -85,6 +85,10 @@ class Factor(ABC):
     def aliased(self) -> list[int]:
         """Return the columns that are linear combinations of those before them."""
 
+    @abstractmethod
+    def log_determinant(self) -> float:
+        """Return ln |S + P| in raw units, of the directions kept."""
+
     def inverse_lengths(self) -> Array:
         """Return sqrt of the diagonal of (S + P)^-1."""
         return np.asarray(np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1))
@@ -114,6 +118,11 @@ class CholeskyFactor(Factor):
         """Return L^-1 R^-1 R^-T L^-1 g."""
         down = self.alive / self.length
         return np.asarray(lapack.dpotrs(self.r, (g * down).T)[0].T) * down
+
+    def log_determinant(self) -> float:
+        """Return twice the log of the diagonals of R, L and the scale."""
+        diagonal = np.log(np.abs(self.r.diagonal()) * self.length) + self.frame.scale * np.log(2.0)
+        return float(2 * diagonal[self.alive].sum())
 
     def aliased(self) -> list[int]:
         """Return the dead columns."""
@@ -147,6 +156,11 @@ class SpectralFactor(Factor):
         """Return the solution of minimum norm in raw units among those that differ from u by what was cut off."""
         w = u * self.raw
         return np.asarray((w - (w @ self.null) @ self.null.T) / self.raw)
+
+    def log_determinant(self) -> float:
+        """Return the sum of the log eigenvalues kept, the columns' own scales included."""
+        scales = np.log(self.length) + self.frame.scale * np.log(2.0)
+        return float(2 * (np.log(self.s).sum() + scales.sum() * self.rank / max(len(scales), 1)))
 
     def aliased(self) -> list[int]:
         """Go through the columns of diag(s) V' in order and collect those within the span of the ones before."""

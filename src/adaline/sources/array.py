@@ -47,9 +47,9 @@ class ArraySource(Source):
         """Return the targets."""
         return self.t
 
-    def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone."""
-        return type(self)(self.x, np.ascontiguousarray(self.t[:, k : k + 1]), self.weight, self.names)
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets."""
+        return type(self)(self.x, t, self.weight, self.names)
 
     def matvec(self, v: Array) -> Array:
         """Return X v, block by block."""
@@ -132,9 +132,9 @@ class SparseSource(Source):
         """Return the targets."""
         return self.t
 
-    def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone."""
-        return type(self)(self.x, np.ascontiguousarray(self.t[:, k : k + 1]), self.weight, self.names)
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets."""
+        return type(self)(self.x, t, self.weight, self.names)
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""

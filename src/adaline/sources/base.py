@@ -71,8 +71,12 @@ class Source(ABC):
         """Return all targets, (N, K)."""
 
     @abstractmethod
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets, (N, K)."""
+
     def with_target(self, k: int) -> Source:
         """Return the same rows with target k alone."""
+        return self.with_targets(np.ascontiguousarray(self.target()[:, k : k + 1]))
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows, merged in a fixed tree."""

@@ -1,11 +1,12 @@
 """Sums over rows: monoids that run on blocks in threads, out of core or on a device, and merge."""
 
 from adaline.sums.base import Sum
+from adaline.sums.classes import ClassMoments
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.moments import Moments
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.triangle import Triangle
 
-SUMS: dict[str, type[Sum]] = {cls.__name__: cls for cls in (Moments, Triangle, Residual, LeaveOneOut)}
+SUMS: dict[str, type[Sum]] = {cls.__name__: cls for cls in (Moments, ClassMoments, Triangle, Residual, LeaveOneOut)}
 
-__all__ = ["SUMS", "LeaveOneOut", "Moments", "Residual", "Ridges", "Sum", "Theta", "Triangle"]
+__all__ = ["SUMS", "ClassMoments", "LeaveOneOut", "Moments", "Residual", "Ridges", "Sum", "Theta", "Triangle"]

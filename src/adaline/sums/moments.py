@@ -145,6 +145,20 @@ class Moments(Sum):
             out.noise[:] += SUM_ROUNDING * self.weight * mean**2
         return out
 
+    def about_zero(self) -> Moments:
+        """Return these moments in raw form."""
+        if not self.centred:
+            return self
+        out = type(self)(self.shape, self.buffer.copy())
+        out.buffer[2] = RAW
+        down = -self.exponent.astype(np.int64)
+        mean = np.ldexp(self.first_hi, down) + np.ldexp(self.first_lo, down)
+        out.second[:] += self.weight * np.outer(mean, mean)
+        out.noise[:] += SUM_ROUNDING * self.weight * mean**2
+        out.first_hi[:] = self.weight * mean
+        out.first_lo[:] = 0.0
+        return out
+
     def target(self, k: int) -> Moments:
         """Return the moments of the features and target k alone."""
         d = self.shape.features
@@ -168,19 +182,28 @@ class Moments(Sum):
         return self.buffer[3 + k * q : 3 + (k + 1) * q]
 
     def _fill(self, block: Block) -> None:
+        if native is not None and isinstance(block.x, np.ndarray):
+            if not self._run(block, None):
+                self._refill(block)
+            return
+        block = block.gathered()
         if native is not None and is_sparse(block.x):
             x = block.x
             native.moments_csr(
                 self.buffer, *self.shape, x.data, x.indices, x.indptr, block.t, block.weight, block.exponent
             )
-        elif native is not None and isinstance(block.x, np.ndarray):
-            if not native.moments_dense(self.buffer, *self.shape, block.x, block.t, block.weight, self.centred, None):
-                self._refill(block)
         else:
             fill_reference(self, block)
 
+    def _run(self, block: Block, exponent: Array | None) -> bool:
+        found = native.moments_dense(
+            self.buffer, *self.shape, block.x, block.t, block.weight, self.centred, exponent, block.chosen
+        )
+        return bool(found)
+
     def _refill(self, block: Block) -> None:
         """Run a block again whose pilot rows gave too small a scale; NaN and infinity stay what they are."""
+        block = block.gathered()
         with np.errstate(invalid="ignore"):
             largest = np.concatenate([np.abs(block.x).max(axis=0), np.abs(block.t).max(axis=0)])
         if np.isfinite(largest).all():
@@ -188,7 +211,7 @@ class Moments(Sum):
             mode = self.buffer[2]
             self.buffer[:] = 0.0
             self.buffer[2] = mode
-            native.moments_dense(self.buffer, *self.shape, block.x, block.t, block.weight, self.centred, exponent)
+            self._run(block, exponent)
 
 
 def fill_reference(moments: Moments, block: Block) -> None:

@@ -1,0 +1,176 @@
+"""Signals as rows of a tapped delay line: u_n = [x_(n-delay), x_(n-delay-1), ..., x_(n-delay-taps+1)], (5.10), (5.11).
+
+Samples before the start and after the end are zero. The rows are never stored: a block of one signal is a view of its
+samples with a negative stride, a block of several signals a small copy. Consecutive rows share all but one sample of a
+signal, so without weights and intercept the second moments need only products with each signal's last tap:
+
+    S[i, j] = S[i+1, j+1] + (u_i u_j at the last row) - (u_i u_j at the row before the first)
+
+which costs N C D instead of N D^2 multiply-adds, C signals with D taps in all.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.sources.array import FLOATS, ArraySource
+from adaline.sources.base import Outer, S, Source, block_rows
+from adaline.sources.threads import run_blocks
+from adaline.sums import Moments
+from adaline.sums.columns import exponents
+from adaline.sums.moments import SUM_ROUNDING
+
+Array = NDArray[np.float64]
+
+CHUNK, CHUNKS = 4096, 16  # rows to one dot product, and dot products added one after the other
+
+
+class SignalSource(Source):
+    """Rows of tapped delay lines, all taps of signal 0 first, then those of signal 1, ...
+
+    Parameters
+    ----------
+    x : (m, C) samples; float32 and float64 are read as they are.
+    t : (n, K) targets, one row each.
+    taps : number of taps of each signal.
+    delay : row i starts at sample origin + i - delay.
+    origin : the sample that is current at row 0; it may lie before the first.
+    history : samples at the front that were handed over earlier; messages count from the first after them.
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        t: Array,
+        taps: tuple[int, ...],
+        delay: int = 0,
+        *,
+        origin: int = 0,
+        history: int = 0,
+        weight: Array | None = None,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        self.x = x if x.dtype in FLOATS else x.astype(np.float64)
+        self.t = t
+        self.taps = taps
+        self.delay = delay
+        self.origin = origin
+        self.history = history
+        self.weight = weight
+        self.names = names
+        self.n_rows = len(t)
+        self.shape = Shape(sum(taps), t.shape[1])
+        self.longest = max(taps)
+        self.rows_per_block = block_rows(self.shape.features)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks, at least one."""
+        return max(-(-self.n_rows // self.rows_per_block), 1)
+
+    def block(self, i: int) -> Block:
+        """Return the rows of block i: a view of one signal, a copy of this block for several."""
+        first = i * self.rows_per_block
+        last = min(first + self.rows_per_block, self.n_rows)
+        windows = sliding_window_view(self.samples(first, last), self.longest, axis=0)[..., ::-1]
+        if min(self.taps) == self.longest:
+            x = windows.reshape(last - first, self.shape.features)
+        else:
+            x = windows[:, *self._columns]
+        weight = None if self.weight is None else self.weight[first:last]
+        return Block(x, self.t[first:last], weight, first_row=first)
+
+    def rows(self, first: int, last: int) -> SignalSource:
+        """Return rows first to last - 1 as a source of their own; they keep the samples before them."""
+        weight = None if self.weight is None else self.weight[first:last]
+        return self._with(self.t[first:last], self.origin + first, weight)
+
+    def samples(self, first: int, last: int) -> Any:
+        """Return what the rows first to last - 1 are made of, (last - first + longest - 1, C), oldest sample first."""
+        start = self.origin + first - self.delay - self.longest + 1
+        stop = self.origin + last - self.delay
+        if start >= 0 and stop <= len(self.x):
+            return self.x[start:stop]
+        out = np.zeros((stop - start, self.x.shape[1]), dtype=self.x.dtype)
+        low, high = max(start, 0), min(stop, len(self.x))
+        if low < high:
+            out[low - start : high - start] = self.x[low:high]
+        return out
+
+    def filtered(self, w: Array) -> Array:
+        """Return the outputs w'u_n of filters w (K, D), (n, K)."""
+        size = self.rows_per_block
+        out = np.zeros((self.n_rows, len(w)))
+
+        def work(i: int) -> None:
+            first, last = i * size, min((i + 1) * size, self.n_rows)
+            samples = self.samples(first, last).astype(np.float64, copy=False)
+            for c, (at, taps) in enumerate(zip(self._starts, self.taps, strict=True)):
+                for k in range(len(w)):
+                    out[first:last, k] += np.convolve(samples[self.longest - taps :, c], w[k, at : at + taps], "valid")
+
+        run_blocks(self.n_blocks if self.n_rows else 0, work)
+        return out
+
+    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+        """Return the sum over all rows; second moments by shifts where the rows allow it."""
+        if kind is Moments and self.weight is None and not config.get("centred", True):
+            return cast(S, self._moments())
+        return super().sum(kind, theta, **config)
+
+    def target(self) -> Array:
+        """Return the targets."""
+        return self.t
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets."""
+        return self._with(t, self.origin, self.weight)
+
+    def matvec(self, v: Array) -> Array:
+        """Return X v."""
+        return self._dense.matvec(v)
+
+    def rmatvec(self, u: Array) -> Array:
+        """Return X' u."""
+        return self._dense.rmatvec(u)
+
+    def outer(self, intercept: bool, scale: Array) -> Outer:
+        """Return the dual Gram matrix."""
+        return self._dense.outer(intercept, scale)
+
+    def spread(self, intercept: bool) -> Array:
+        """Return root mean squares of the taps."""
+        return self._dense.spread(intercept)
+
+    def refuse_nonfinite(self) -> None:
+        """Raise, naming the first sample and signal that is NaN or infinite."""
+        for what, values, first in (("X", self.x, 0), ("y", self.t, self.origin)):
+            bad = np.argwhere(~np.isfinite(values))
+            if len(bad):
+                row, column = (int(v) for v in bad[0])
+                kind = "NaN" if np.isnan(values[row, column]) else "infinity"
+                name = f", column {self.name(column)!r}" if what == "X" else ""
+                raise InvalidData(
+                    f"Input {what} contains {kind}: first at row {first + row - self.history}{name}. Fill such samples "
+                    "before fitting; to drop them would shift the signal."
+                )
+        super().refuse_nonfinite()
+
+    def _with(self, t: Array, origin: int, weight: Array | None) -> SignalSource:
+        return SignalSource(
+            self.x, t, self.taps, self.delay, origin=origin, history=self.history, weight=weight, names=self.names
+        )
+
+    def _moments(self) -> Moments:
+        """Return the raw moments, from products with the last tap of each signal and with the targets."""
+        channels, (d, k) = len(self.taps), self.shape
+        scale = [_exponent(part) for part in (self.x, self.t)]
+        last, total, size = self._products(*(part.astype(np.int64) for part in scale))
+        ends = [np.ldexp(self.samples(i, i + 1)[::-1].astype(np.float64), -scale[0].astype(np.int64)) for i in (self.n_rows - 1, -1)]
+        ...

@@ -1,0 +1,149 @@
+"""First and second moments of each class: all that Gaussian, Fisher and least-squares classifiers need (5.33)-(5.34).
+
+    N_k = sum w,   mean_k = sum w x / N_k,   S_k = sum w (x - mean_k)(x - mean_k)',   rows of class k
+
+One `Moments` a class, without targets. The within scatter is the sum of the S_k, the total scatter Chan's merge of all,
+and the moments of [x t] for targets that depend on the class alone follow from the class means: no further pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.sums.base import Sum
+from adaline.sums.columns import exponents
+from adaline.sums.moments import ROUNDING, Moments
+
+Array = NDArray[np.float64]
+
+
+class ClassMoments(Sum):
+    """Moments of the rows of each class; the target of a row is the index of its class."""
+
+    invertible: ClassVar[bool] = True
+    uses_blas: ClassVar[bool] = Moments.uses_blas
+
+    def __init__(self, parts: list[Moments]) -> None:
+        self.parts = parts
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the moments of no rows for `classes` classes; `centred=False` for sparse rows."""
+        alone = Shape(shape.features, 0)
+        return cls([Moments.zero(alone, centred=config.get("centred", True)) for _ in range(config.get("classes", 1))])
+
+    @property
+    def features(self) -> int:
+        """Number of columns D."""
+        return self.parts[0].shape.features
+
+    @property
+    def rows(self) -> int:
+        """Number of rows taken in."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def weights(self) -> Array:
+        """Total weight of each class, (K,)."""
+        return np.array([part.weight for part in self.parts])
+
+    @property
+    def finite(self) -> bool:
+        """Whether every number taken in was finite."""
+        return all(part.finite for part in self.parts)
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block whose targets are class indices."""
+        codes = np.asarray(block.t)[:, 0]
+        for k, part in enumerate(self.parts):
+            rows = np.flatnonzero(codes == k)
+            if len(rows) == 0:
+                continue
+            weight = None if block.weight is None else block.weight[rows]
+            exponent = None if block.exponent is None else block.exponent[: self.features]
+            chosen = None if len(rows) == block.rows else rows.astype(np.int64, copy=False)
+            part.add(Block(block.x, np.empty((len(rows), 0)), weight, exponent, chosen=chosen))
+
+    def merge(self, other: Self) -> None:
+        """Take in other moments, class by class."""
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            mine.merge(theirs)
+
+    def subtract(self, other: Self) -> None:
+        """Take out rows that were taken in before, class by class."""
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            mine.subtract(theirs)
+
+    def copy(self) -> ClassMoments:
+        """Return an independent copy."""
+        return type(self)([part.copy() for part in self.parts])
+
+    def about_means(self) -> ClassMoments:
+        """Return these moments in centred form."""
+        return type(self)([part.about_mean() for part in self.parts])
+
+    def arranged(self, places: list[int], classes: int) -> ClassMoments:
+        """Return the moments with class i moved to places[i] of `classes` classes."""
+        out = type(self).zero(Shape(self.features, 1), classes=classes)
+        for place, part in zip(places, self.parts, strict=True):
+            out.parts[place] = part
+        return out
+
+    def total(self) -> Moments:
+        """Return the moments of all rows, classes forgotten."""
+        out = self.parts[0].copy()
+        for part in self.parts[1:]:
+            out.merge(part)
+        return out
+
+    def within(self) -> Moments:
+        """Return the scatter about the class means, with the mean and weight of all rows."""
+        out = self.total()
+        down = [(part.exponent - out.exponent).astype(np.int64) for part in self.parts]
+        out.second[:] = sum(
+            np.ldexp(part.second, e[:, None] + e) for part, e in zip(self.parts, down, strict=True) if part.weight > 0
+        )
+        out.noise[:] = sum(np.ldexp(part.noise, 2 * e) for part, e in zip(self.parts, down, strict=True))
+        return out
+
+    def means(self) -> tuple[Array, Array]:
+        """Return the class means as hi and lo, (K, D)."""
+        return np.stack([part.first_hi for part in self.parts]), np.stack([part.first_lo for part in self.parts])
+
+    def differences(self, centre: Moments) -> Array:
+        """Return the class means minus the overall mean, (K, D), in the scale of `centre`; zero for empty classes."""
+        hi, lo = self.means()
+        away = np.ldexp((hi - centre.first_hi) + (lo - centre.first_lo), -centre.exponent.astype(np.int64))
+        return np.asarray(np.where(self.weights[:, None] > 0, away, 0.0))
+
+    def coded(self, targets: Array) -> Moments:
+        """Return the moments of [x t] where a row of class k has targets[k], (K, m)."""
+        x = self.total()
+        d, m = self.features, targets.shape[1]
+        out = Moments.zero(Shape(d, m))
+        out.buffer[:3] = x.buffer[:3]
+        mean = self.weights @ targets / x.weight
+        away = targets - mean
+        exponent = exponents(np.abs(away).max(axis=0), np.abs(targets).max(axis=0))
+        away = np.ldexp(away, -exponent.astype(np.int64))
+        weighted = self.weights[:, None] * away
+        for mine, theirs, ours in (
+            (out.first_hi, x.first_hi, mean),
+            (out.first_lo, x.first_lo, 0.0),
+            (out.exponent, x.exponent, exponent),
+            (out.noise, x.noise, ROUNDING * (weighted * away).sum(axis=0)),
+        ):
+            mine[:d], mine[d:] = theirs, ours
+        out.second[:d, :d] = x.second
+        out.second[d:, :d] = weighted.T @ self.differences(x)
+        out.second[:d, d:] = out.second[d:, :d].T
+        out.second[d:, d:] = weighted.T @ away
+        return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parts,)
+

@@ -1,0 +1,197 @@
+"""The scores of a least-squares fit: what standard errors that do not trust the model are made of.
+
+    r = t - w0 - w'x,   z = A'(1, x),   A A' = (X'X + P)^-1,   h = z'z
+
+    rows apart:    G = sum w r^2 / (1 - h)^power z z'            (White: power 0, 1, 2 for HC0, HC2, HC3)
+    rows in groups:  s_g = sum w r z over the rows of group g,   G = sum_g s_g s_g'
+
+and Cov(w0, w) = A G A'. In the coordinates z the design is orthonormal: neither means nor units nor an ill-conditioned
+design cost G its digits. A weight of 2 is the row twice. With `precision` a row is one observation of variance
+sigma^2 / w instead: w r^2 becomes (w r)^2, and h becomes w h.
+
+H. White, Econometrica 48 (1980), 817-838; J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325; K.-Y. Liang
+and S. L. Zeger, Biometrika 73 (1986), 13-22.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.block import Block, Shape, is_sparse
+from adaline.sums.base import Sum
+from adaline.sums.columns import beside, host, times_power
+
+Array = NDArray[np.float64]
+
+RUN_ELEMENTS = 2**16  # rows are taken in runs that stay in cache: the arithmetic is then that of two matrix products
+
+
+class Lens(NamedTuple):
+    """A solved fit, seen from the rows.
+
+    mean_hi, mean_lo, exponent: of the columns [x t]; rotation (D, m - 1) takes scaled centred rows to z, whose first
+    coordinate is `constant` (1/sqrt(W), or 0 without intercept); slopes (K, D) scaled; offset (K,): what the residuals
+    are off by where the intercept is not mean_t - mean'w; power and precision as above.
+    """
+
+    mean_hi: Array
+    mean_lo: Array
+    exponent: Array
+    rotation: Array
+    slopes: Array
+    offset: Array
+    constant: float
+    power: int = 0
+    precision: bool = False
+
+
+class Look(NamedTuple):
+    """Rows through a lens: z (n, m), residuals (n, K) scaled, weights (n,), leverages (n,) as a share of one."""
+
+    z: Any
+    residual: Any
+    weight: Any
+    leverage: Any
+
+
+def look(block: Block, lens: Lens) -> Look:
+    """Return the coordinates, residuals, weights and leverages of the rows of a block."""
+    x = block.x.toarray() if is_sparse(block.x) else block.x
+    xp = x.__array_namespace__()
+    d, k = len(lens.rotation), len(lens.slopes)
+    hi, lo, exponent = (v[: d + k] for v in (lens.mean_hi, lens.mean_lo, lens.exponent))
+    lo = times_power(lo, -exponent)
+    rows = times_power(xp.astype(x, xp.float64, copy=False) - beside(x, hi[:d]), -exponent[:d])
+    t = times_power(beside(x, block.t)[:, :k] - beside(x, hi[d:]), -exponent[d:])
+    first = np.zeros((d, 1))  # the intercept is a column: z = (constant, rotated row)
+    turn = np.concatenate([first, lens.rotation, lens.slopes.T], axis=1)
+    shift = np.concatenate([[lens.constant], -lo[:d] @ turn[:, 1:]])
+    both = xp.matmul(rows, beside(x, turn)) + beside(x, shift)
+    z = both[:, : both.shape[1] - k]
+    residual = t - both[:, both.shape[1] - k :] + beside(x, lens.offset - lo[d:])
+    weight = xp.ones(block.rows, dtype=xp.float64, device=x.device)
+    if block.weight is not None:
+        weight = beside(x, block.weight)
+    leverage = xp.sum(z * z, axis=1) * (weight if lens.precision else xp.astype(weight > 0, xp.float64))
+    return Look(z, residual, weight, leverage)
+
+
+class Scores(Sum):
+    """G (K, m, m) of rows apart, sums (K,) of w r^2, and the smallest 1 - h."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, meat: Array, squares: Array, rest: Array) -> None:
+        self.meat = meat
+        self.squares = squares
+        self.rest = rest
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `size` is m."""
+        size = int(config.get("size", 1 + shape.features))
+        return cls(np.zeros((shape.targets, size, size)), np.zeros(shape.targets), np.ones(1))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block through the lens theta."""
+        for run in runs(block):
+            z, r, weight, leverage = look(run, theta)
+            xp = z.__array_namespace__()
+            rest = 1.0 - leverage
+            self.rest[:] = np.fmin(self.rest, host(xp.min(rest)))
+            size = xp.sqrt(weight) if not theta.precision else weight
+            if theta.power:
+                size = size / (xp.sqrt(rest) if theta.power == 1 else rest)
+            for k in range(len(self.squares)):
+                part = z * (size * r[:, k])[:, None]
+                self.meat[k] += host(xp.matmul(xp.matrix_transpose(part), part))
+            self.squares += host(xp.matmul(weight, r * r))
+
+    def merge(self, other: Self) -> None:
+        """Add; the smallest of the smallest."""
+        self.meat += other.meat
+        self.squares += other.squares
+        self.rest[:] = np.fmin(self.rest, other.rest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.meat, self.squares, self.rest)
+
+
+class GroupScores(Sum):
+    """Scores (G, K, m) of the groups seen, their labels (G,) in order, and sums (K,) of w r^2.
+
+    The last target of a row is the number of its group; the K before it are the targets of the fit.
+    """
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, groups: Array, scores: Array, squares: Array) -> None:
+        self.groups = groups
+        self.scores = scores
+        self.squares = squares
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `size` is m."""
+        size = int(config.get("size", 1 + shape.features))
+        targets = shape.targets - 1
+        return cls(np.empty(0), np.empty((0, targets, size)), np.zeros(targets))
+
+    @property
+    def meat(self) -> Array:
+        """G, (K, m, m)."""
+        s = self.scores.transpose(1, 0, 2)
+        return np.asarray(np.matmul(s.transpose(0, 2, 1), s))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block through the lens theta."""
+        _, targets, size = self.scores.shape
+        scores = np.empty((block.rows, targets * size))
+        first = 0
+        for run in runs(block):
+            z, r, weight, _ = look(run, theta)
+            xp = z.__array_namespace__()
+            for k in range(targets):
+                scores[first : first + run.rows, k * size : (k + 1) * size] = host(z * (weight * r[:, k])[:, None])
+            self.squares += host(xp.matmul(weight, r * r))
+            first += run.rows
+        counted = np.arange(block.rows) if block.weight is None else np.flatnonzero(host(block.weight) > 0)
+        groups, place = np.unique(host(block.t)[counted, -1], return_inverse=True)
+        shape = (len(groups), len(counted))
+        belongs = sparse.csc_array((np.ones(len(counted)), place, np.arange(len(counted) + 1)), shape)
+        self._take_in(groups, (belongs @ scores[counted]).reshape(len(groups), targets, size))
+
+    def merge(self, other: Self) -> None:
+        """Add the scores of equal groups."""
+        self._take_in(other.groups, other.scores)
+        self.squares += other.squares
+
+    def _take_in(self, groups: Array, scores: Array) -> None:
+        both = np.union1d(self.groups, groups)
+        if len(both) > len(self.groups):
+            held = np.zeros((len(both), *self.scores.shape[1:]))
+            held[np.searchsorted(both, self.groups)] = self.scores
+            self.groups, self.scores = both, held
+        self.scores[np.searchsorted(both, groups)] += scores
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.groups, self.scores, self.squares)
+
+
+def runs(block: Block) -> Iterator[Block]:
+    """Cut a block that lies in memory into runs of rows small enough for the cache; others are left whole."""
+    step = max(RUN_ELEMENTS // max(block.shape.features, 1), 64)
+    if block.rows == 0:
+        return
+    if not (isinstance(block.x, np.ndarray) or is_sparse(block.x)) or block.rows <= step:
+        yield block
+        return
+    for first in range(0, block.rows, step):
+        rows = slice(first, first + step)
+        weight = None if block.weight is None else block.weight[rows]
+        yield Block(block.x[rows], block.t[rows], weight, block.exponent, block.first_row + first)

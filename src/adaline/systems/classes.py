@@ -1,0 +1,182 @@
+"""What the closed-form classifiers share: labels, class moments, streaming, merging, forgetting, predicting."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.block import is_sparse
+from adaline.errors import InvalidData, InvalidParameter, UnsafeForget
+from adaline.results import Certificate
+from adaline.sources import ArraySource, Source, SparseSource
+from adaline.sums import ClassMoments
+from adaline.systems.labels import Labels, all_classes, encode, read_labels
+from adaline.systems.linear import SAFE_DIGITS
+from adaline.systems.reading import read_rows, read_weights
+
+Array = NDArray[np.float64]
+
+
+class ClassSystem(ClassifierMixin, BaseEstimator):
+    """A classifier that is solved from class moments."""
+
+    classes_: Labels
+    coef_: Array
+    intercept_: Array
+    n_features_in_: int
+    certificate_: Certificate
+    _sums: ClassMoments
+
+    @abstractmethod
+    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
+        """Set the solution from the sums, with the rows they came from where they are at hand."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse constructor arguments that mean nothing."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and labels y (n,); weights are frequencies."""
+        start = perf_counter()
+        self._check_parameters()
+        rows = read_rows(self, X, reset=True)
+        self.classes_, codes = encode(self._labels(y, rows), None)
+        if len(self.classes_) < 2:
+            raise InvalidData(
+                f"{type(self).__name__} needs rows of at least 2 classes; all labels are {self.classes_[0]!r}, one class"
+            )
+        source = self._source(rows, codes, sample_weight)
+        self._sums = self._collect(source)
+        self._finish(source, start)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more rows: equals one fit on all rows. New labels open new classes; `classes` names them beforehand."""
+        start = perf_counter()
+        first = not hasattr(self, "_sums")
+        if first:
+            self._check_parameters()
+        rows = read_rows(self, X, reset=first)
+        labels = self._labels(y, rows)
+        known = [] if first else [self.classes_]
+        union = all_classes(labels, *known, *([] if classes is None else [np.asarray(classes)]))
+        if classes is not None and len(all_classes(np.asarray(classes), *known)) < len(union):
+            raise InvalidData(f"y has labels that are not among the classes {list(np.asarray(classes))}")
+        _, codes = encode(labels, union)
+        before = None if first else self._arranged(self.classes_, union)
+        self.classes_ = union
+        total = self._collect(self._source(rows, codes, sample_weight))
+        if before is not None:
+            total.merge(before)
+        self._sums = total
+        self._finish(None, start)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in another fitted model: as if fitted on both data sets."""
+        start = perf_counter()
+        check_is_fitted(self, "classes_")
+        if type(other) is not type(self):
+            raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        check_is_fitted(other, "classes_")
+        if self.n_features_in_ != other.n_features_in_:
+            raise InvalidData(f"cannot merge models of {self.n_features_in_} and {other.n_features_in_} columns")
+        union = all_classes(self.classes_, other.classes_)
+        total = self._arranged(self.classes_, union)
+        total.merge(other._arranged(other.classes_, union))
+        self.classes_, self._sums = union, total
+        self._finish(None, start)
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
+        start = perf_counter()
+        check_is_fitted(self, "classes_")
+        rows = read_rows(self, X, reset=False)
+        _, codes = encode(self._labels(y, rows), self.classes_)
+        gone = self._collect(self._source(rows, codes, sample_weight))
+        held = self._sums
+        if (gone.weights > held.weights * (1 + 1e-12)).any() or gone.rows > held.rows:
+            raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
+        left = held.copy()
+        left.subtract(gone)
+        digits = 0.0
+        if np.count_nonzero(left.weights > 0) > 1:
+            self._sums = left
+            digits = self._solve(None, left).digits
+        if digits < SAFE_DIGITS:
+            self._sums = held
+            self._finish(None, start)
+            raise UnsafeForget(
+                f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
+                "remain, or they say too little next to those taken out. Fit the remaining rows anew."
+            )
+        self._finish(None, start)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+        check_is_fitted(self, "classes_")
+        values = self._scores(self._read(X))
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> Labels:
+        """Return the label of the largest discriminant for each row."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def _scores(self, x: Any) -> Array:
+        """Return discriminants, (n, 1) for two classes or (n, K)."""
+        return np.asarray(x @ self.coef_.T) + self.intercept_
+
+    def _read(self, X: Any) -> Any:
+        x = read_rows(self, X, reset=False)
+        if not is_sparse(x) and x.dtype != np.float64:
+            x = x.astype(np.float64)
+        probe = x.data if is_sparse(x) else x
+        if not np.isfinite(probe).all():
+            names = getattr(self, "feature_names_in_", None)
+            dense = x.toarray() if is_sparse(x) else x
+            ArraySource(dense, np.zeros((len(dense), 1)), names=None if names is None else tuple(names)).refuse_nonfinite()
+        return x
+
+    def _labels(self, y: Any, rows: Any) -> Labels:
+        labels = read_labels(y)
+        if len(labels) != rows.shape[0]:
+            raise InvalidData(
+                f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, y has {len(labels)}"
+            )
+        return labels
+
+    def _source(self, rows: Any, codes: NDArray[np.intp], sample_weight: Any) -> Source:
+        names = getattr(self, "feature_names_in_", None)
+        weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
+        kind = SparseSource if is_sparse(rows) else ArraySource
+        names = None if names is None else tuple(map(str, names))
+        return kind(rows, codes.astype(np.float64)[:, None], weight, names)
+
+    def _collect(self, source: Source) -> ClassMoments:
+        sums = source.sum(ClassMoments, classes=len(self.classes_), centred=not source.sparse)
+        if not sums.finite:
+            source.refuse_nonfinite()
+        return sums.about_means()
+
+    def _arranged(self, classes: Labels, union: Labels) -> ClassMoments:
+        return self._sums.copy().arranged([int(i) for i in np.searchsorted(union, classes)], len(union))
+
+    def _finish(self, source: Source | None, start: float) -> None:
+        proof = self._solve(source, self._sums)
+        self.certificate_ = replace(proof, seconds=perf_counter() - start)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,209 @@
+"""Gaussian classifiers: Bayes' rule with normal class densities (rows A9 and A10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.block import is_sparse
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.results import Certificate
+from adaline.solvers.direct import gram_name
+from adaline.solvers.discriminant import discriminant, shrunk
+from adaline.solvers.factor import Factor, gram_factor
+from adaline.solvers.fit import certificate, judge
+from adaline.sources import Source
+from adaline.sums import ClassMoments, Moments
+from adaline.systems.classes import ClassSystem
+
+Array = NDArray[np.float64]
+
+COVARIANCES = ("shared", "full", "diagonal", "identity")
+
+
+class GaussianClassifier(ClassSystem):
+    """Bayes' rule with a normal density for each class: maximises log p(c_k) + log N(x; mean_k, Sigma_k).
+
+    Means, covariances (divisor N, maximum likelihood) and priors are the estimates (5.33)-(5.36), from one pass over
+    the rows. With a shared covariance the boundaries are hyperplanes, and with two classes the log odds are
+    gamma + beta'x of (5.39)-(5.41).
+
+    Parameters
+    ----------
+    covariance : "shared", "full", "diagonal" or "identity"
+        One covariance for all classes (linear), one for each class (quadratic), variances for each class (naive Bayes),
+        or one variance for all columns and classes (linear: the nearest mean, up to the priors).
+    priors : array (K,) or None
+        Prior probabilities in the order of classes_; None takes the class frequencies N_k / N.
+    shrinkage : number from 0 to 1
+        Sigma becomes (1 - shrinkage) Sigma + shrinkage diag(Sigma), in which units do not matter.
+
+    Attributes
+    ----------
+    classes_, priors_, means_ : labels, priors (K,), class means (K, D).
+    covariance_ : (D, D), (K, D, D), (K, D) or a number, as `covariance` says.
+    coef_, intercept_ : hyperplanes where linear: (1, D) and (1,) for two classes, C1 being classes_[1]; else (K, D)
+        and (K,), discriminants taken about the overall mean.
+    gamma_, beta_ : the logit of two classes, (5.40) and (5.41), where linear.
+    certificate_ : digits of the discriminants, condition and rank of the (worst) covariance.
+
+    Examples
+    --------
+    >>> from adaline import GaussianClassifier, datasets
+    >>> data = datasets.load("penguins", target="species")
+    >>> model = GaussianClassifier().fit(data.X, data.y)
+    >>> bool(model.score(data.X, data.y) > 0.98)
+    True
+
+    References
+    ----------
+    Lecture S0, section 5.8, (5.31)-(5.41); S2 for a covariance per class. One pass.
+    """
+
+    def __init__(self, *, covariance: str = "shared", priors: Any = None, shrinkage: float = 0.0) -> None:
+        self.covariance = covariance
+        self.priors = priors
+        self.shrinkage = shrinkage
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return log posteriors, (n, K)."""
+        joint = self.log_likelihood(X) + np.log(self.priors_)
+        return np.asarray(joint - special.logsumexp(joint, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return posteriors p(c_k | x) of (5.35), (n, K)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def log_likelihood(self, X: Any) -> Array:
+        """Return log densities log p(x | c_k) of (5.31), (n, K); of the pseudo-density where a covariance is singular."""
+        distance = self.mahalanobis(X)
+        return np.asarray(-0.5 * (distance + self._log_determinants + self.n_features_in_ * np.log(2 * np.pi)))
+
+    def mahalanobis(self, X: Any) -> Array:
+        """Return (x - mean_k)' Sigma_k^-1 (x - mean_k), the squared length ||x - mean_k||^2 of (5.38), (n, K)."""
+        check_is_fitted(self, "classes_")
+        x = self._read(X)
+        if is_sparse(x):
+            x = x.toarray()
+        out = np.empty((x.shape[0], len(self.classes_)))
+        for k, factor in enumerate(self._factors):
+            frame = factor.frame
+            rows = np.ldexp((x - self._hi[k]) - self._lo[k], -frame.scale)
+            out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * frame.weight
+        return out
+
+    def decision_function(self, X: Any) -> Array:
+        """Return log odds (n,) of classes_[1] for two classes; else discriminants (n, K)."""
+        if self._linear():
+            return super().decision_function(X)
+        scores = self.log_likelihood(X) + np.log(self.priors_)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _check_parameters(self) -> None:
+        if self.covariance not in COVARIANCES:
+            raise InvalidParameter(f"covariance must be one of {', '.join(COVARIANCES)}, got {self.covariance!r}")
+        if not 0 <= self.shrinkage <= 1:
+            raise InvalidParameter(f"shrinkage must be between 0 and 1, got {self.shrinkage!r}")
+
+    def _linear(self) -> bool:
+        return self.covariance in ("shared", "identity")
+
+    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
+        if (sums.weights == 0).any():
+            empty = self.classes_[int(np.flatnonzero(sums.weights == 0)[0])]
+            raise InvalidData(f"class {empty!r} has no rows yet: its mean and covariance are unknown")
+        self.priors_ = self._read_priors(sums.weights)
+        self._hi, self._lo = sums.means()
+        self.means_ = self._hi
+        if self._linear():
+            return self._solve_linear(sums)
+        return self._solve_quadratic(sums)
+
+    def _solve_linear(self, sums: ClassMoments) -> Certificate:
+        within = sums.within()
+        shape = shrunk(within, self.shrinkage) if self.covariance == "shared" else _spherical(within)
+        solved = discriminant(shape, sums)
+        n = solved.within.weight
+        self._factors = [solved.factor] * len(self.classes_)
+        log_determinant = _log_determinant(solved.factor)
+        self._log_determinants = np.full(len(self.classes_), log_determinant)
+        scale = np.exp2(solved.within.exponent)
+        covariance = solved.within.second * np.outer(scale, scale) / n
+        self.covariance_ = covariance if self.covariance == "shared" else float(covariance[0, 0])
+        coef = solved.raw(solved.slopes)
+        half = 0.5 * (solved.away * solved.slopes).sum(axis=1)
+        level = np.log(self.priors_) - half
+        if len(self.classes_) == 2:
+            self.beta_ = coef[1] - coef[0]
+            middle = level[1] - level[0]
+            self.coef_ = self.beta_[None, :]
+            self.intercept_ = np.array([middle - solved.mean @ self.beta_])
+            self.gamma_ = float(self.intercept_[0])
+        else:
+            self.coef_ = coef
+            self.intercept_ = level - coef @ solved.mean
+        energy = 0.5 * n * (log_determinant + self.n_features_in_ * np.log(2 * np.pi) + solved.factor.rank)
+        return replace(solved.certificate, objective=float(energy - sums.weights @ np.log(self.priors_)))
+
+    def _solve_quadratic(self, sums: ClassMoments) -> Certificate:
+        parts = [_diagonal(part) if self.covariance == "diagonal" else part for part in sums.parts]
+        parts = [shrunk(part, self.shrinkage) for part in parts]
+        solved = [gram_factor(part, True, np.zeros(sums.features)) for part in parts]
+        self._factors = [factor for factor, _ in solved]
+        self._log_determinants = np.array([_log_determinant(factor) for factor in self._factors])
+        covariances = [p.second * np.outer(np.exp2(p.exponent), np.exp2(p.exponent)) / p.weight for p in parts]
+        self.covariance_ = np.stack([np.diag(c) if self.covariance == "diagonal" else c for c in covariances])
+        worst = max(self._factors, key=lambda factor: (self.n_features_in_ - factor.rank, factor.condition))
+        noise = max(float(relative.max()) for _, relative in solved)
+        digits = max(-np.log10(worst.condition**2 * noise * self.n_features_in_), 0.0) if worst.decided else 0.0
+        ranks = np.array([factor.rank for factor in self._factors])
+        constant = self._log_determinants + ranks + self.n_features_in_ * np.log(2 * np.pi)
+        return certificate(
+            status=judge(worst, digits),
+            objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
+            gradient=0.0,
+            gap=0.0,
+            digits=float(digits),
+            condition=worst.condition,
+            rank=worst.rank,
+            passes=1,
+            solver=gram_name(worst) + " on class moments",
+        )
+
+    def _read_priors(self, weights: Array) -> Array:
+        if self.priors is None:
+            return np.asarray(weights / weights.sum())
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != weights.shape or not (priors > 0).all() or abs(priors.sum() - 1) > 1e-9:
+            raise InvalidParameter(
+                f"priors must be {len(weights)} positive probabilities that add up to 1, in the order of classes_"
+            )
+        return priors
+
+
+def _diagonal(moments: Moments) -> Moments:
+    out = moments.copy()
+    out.second[:] = np.diag(out.second.diagonal())
+    return out
+
+
+def _spherical(within: Moments) -> Moments:
+    """Return the scatter with one variance for all columns, in raw units."""
+    out = within.copy()
+    size = np.exp2(2 * (out.exponent - out.exponent.max()))
+    level = float((out.second.diagonal() * size).mean())
+    out.second[:] = np.diag(level / size)
+    out.noise[:] = float((out.noise * size).mean()) / size
+    return out
+
+
+def _log_determinant(factor: Factor) -> float:
+    """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
+    return factor.log_determinant() - factor.rank * float(np.log(factor.frame.weight))
+
+

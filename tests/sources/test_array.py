@@ -1,0 +1,371 @@
+"""Rows in memory: every row in one block, products equal to NumPy's formulas, and no copy of X."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.block import Shape
+from adaline.errors import AdalineError, InvalidData
+from adaline.sources import ArraySource, SparseSource, set_threads
+from adaline.sources.base import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, block_rows
+from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle, kernels
+from tests.sums.examples import read_moments
+
+Array = NDArray[Any]
+Make = Callable[..., Any]
+
+
+def dense(x: Array, t: Array, weight: Array | None = None, **more: Any) -> ArraySource:
+    source = ArraySource(x, t, weight, **more)
+    source.rows_per_block = 16
+    return source
+
+
+def by_columns(x: Array, t: Array, weight: Array | None = None, **more: Any) -> ArraySource:
+    return dense(np.asfortranarray(x, dtype=np.float32), t, weight, **more)
+
+
+def csr_array(x: Array, t: Array, weight: Array | None = None, **more: Any) -> SparseSource:
+    return SparseSource(sparse.csr_array(x), t, weight, **more)
+
+
+def csr_matrix(x: Array, t: Array, weight: Array | None = None, **more: Any) -> SparseSource:
+    return SparseSource(sparse.csr_matrix(x.astype(np.float32)), t, weight, **more)
+
+
+every_kind = pytest.mark.parametrize("make", [dense, by_columns, csr_array, csr_matrix])
+
+
+def rows(n: int = 100, d: int = 5, k: int = 2) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=(n, d)) + 1.0).astype(np.float32).astype(float)
+    x[rng.random((n, d)) < 0.4] = 0.0
+    return x, rng.normal(size=(n, k)), rng.integers(0, 4, n).astype(float)
+
+
+# --- blocks --------------------------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 100, 160])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_blocks_hold_every_row_once_and_in_order(make: Make, n: int, weighted: bool) -> None:
+    x, t, weight = rows(n)
+    source = make(x, t, weight if weighted else None)
+    blocks = [source.block(i) for i in range(source.n_blocks)]
+    assert n < 100 or len(blocks) > 1
+    assert (source.n_rows, source.shape) == (n, Shape(5, 2))
+    back = [b.x.toarray() if source.sparse else b.x for b in blocks]
+    np.testing.assert_array_equal(np.concatenate(back), x.astype(back[0].dtype))
+    np.testing.assert_array_equal(np.concatenate([b.t for b in blocks]), t)
+    if weighted:
+        np.testing.assert_array_equal(np.concatenate([b.weight for b in blocks]), weight)
+    else:
+        assert all(b.weight is None for b in blocks)
+    assert [b.first_row for b in blocks] == [0, *np.cumsum([b.rows for b in blocks])[:-1]]
+    assert all(b.rows > 0 and b.shape == source.shape for b in blocks)
+    assert source.total_weight() == (weight.sum() if weighted else n)
+    np.testing.assert_array_equal(source.target(), t)
+
+
+@every_kind
+def test_no_rows_are_one_empty_block(make: Make) -> None:
+    x, t, _ = rows(0)
+    source = make(x, t)
+    assert (source.n_blocks, source.block(0).rows) == (1, 0)
+    assert source.sum(Moments, centred=False).rows == 0
+
+
+@pytest.mark.parametrize("features", [0, 1, 2, 3, 16, 17, 100, 1023, 1024, 1025, 10**6, 10**9])
+def test_the_rows_of_a_block_depend_on_the_columns_alone(features: int) -> None:
+    n = block_rows(features)
+    assert n & (n - 1) == 0
+    assert MIN_BLOCK_ROWS <= n <= MAX_BLOCK_ROWS
+    assert n == MIN_BLOCK_ROWS or n * features <= max(BLOCK_ELEMENTS, 8 * features**2)
+    assert n == MAX_BLOCK_ROWS or 2 * n * features > BLOCK_ELEMENTS
+
+
+@pytest.mark.parametrize("make", [dense, by_columns])
+def test_dense_blocks_are_views(make: Make) -> None:
+    x, t, weight = rows()
+    source = make(x, t, weight)
+    for i in range(source.n_blocks):
+        block = source.block(i)
+        assert np.shares_memory(block.x, source.x)
+        assert np.shares_memory(block.t, source.t)
+        assert np.shares_memory(block.weight, source.weight)
+
+
+def test_sparse_blocks_have_the_scale_of_the_whole() -> None:
+    x, t, weight = rows(400)
+    x[:, 1] *= 1e6
+    source = csr_array(x, t, weight)
+    assert source.n_blocks > 3
+    exponent = np.frexp(np.concatenate([np.abs(x).max(axis=0), np.abs(t).max(axis=0)]))[1]
+    for i in range(source.n_blocks):
+        block = source.block(i)
+        assert isinstance(block.x, sparse.csr_array)
+        np.testing.assert_array_equal(block.exponent, exponent)
+
+
+def test_sparse_blocks_are_few_where_columns_are_many() -> None:
+    x = sparse.random_array((5000, 400), density=0.01, format="csr", rng=np.random.default_rng(0))
+    assert SparseSource(x, np.zeros((5000, 1))).n_blocks == 1
+    full = sparse.csr_array(np.ones((20_000, 2)))
+    assert SparseSource(full, np.zeros((20_000, 1))).n_blocks == 256
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, np.bool_, np.float16])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_other_numbers_are_converted(dtype: type, kind: str) -> None:
+    x = np.random.default_rng(0).integers(0, 2, (100, 3)).astype(dtype)
+    t = np.ones((100, 1))
+    if kind == "csr" and dtype is np.float16:
+        pytest.skip("SciPy has no sparse float16")
+    source: Any = dense(x, t) if kind == "dense" else SparseSource(sparse.csr_array(x), t)
+    assert kind == "csr" or source.x is x  # block by block, not as a whole
+    assert {source.block(i).x.dtype for i in range(source.n_blocks)} == {np.dtype(np.float64)}
+    floats = dense(x.astype(float), t) if kind == "dense" else SparseSource(sparse.csr_array(x.astype(float)), t)
+    sums, sought = source.sum(Moments, centred=False), floats.sum(Moments, centred=False)
+    np.testing.assert_array_equal(sums.buffer, sought.buffer)
+    np.testing.assert_array_equal(source.matvec(np.arange(3.0)), x.astype(float) @ np.arange(3.0))
+    np.testing.assert_allclose(source.rmatvec(np.arange(100.0)), x.astype(float).T @ np.arange(100.0), rtol=1e-14)
+
+
+@every_kind
+def test_with_target_keeps_the_rows(make: Make) -> None:
+    x, t, weight = rows()
+    source = make(x, t, weight, names=("a", "b", "c", "d", "e"))
+    for k in range(2):
+        alone = source.with_target(k)
+        assert type(alone) is type(source)
+        assert alone.shape == Shape(5, 1)
+        assert alone.x is source.x
+        assert alone.weight is source.weight
+        assert alone.names == source.names
+        assert alone.t.flags.c_contiguous
+        np.testing.assert_array_equal(alone.target(), t[:, k : k + 1])
+        ours, theirs = alone.sum(Moments, centred=False), source.sum(Moments, centred=False).target(k)
+        for what, reading in read_moments(ours).items():
+            np.testing.assert_allclose(reading.value, read_moments(theirs)[what].value, rtol=1e-12, atol=1e-12)
+
+
+# --- products ------------------------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("shape", [(100, 5), (7, 300), (1, 1)])
+def test_matvec_and_rmatvec(make: Make, shape: tuple[int, int]) -> None:
+    x, t, _ = rows(*shape)
+    rng = np.random.default_rng(1)
+    v, u = rng.normal(size=shape[1]), rng.normal(size=shape[0])
+    source = make(x, t)
+    np.testing.assert_allclose(source.matvec(v), x @ v, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(source.rmatvec(u), x.T @ u, rtol=1e-12, atol=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_spread(make: Make, intercept: bool, weighted: bool) -> None:
+    x, t, weight = rows()
+    x[:, 2] = 1.5
+    w = weight if weighted else np.ones(100)
+    mean = np.average(x, axis=0, weights=w) if intercept else 0.0
+    sought = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
+    found = make(x, t, weight if weighted else None).spread(intercept)
+    digits = 1e-7 if make is csr_matrix else 1e-12  # sparse float32 is squared as such
+    np.testing.assert_allclose(found, sought, rtol=digits, atol=3e-8 * intercept)
+
+
+@pytest.mark.parametrize(
+    "make", [by_columns, pytest.param(csr_matrix, marks=pytest.mark.xfail(reason="squares are taken in float32"))]
+)
+def test_spread_of_huge_and_tiny_float32(make: Make) -> None:
+    x, t, _ = rows()
+    x = (x * [1e25, 1e-25, 1.0, 1.0, 1.0]).astype(np.float32).astype(float)
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(make(x, t).spread(False), np.sqrt((x**2).mean(axis=0)), rtol=1e-6)
+
+
+@every_kind
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("shape", [(12, 5), (6, 400)])
+def test_outer(make: Make, intercept: bool, weighted: bool, shape: tuple[int, int]) -> None:
+    x, t, weight = rows(*shape)
+    w = weight if weighted else np.ones(len(x))
+    scale = np.random.default_rng(1).random(shape[1])
+    mean = np.average(x, axis=0, weights=w) if intercept else np.zeros(shape[1])
+    z = (x - mean) * scale * np.sqrt(w)[:, None]
+    source = make(x, t, weight if weighted else None)
+    before = x.copy()
+    outer = source.outer(intercept, scale)
+    np.testing.assert_allclose(outer.gram, z @ z.T, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(outer.mean, mean, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 7])
+def test_strips_of_columns_cover_all(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, t, weight = rows(20, 7)
+    whole = ArraySource(x, t, weight)
+    sought = whole.rmatvec(t[:, 0]), whole.spread(True), *whole.outer(True, np.ones(7))
+    monkeypatch.setattr("adaline.sources.array.BLOCK_ELEMENTS", 20 * width)
+    source = ArraySource(x, t, weight)
+    assert len(source._strips()) == -(-7 // width)
+    found = source.rmatvec(t[:, 0]), source.spread(True), *source.outer(True, np.ones(7))
+    for a, b in zip(found, sought, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+# --- bad numbers ---------------------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+@pytest.mark.parametrize("row", [0, 3, 83])
+def test_the_first_bad_number_of_x_is_named(make: Make, bad: float, word: str, row: int) -> None:
+    x, t, _ = rows()
+    x[row, 3] = bad
+    x[row, 4] = np.nan
+    x[min(row + 1, 99), 0] = np.nan
+    with pytest.raises(InvalidData, match=f"X contains {word}: first at row {row}, column 'x3'"):
+        make(x, t).refuse_nonfinite()
+    with pytest.raises(InvalidData, match=f"row {row}, column 'width'"):
+        make(x, t, names=("a", "b", "c", "width", "e")).refuse_nonfinite()
+
+
+@every_kind
+@pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.parametrize("row", [0, 83])
+def test_the_first_bad_number_of_y_is_named(make: Make, bad: float, word: str, row: int) -> None:
+    x, t, _ = rows()
+    t[row, 1] = bad
+    t[row + 1, 0] = np.nan
+    with pytest.raises(InvalidData, match=f"y contains {word}: first at row {row}"):
+        make(x, t).refuse_nonfinite()
+
+
+@every_kind
+def test_sums_that_overflow_are_told_apart(make: Make) -> None:
+    x, t, _ = rows()
+    with pytest.raises(AdalineError, match="overflow"):
+        make(x, t).refuse_nonfinite()
+
+
+@pytest.mark.xfail(reason="searched in a dense copy")
+def test_bad_numbers_in_sparse_rows_are_found_without_a_dense_copy() -> None:
+    n, d = 3000, 1000
+    x = sparse.random_array((n, d), density=0.002, format="csr", rng=np.random.default_rng(0))
+    x.data[-1] = np.nan
+    source = SparseSource(x, np.zeros((n, 1)))
+    assert source.n_blocks == 1
+
+    def refuse() -> None:
+        with pytest.raises(InvalidData, match="X contains NaN"):
+            source.refuse_nonfinite()
+
+    assert peak(refuse) < n * d
+
+
+@pytest.mark.xfail(reason="NumPy warns of the NaN before adaline names it")
+@pytest.mark.filterwarnings("error")
+def test_bad_numbers_in_sparse_rows_give_no_warning() -> None:
+    x, t, _ = rows()
+    x[3, 3] = np.nan
+    assert not csr_array(x, t).sum(Moments, centred=False).finite
+
+
+# --- memory --------------------------------------------------------------------------------------------------------
+
+
+def peak(work: Callable[[], Any]) -> int:
+    """Return the most bytes that Python and NumPy held while working, beyond what they had."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        work()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.fixture(scope="module")
+def tall() -> dict[str, ArraySource]:
+    """200,000 x 50 numbers, 40 MB as float32."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200_000, 50), dtype=np.float32)
+    t = rng.standard_normal((200_000, 1))
+    return {
+        "float32": ArraySource(x, t),
+        "columns": ArraySource(np.asfortranarray(x), t),
+        "strided": ArraySource(x[::2, ::-1], t[::2].copy()),
+        "int8": ArraySource((10 * x[:, :25]).astype(np.int8), t),
+    }
+
+
+def sums(d: int) -> dict[str, tuple[Any, Any]]:
+    theta = Theta(np.ones((1, 1 + d)), np.zeros((1, 1 + d)), np.zeros(d + 1))
+    basis = np.eye(d)
+    ridges = Ridges(np.zeros(d + 1), np.zeros(d + 1), basis, np.full(d, 1e6), np.ones((1, d)), np.ones((1, 1)), 0.0)
+    return {
+        "moments": (Moments, None),
+        "residual": (Residual, theta),
+        "triangle": (Triangle, None),
+        "errors": (LeaveOneOut, ridges),
+    }
+
+
+@pytest.mark.parametrize("layout", ["float32", "columns", "strided", "int8"])
+@pytest.mark.parametrize("name", ["moments", "residual", "triangle", "errors"])
+def test_sums_copy_blocks_at_most(tall: dict[str, ArraySource], layout: str, name: str) -> None:
+    set_threads(1)
+    source = tall[layout]
+    kind, theta = sums(source.shape.features)[name]
+    block = 8 * source.rows_per_block * source.shape.features
+    native = kernels.native is not None and kind in (Moments, Residual)
+    in_place = native and layout != "int8"
+    assert peak(lambda: source.sum(kind, theta)) < (2**20 if in_place else 2**20 + 6 * block)
+
+
+@pytest.mark.parametrize("layout", ["float32", "columns", "strided", "int8"])
+def test_products_copy_blocks_at_most(tall: dict[str, ArraySource], layout: str) -> None:
+    set_threads(1)
+    source = tall[layout]
+    d, n = source.shape.features, source.n_rows
+    limit = 6 * 8 * BLOCK_ELEMENTS + 8 * n
+    assert peak(lambda: source.matvec(np.ones(d))) < limit
+    assert peak(lambda: source.rmatvec(np.ones(n))) < limit
+
+
+@pytest.mark.xfail(reason="keeps all its centred strips: X in float64")
+def test_spread_copies_strips_at_most(tall: dict[str, ArraySource]) -> None:
+    source = tall["float32"]
+    assert peak(lambda: source.spread(True)) < 6 * 8 * BLOCK_ELEMENTS
+
+
+@pytest.mark.parametrize("kind", [Moments, Residual])
+def test_sparse_sums_copy_blocks_at_most(kind: Any) -> None:
+    set_threads(1)
+    x = sparse.csr_array(np.random.default_rng(0).random((50_000, 20)))
+    source = SparseSource(x, np.ones((50_000, 1)))
+    theta = Theta(np.ones((1, 21)), np.zeros((1, 21)), source.exponent)
+    assert source.n_blocks == 256
+    assert peak(lambda: source.sum(kind, theta, centred=False)) < (
+        x.data.nbytes / 8 if kernels.native else x.data.nbytes
+    )
+
+
+def test_a_source_makes_no_copy(tall: dict[str, ArraySource]) -> None:
+    x, t = tall["columns"].x, tall["columns"].t
+    assert peak(lambda: ArraySource(x, t)) < 2**12
+    assert peak(lambda: ArraySource(x, t).with_target(0)) < 2 * t.nbytes
