@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adaline import datasets
     from adaline.errors import AdalineError, AdalineWarning
+    from adaline.proof import anova
     from adaline.results import Certificate, Status
     from adaline.sources import set_threads
-    from adaline.systems import LinearRegression, Ridge
+    from adaline.systems import LinearRegression, Ridge, WienerFilter
 
 __version__ = "0.1.0"
 
@@ -27,6 +28,8 @@ _HOMES = {
     "LinearRegression": "adaline.systems",
     "Ridge": "adaline.systems",
     "Status": "adaline.results",
+    "WienerFilter": "adaline.systems",
+    "anova": "adaline.proof",
     "set_threads": "adaline.sources",
 }
 
@@ -37,6 +40,8 @@ __all__ = [
     "LinearRegression",
     "Ridge",
     "Status",
+    "WienerFilter",
+    "anova",
     "datasets",
     "set_threads",
 ]

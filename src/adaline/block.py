@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from scipy import sparse
-
-
-def is_sparse(x: Any) -> bool:
-    """Whether x is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(x))
+from adaline.namespaces import is_device, is_sparse, namespace
 
 
 class Shape(NamedTuple):
@@ -45,17 +40,30 @@ class Block:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(self.x.shape[0] if self.chosen is None else len(self.chosen))
+        return int((self.x if self.chosen is None else self.chosen).shape[0])
+
+    def pieces(self, elements: int) -> Iterator[Block]:
+        """Cut the block into runs of rows with about so many numbers each, for sums that must copy rows."""
+        block = self.gathered()
+        step = max(elements // max(block.shape.features, 1), 1)
+        if block.rows <= step:
+            yield block
+            return
+        for first in range(0, block.rows, step):
+            rows = slice(first, min(first + step, block.rows))
+            weight = None if block.weight is None else block.weight[rows]
+            x = block.x[rows] if is_sparse(block.x) else block.x[rows, :]
+            yield Block(x, block.t[rows, :], weight, block.exponent, block.first_row + first)
 
     def gathered(self) -> Block:
         """Return the block with the chosen rows copied out, for code that does not know of chosen rows."""
         if self.chosen is None:
             return self
-        if is_sparse(self.x) or isinstance(self.x, np.ndarray):
-            x = self.x[self.chosen]
+        if is_device(self.x):
+            xp = namespace(self.x)
+            x = xp.take(self.x, xp.asarray(self.chosen, device=self.x.device), axis=0)
         else:
-            xp = self.x.__array_namespace__()
-            x = xp.take(self.x, xp.asarray(self.chosen), axis=0)
+            x = self.x[self.chosen]
         return Block(x, self.t, self.weight, self.exponent, self.first_row)
 
     @property

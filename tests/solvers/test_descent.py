@@ -1,4 +1,4 @@
-"""Batch gradient descent: the textbook's rule over rows, its rates, its stopping rules, and what it says when it fails."""
+"""Batch gradient descent: the textbook's rule over rows, rates, stopping rules, and what it says when it fails."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_the_bound_in_the_warning_divides_convergence_from_divergence(factor: fl
         (np.ones((4, 4, 4)), "rate has shape"),
         ("fast", "rate must be 'auto', a number"),
         (None, "rate must be"),
-        (object(), "rate must be 'auto', a number"),
+        ({}, "rate must be 'auto', a number"),
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""More columns than rows: the dual system and LSMR give the minimum-norm solution, and ridge the same as in the primal."""
+"""More columns than rows: the dual system and LSMR find the minimum norm, and ridge the same as in the primal."""
 
 from __future__ import annotations
 

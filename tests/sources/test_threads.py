@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import threading
@@ -10,14 +11,14 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
-from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from adaline.block import Block, Shape
 from adaline.errors import AdalineError, InvalidParameter
 from adaline.sources import ArraySource, SparseSource, set_threads, threads
 from adaline.sources.threads import one_blas_thread, run_blocks, tree_sum
-from adaline.sums import SUMS, LeaveOneOut, Moments, Residual, Ridges, Sum, Theta, Triangle
+from adaline.sums import Moments, Sum
+from tests.sums.examples import EXAMPLES, Example, rows_of
 
 THREADS = (1, 2, 3, 8)
 
@@ -58,40 +59,23 @@ def test_the_tree_is_fixed_by_the_number_of_blocks(count: int, n: int) -> None:
         assert source.sum(Word).text == tree(0, count)
 
 
-def many_rows(dtype: type = np.float64) -> ArraySource:
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((200_000, 6)).astype(dtype) + 3
-    weight = rng.random(200_000)
-    return ArraySource(x, rng.standard_normal((200_000, 1)), weight)
-
-
-def sparse_rows() -> SparseSource:
-    rng = np.random.default_rng(0)
-    x = sparse.random_array((30_000, 12), density=0.3, format="csr", rng=rng)
-    return SparseSource(x, rng.standard_normal((30_000, 1)), rng.random(30_000))
-
-
-def parameters(d: int) -> dict[type[Sum], Any]:
-    """Return parameters for the sums that need some."""
-    rng = np.random.default_rng(1)
-    theta = Theta(rng.normal(size=(1, 1 + d)), np.zeros((1, 1 + d)), np.zeros(d + 1))
-    rotation = rng.normal(size=(d, d))
-    ridges = Ridges(np.zeros(d + 1), np.zeros(d + 1), rotation, np.full(d, 1e6), np.ones((1, d)), np.ones((1, 1)), 0.0)
-    return {Moments: None, Triangle: None, Residual: theta, LeaveOneOut: ridges}
-
-
-@pytest.mark.parametrize("name", SUMS)
-@pytest.mark.parametrize("rows", [many_rows, sparse_rows])
-def test_threads_change_no_bit(name: str, rows: Any) -> None:
-    source, kind = rows(), SUMS[name]
+@pytest.mark.parametrize(
+    ("example", "layout"),
+    [
+        pytest.param(e, layout, id=f"{e}-{layout}")
+        for e in EXAMPLES
+        for layout in ("float64", "csr")
+        if layout in e.layouts
+    ],
+)
+def test_threads_change_no_bit(example: Example, layout: str) -> None:
+    """Over the examples of tests/sums, which hold every registered sum."""
+    block = example.rows(200_000 if layout == "float64" else 20_000, layout)
+    source = (ArraySource if layout == "float64" else SparseSource)(block.x, block.t, block.weight)
     assert source.n_blocks >= 4
-    config = {} if rows is many_rows or kind is not Moments else {"centred": False}
-    assert kind in parameters(1), f"{name} is new in adaline.sums.SUMS: add its parameters to this test"
 
-    def bits() -> list[Any]:
-        result = source.sum(kind, parameters(source.shape.features)[kind], **config)
-        _, state = result.__reduce__()
-        return [part.tobytes() if isinstance(part, np.ndarray) else part for part in state]
+    def bits() -> bytes:
+        return pickle.dumps(source.sum(example.kind, example.theta, **example.config))
 
     set_threads(1)
     alone = bits()
@@ -191,7 +175,8 @@ def test_every_block_runs_once_on_n_threads(n: int) -> None:
 
 def test_threads_of_the_caller_do_not_mix() -> None:
     """Several threads of a program may fit at once."""
-    source = many_rows()
+    block = rows_of(200_000)
+    source = ArraySource(block.x, block.t, block.weight)
     set_threads(3)
     sought = source.sum(Moments).buffer
     found: list[Any] = []

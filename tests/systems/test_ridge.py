@@ -159,7 +159,9 @@ def test_the_penalty_is_where_brute_force_finds_it(criterion: str, name: str, fi
     grid = np.linspace(low, high, 240 if criterion == "gcv" else 80)
     step = grid[1] - grid[0]
     best = grid[int(np.argmin([value(g) for g in grid]))]
-    found = optimize.minimize_scalar(value, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-9})
+    found = optimize.minimize_scalar(
+        value, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-9}
+    )
     if low + step < best < high - step:
         assert value(float(np.log(model.penalty_))) <= found.fun + 1e-7 * abs(found.fun)
         assert np.log(model.penalty_) == pytest.approx(found.x, abs=1e-2)
@@ -263,7 +265,7 @@ def test_streams_choose_the_same_penalty(criterion: str) -> None:
 
 def test_leave_one_out_on_sums_alone_is_refused() -> None:
     X, y = DATA["collinear"]
-    with pytest.raises(SumsMissing, match="criterion='loo' needs the rows.*use 'gcv' or 'evidence'"):
+    with pytest.raises(SumsMissing, match=r"criterion='loo' needs the rows.*use 'gcv' or 'evidence'"):
         Ridge(criterion="loo").partial_fit(X, y)
     fitted = Ridge(criterion="loo").fit(X, y)
     before = fitted.coef_.copy()
@@ -344,9 +346,7 @@ def test_standard_errors_are_those_of_the_posterior() -> None:
     assert found[0] == pytest.approx(np.sqrt(model.noise_variance_ / len(y)), rel=1e-8)
 
 
-@pytest.mark.parametrize(
-    "penalty", [-1.0, np.nan, np.inf, "best", [1.0, 2.0], None, "1.0", np.array([1.0])], ids=str
-)
+@pytest.mark.parametrize("penalty", [-1.0, np.nan, np.inf, "best", [1.0, 2.0], None, "1.0", np.array([1.0])], ids=str)
 def test_penalties_that_mean_nothing_are_refused(penalty: Any) -> None:
     X, y = DATA["collinear"]
     with pytest.raises(InvalidParameter, match="penalty must be 'auto' or a number of zero or more, got"):

@@ -1,9 +1,11 @@
 """Classical inference from the same sums as the fit: standard errors, tests, intervals, information criteria.
 
-    sigma^2 = SSE / (N - p),   Cov(w) = sigma^2 (S + P)^-1,   Var(w0) = sigma^2 (1/N + mean'(S + P)^-1 mean)
+    sigma^2 = SSE / (N - p),   Cov(w) = sigma^2 (S + P)^-1,   Var(w0) = sigma^2 (1/W + mean'(S + P)^-1 mean)
 
-N is the sum of the weights, which count as frequencies. With a penalty, Cov is the posterior covariance under the prior
-(5.18) and p the trace of the hat matrix.
+W is the sum of the weights. N is the same where weights count as frequencies; where they are precisions it is the
+number of rows of positive weight, and the log-likelihood gains half the sum of their logarithms. With a penalty, Cov is
+the posterior covariance under the prior (5.18) and p the trace of the hat matrix. Robust covariances replace Cov: then
+single coefficients are judged by the normal distribution and all slopes together by F on the robust covariance.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from adaline.proof.covariance import Covariance
+from adaline.proof.sample import Sample
 from adaline.solvers.fit import Fit
 
 Array = NDArray[np.float64]
@@ -44,32 +48,40 @@ class Inference:
     r_squared: float
     adjusted_r_squared: float
     f_statistic: float
+    f_freedom: float
     f_p_value: float
     log_likelihood: float
     aic: float
     bic: float
 
 
-def infer(fit: Fit, k: int, intercept: bool, level: float) -> Inference:
-    """Return the statistics of target k."""
+def infer(
+    fit: Fit, k: int, intercept: bool, level: float, sample: Sample | None = None, robust: Covariance | None = None
+) -> Inference:
+    """Return the statistics of target k; with frequencies where no sample says otherwise."""
     theta = fit.solution.theta[k]
-    n, p = fit.weight, float(fit.trace[k])
+    sample = Sample(fit.weight) if sample is None else sample
+    n, p = sample.n, float(fit.trace[k])
     freedom = n - p
     squares, total = float(fit.squares[k]), float(fit.total[k])
-    variance = squares / freedom if freedom > 0.5 else np.nan
-    error = np.sqrt(variance) * unit_errors(fit, intercept)
+    variance = np.float64(squares / freedom if freedom > 0.5 else np.nan)  # may be zero, and is divided by
+    error = np.sqrt(variance) * unit_errors(fit, intercept) if robust is None else robust.std_errors()
+    judge = freedom if robust is None else np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = theta / error
         r_squared = 1.0 - squares / total if total > 0 else np.nan
         model = p - intercept
-        f = (total - squares) / model / variance if model > 0 else np.nan
-    reach = float(special.stdtrit(freedom, 0.5 + level / 2)) if freedom > 0.5 else np.nan
+        f, f_freedom = ((total - squares) / model / variance if model > 0 else np.nan), freedom
+    if robust is not None:
+        f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
+    reach = quantile(judge, level)
     likelihood = -0.5 * n * (np.log(2 * np.pi) + np.log(squares / n) + 1.0) if squares > 0 else np.inf
+    likelihood += 0.5 * sample.log_weight
     return Inference(
         estimate=theta,
         std_error=error,
         statistic=statistic,
-        p_value=2 * special.stdtr(freedom, -np.abs(statistic)) if freedom > 0.5 else np.full(len(theta), np.nan),
+        p_value=2 * tail(judge, np.abs(statistic)),
         lower=theta - reach * error,
         upper=theta + reach * error,
         sigma=float(np.sqrt(variance)),
@@ -78,11 +90,26 @@ def infer(fit: Fit, k: int, intercept: bool, level: float) -> Inference:
         r_squared=r_squared,
         adjusted_r_squared=1.0 - (1.0 - r_squared) * (n - intercept) / freedom if freedom > 0.5 else np.nan,
         f_statistic=float(f),
-        f_p_value=float(special.fdtrc(model, freedom, f)) if freedom > 0.5 and model > 0 else np.nan,
+        f_freedom=float(f_freedom),
+        f_p_value=float(special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else np.nan,
         log_likelihood=float(likelihood),
         aic=float(2 * p - 2 * likelihood),
         bic=float(np.log(n) * p - 2 * likelihood),
     )
+
+
+def quantile(freedom: float, level: float) -> float:
+    """Return how many standard errors an interval reaches: Student's t, the normal distribution for infinity."""
+    if np.isinf(freedom):
+        return float(special.ndtri(0.5 + level / 2))
+    return float(special.stdtrit(freedom, 0.5 + level / 2)) if freedom > 0.5 else np.nan
+
+
+def tail(freedom: float, t: Array) -> Array:
+    """Return the probability beyond t: Student's, the normal distribution's for infinity."""
+    if np.isinf(freedom):
+        return np.asarray(special.ndtr(-t))
+    return np.asarray(special.stdtr(freedom, -t)) if freedom > 0.5 else np.full(len(t), np.nan)
 
 
 def unit_errors(fit: Fit, intercept: bool) -> Array:
@@ -108,11 +135,13 @@ def leverages(fit: Fit, x: Array) -> Array:
     return np.asarray(frame.intercept / frame.weight + (half**2).sum(axis=1))
 
 
-def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float) -> Array:
-    """Return half the width of confidence or prediction intervals of target k at rows with these leverages."""
-    freedom = fit.weight - float(fit.trace[k])
+def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float, sample: Sample | None = None) -> Array:
+    """Return half the width of confidence or prediction intervals of target k at rows with these leverages.
+
+    With precision weights, a new observation is one of weight 1.
+    """
+    freedom = (fit.weight if sample is None else sample.n) - float(fit.trace[k])
     if freedom <= 0.5:
         return np.full(len(leverage), np.nan)
     variance = fit.squares[k] / freedom
-    quantile = float(special.stdtrit(freedom, 0.5 + level / 2))
-    return np.asarray(quantile * np.sqrt(variance * (leverage + prediction)))
+    return np.asarray(quantile(freedom, level) * np.sqrt(variance * (leverage + prediction)))

@@ -18,6 +18,7 @@ QUALITY = (
     "freedom",
     "model_freedom",
     "f_statistic",
+    "f_freedom",
     "f_p_value",
     "log_likelihood",
     "aic",
@@ -42,6 +43,7 @@ class Summary:
     weight: float
     certificate: Certificate
     notes: list[str]
+    errors: str = "classical"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
@@ -50,6 +52,7 @@ class Summary:
             "rows": self.rows,
             "weight": self.weight,
             "level": self.level,
+            "errors": self.errors,
             "coefficients": [
                 row | ({"target": target} if len(self.targets) > 1 else {})
                 for target, part in zip(self.targets, self.parts, strict=True)
@@ -98,7 +101,15 @@ class Summary:
 
     def _headings(self) -> list[str]:
         tail = 100 * (1 - self.level) / 2
-        return ["", "estimate", "std error", "t", "p", f"{tail:g}%", f"{100 - tail:g}%"]
+        return [
+            "",
+            "estimate",
+            "std error",
+            "t" if self.errors == "classical" else "z",
+            "p",
+            f"{tail:g}%",
+            f"{100 - tail:g}%",
+        ]
 
     def _table(self, part: Inference) -> list[str]:
         cells = [self._headings()]
@@ -120,7 +131,7 @@ def _quality_lines(part: Inference) -> list[str]:
     return [
         f"R² {part.r_squared:.6g}, adjusted {part.adjusted_r_squared:.6g};  residual sd {part.sigma:.6g} "
         f"on {part.freedom:.6g} degrees of freedom",
-        f"F {part.f_statistic:.6g} on {part.model_freedom:.6g} and {part.freedom:.6g} (p {f_p})",
+        f"F {part.f_statistic:.6g} on {part.model_freedom:.6g} and {part.f_freedom:.6g} (p {f_p})",
         f"log-likelihood {part.log_likelihood:.6g}, AIC {part.aic:.6g}, BIC {part.bic:.6g}",
     ]
 

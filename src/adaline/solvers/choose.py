@@ -59,7 +59,7 @@ def solve(source: Source, moments: Moments, intercept: bool, penalty: Array, sol
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
     out = None if small else normal.bounded(penalty)
-    if out is None or not _promised(moments, factor.length, out):
+    if out is None or not promised(moments, factor.length, out):
         out = refine(source, factor, normal.u, np.ldexp(penalty, -2 * factor.frame.scale))
         how += ", refined"
     return assemble(moments, factor, out, penalty, how)
@@ -83,7 +83,7 @@ def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: Arr
     return assemble(moments, factor, out, penalty, how)
 
 
-def _promised(moments: Moments, length: Array, out: Refined) -> bool:
+def promised(moments: Moments, length: Array, out: Refined) -> bool:
     """Whether the a-priori bound gives enough digits of coefficients and residual sum of squares."""
     lengths = np.concatenate([[np.sqrt(moments.weight)], length])
     total = moments.second.diagonal()[moments.shape.features :]

@@ -1,4 +1,4 @@
-"""Shared-covariance discriminants from class moments: w_k = Sigma^-1 (mean_k - mean), Sigma = S_within / N (5.34)-(5.41).
+"""Discriminants from class moments: w_k = Sigma^-1 (mean_k - mean), Sigma = S_within / N (5.34)-(5.41).
 
 Everything is taken about the overall mean, so that a large mean costs no digits of the intercepts. Where the within
 scatter is singular its pseudo-inverse is taken, and the certificate says so.

@@ -89,6 +89,15 @@ class Factor(ABC):
     def log_determinant(self) -> float:
         """Return ln |S + P| in raw units, of the directions kept."""
 
+    def outside(self, b: Array) -> Array:
+        """Return the share of each row b, (m,), that the data say nothing about: here that of the dead columns."""
+        return _share(b / self.length, b * ~self.alive)
+
+    def basis(self) -> Array:
+        """Return A, (D, rank), with A A' = (S + P)^-1: b A is `half(b)` without the zeros of dead columns."""
+        a = self.half(np.eye(self.frame.features))
+        return a[:, a.any(axis=0)] if a.shape[1] > self.rank else a
+
     def inverse_lengths(self) -> Array:
         """Return sqrt of the diagonal of (S + P)^-1."""
         return np.asarray(np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1))
@@ -162,6 +171,11 @@ class SpectralFactor(Factor):
         scales = np.log(self.length) + self.frame.scale * np.log(2.0)
         return float(2 * (np.log(self.s).sum() + scales.sum() * self.rank / max(len(scales), 1)))
 
+    def outside(self, b: Array) -> Array:
+        """Return the share of what was cut off, on columns of equal length."""
+        b = b / self.length
+        return _share(b, b - (b @ self.v) @ self.v.T)
+
     def aliased(self) -> list[int]:
         """Go through the columns of diag(s) V' in order and collect those within the span of the ones before."""
         columns = self.s[:, None] * self.v.T
@@ -179,6 +193,12 @@ class SpectralFactor(Factor):
             else:
                 out.append(j)
         return out
+
+
+def _share(whole: Array, part: Array) -> Array:
+    """Return the length of rows of `part` over that of rows of `whole`."""
+    size = np.linalg.norm(whole, axis=1)
+    return np.asarray(np.linalg.norm(part, axis=1) / np.where(size > 0, size, 1.0))
 
 
 def gram_factor(moments: Moments, intercept: bool, penalty: Array) -> tuple[CholeskyFactor | SpectralFactor, Array]:

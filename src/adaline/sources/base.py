@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
+from adaline.namespaces import host
 from adaline.sources.threads import one_blas_thread, run_blocks, tree_sum
 from adaline.sums import Sum
 
@@ -38,8 +39,14 @@ class Source(ABC):
     replayable: bool = True
     ordered: bool = True
     sparse: bool = False
+    parallel: bool = True
+    """Whether blocks run on several threads; a device runs them one after the other."""
     flat: bool = True
     """Whether the targets came as one vector, so that results do too."""
+
+    @abstractmethod
+    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
+        """Open rows x (N, D) with targets t (N, K)."""
 
     @property
     @abstractmethod
@@ -86,6 +93,8 @@ class Source(ABC):
             out.add(self.block(i), theta)
             return out
 
+        if not self.parallel:
+            return tree_sum(self.n_blocks, make, 1)
         if kind.uses_blas:
             with one_blas_thread():
                 return tree_sum(self.n_blocks, make)
@@ -102,6 +111,10 @@ class Source(ABC):
             run_blocks(self.n_blocks, work)
         return np.concatenate(parts)
 
+    def like(self) -> Any:
+        """Return an empty array of the rows' namespace and device, in which results are given; None for NumPy."""
+        return None
+
     def total_weight(self) -> float:
         """Return the sum of the weights."""
         return float(self.n_rows) if self.weight is None else float(self.weight.sum())
@@ -110,8 +123,8 @@ class Source(ABC):
         """Raise, naming the first row and column that is NaN or infinite; called only after a sum came out so."""
         for i in range(self.n_blocks):
             block = self.block(i)
-            x = block.x.toarray() if self.sparse else block.x
-            for what, values in (("X", x), ("y", block.t)):
+            x = block.x.toarray() if self.sparse else host(block.x)
+            for what, values in (("X", x), ("y", host(block.t))):
                 bad = np.argwhere(~np.isfinite(values))
                 if len(bad):
                     row, column = (int(v) for v in bad[0])
@@ -132,6 +145,6 @@ class Source(ABC):
 
 
 def block_rows(features: int) -> int:
-    """Return the fixed number of rows of a dense block, a power of two: a few megabytes, but many rows to a D x D sum."""
+    """Return the fixed number of rows of a dense block, a power of two: megabytes, and many rows to a D x D sum."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)

@@ -19,9 +19,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
+from adaline.errors import InvalidData
 from adaline.sources.array import FLOATS, ArraySource
 from adaline.sources.base import Outer, S, Source, block_rows
-from adaline.sources.threads import run_blocks
+from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents
 from adaline.sums.moments import SUM_ROUNDING
@@ -29,6 +30,7 @@ from adaline.sums.moments import SUM_ROUNDING
 Array = NDArray[np.float64]
 
 CHUNK, CHUNKS = 4096, 16  # rows to one dot product, and dot products added one after the other
+LOWEST_EXPONENT = -1022.0
 
 
 class SignalSource(Source):
@@ -111,9 +113,10 @@ class SignalSource(Source):
         def work(i: int) -> None:
             first, last = i * size, min((i + 1) * size, self.n_rows)
             samples = self.samples(first, last).astype(np.float64, copy=False)
-            for c, (at, taps) in enumerate(zip(self._starts, self.taps, strict=True)):
+            for c, columns in enumerate(self._slices):
+                line = samples[self.longest - self.taps[c] :, c]
                 for k in range(len(w)):
-                    out[first:last, k] += np.convolve(samples[self.longest - taps :, c], w[k, at : at + taps], "valid")
+                    out[first:last, k] += np.convolve(line, w[k, columns], "valid")
 
         run_blocks(self.n_blocks if self.n_rows else 0, work)
         return out
@@ -169,8 +172,88 @@ class SignalSource(Source):
 
     def _moments(self) -> Moments:
         """Return the raw moments, from products with the last tap of each signal and with the targets."""
-        channels, (d, k) = len(self.taps), self.shape
-        scale = [_exponent(part) for part in (self.x, self.t)]
-        last, total, size = self._products(*(part.astype(np.int64) for part in scale))
-        ends = [np.ldexp(self.samples(i, i + 1)[::-1].astype(np.float64), -scale[0].astype(np.int64)) for i in (self.n_rows - 1, -1)]
-        ...
+        signals, (d, _) = len(self.taps), self.shape
+        scale, target_scale = _scale(self.x), _scale(self.t)
+        products = self._products(scale, target_scale)
+        newest, gone = ((self.samples(i, i + 1)[::-1] * np.exp2(-scale)).T for i in (self.n_rows - 1, -1))
+        out = Moments.zero(self.shape, centred=False)
+        out.buffer[:2] = self.n_rows
+        out.exponent[:] = np.concatenate([np.repeat(scale, self.taps), target_scale])
+        s = out.second
+        s[d:, :] = products[signals:, :-1]
+        s[:d, d:] = s[d:, :d].T
+        out.first_hi[d:] = products[signals:, -1]
+        out.noise[d:] = SUM_ROUNDING * s.diagonal()[d:]
+        for a, mine in enumerate(self._slices):
+            for b, theirs in enumerate(self._slices[: a + 1]):
+                i, j = self.taps[a], self.taps[b]
+                lags = np.concatenate([products[a, theirs], products[b, mine][-2::-1]])
+                edges = np.outer(newest[a, :i], newest[b, :j]) - np.outer(gone[a, :i], gone[b, :j])
+                s[mine, theirs] = sliding_window_view(lags, j)[::-1] + _drift(edges)
+                s[theirs, mine] = s[mine, theirs].T
+            square, plain = newest[a] ** 2 + gone[a] ** 2, newest[a] - gone[a]
+            out.noise[mine] = SUM_ROUNDING * (products[a, mine][-1] + _after(square[: self.taps[a]]))
+            out.first_hi[mine] = products[a, -1] + _after(plain[: self.taps[a]])
+        return out
+
+    def _products(self, scale: Array, target_scale: Array) -> Array:
+        """Return the sums of products of the last taps and the targets, (C + K), with [all taps, targets, 1]."""
+        signals, (d, k) = len(self.taps), self.shape
+        down, target_down = np.exp2(-scale), np.exp2(-target_scale)
+        size = CHUNK * CHUNKS
+        parts = np.zeros((max(-(-self.n_rows // size), 1), signals + k, d + k + 1))
+
+        @np.errstate(invalid="ignore", over="ignore")
+        def work(part: int) -> None:
+            stop = min((part + 1) * size, self.n_rows)
+            for first in range(part * size, stop, CHUNK):
+                last = min(first + CHUNK, stop)
+                x = np.multiply(self.samples(first, last).T, down[:, None], dtype=np.float64, order="C")
+                t = np.multiply(self.t[first:last].T, target_down[:, None], order="C")
+                lines = [line[self.longest - taps :] for line, taps in zip(x, self.taps, strict=True)]
+                for row, y in zip(parts[part], [*(line[: last - first] for line in lines), *t], strict=True):
+                    for columns, line in zip(self._slices, lines, strict=True):
+                        row[columns] += np.correlate(line, y, "valid")[::-1]
+                    row[-1] += y.sum()
+                parts[part, signals:, d:-1] += t @ t.T
+
+        with one_blas_thread():
+            run_blocks(len(parts), work)
+        return np.asarray(parts.transpose(1, 2, 0).copy().sum(axis=-1))  # contiguous, so that it adds in pairs
+
+    @cached_property
+    def _dense(self) -> ArraySource:
+        """The rows themselves, for solvers of wide data, which have few of them."""
+        blocks = [self.block(i).x for i in range(self.n_blocks)]
+        return ArraySource(np.concatenate(blocks), self.t, self.weight)
+
+    @cached_property
+    def _slices(self) -> list[slice]:
+        """The columns of each signal."""
+        ends = np.cumsum(self.taps).tolist()
+        return [slice(end - taps, end) for end, taps in zip(ends, self.taps, strict=True)]
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Signal and tap of each column."""
+        return np.repeat(np.arange(len(self.taps)), self.taps), np.concatenate([np.arange(n) for n in self.taps])
+
+
+def _scale(values: Any) -> Array:
+    """Return the powers of two above the largest magnitude of each column, none so small that 1/2^e overflows."""
+    largest = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0)).astype(np.float64)
+    return np.maximum(exponents(largest, largest), LOWEST_EXPONENT)
+
+
+def _drift(edges: Array) -> Array:
+    """Return what each diagonal gathers on its way up from the last tap: out[i, j] = out[i+1, j+1] + edges[i, j]."""
+    out = np.zeros_like(edges)
+    if edges.any():
+        for i in range(len(edges) - 2, -1, -1):
+            out[i, :-1] = out[i + 1, 1:] + edges[i, :-1]
+    return out
+
+
+def _after(values: Array) -> Array:
+    """Return the sums of values[i:-1] for each i."""
+    return np.concatenate([np.cumsum(values[-2::-1])[::-1], [0.0]])

@@ -52,9 +52,9 @@ def threads() -> int:
     return int(wanted)
 
 
-def run_blocks(count: int, work: Callable[[int], None]) -> None:
-    """Call work(i) for i = 0 .. count - 1 on all threads, taken in order; an exception stops the rest."""
-    workers = min(threads(), count)
+def run_blocks(count: int, work: Callable[[int], None], most: int | None = None) -> None:
+    """Call work(i) for i = 0 .. count - 1 on all threads, or at most so many; an exception stops the rest."""
+    workers = min(most or threads(), count)
     if workers <= 1:
         for i in range(count):
             work(i)
@@ -85,7 +85,7 @@ def run_blocks(count: int, work: Callable[[int], None]) -> None:
             raise error
 
 
-def tree_sum(count: int, make: Callable[[int], S]) -> S:
+def tree_sum(count: int, make: Callable[[int], S], most: int | None = None) -> S:
     """Return make(0) + ... + make(count - 1), merged left to right in a fixed binary tree."""
     if count == 1:
         return make(0)
@@ -111,7 +111,7 @@ def tree_sum(count: int, make: Callable[[int], S]) -> S:
             level, i = level + 1, i >> 1
         waiting[level, 0] = node
 
-    run_blocks(count, work)
+    run_blocks(count, work, most)
     return waiting.popitem()[1]
 
 

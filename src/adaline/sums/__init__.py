@@ -5,8 +5,24 @@ from adaline.sums.classes import ClassMoments
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.moments import Moments
 from adaline.sums.residual import Residual, Theta
+from adaline.sums.scores import GroupScores, Lens, Scores
 from adaline.sums.triangle import Triangle
 
-SUMS: dict[str, type[Sum]] = {cls.__name__: cls for cls in (Moments, ClassMoments, Triangle, Residual, LeaveOneOut)}
+SUMS: dict[str, type[Sum]] = {
+    cls.__name__: cls for cls in (Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores)
+}
 
-__all__ = ["SUMS", "ClassMoments", "LeaveOneOut", "Moments", "Residual", "Ridges", "Sum", "Theta", "Triangle"]
+__all__ = [
+    "SUMS",
+    "ClassMoments",
+    "GroupScores",
+    "LeaveOneOut",
+    "Lens",
+    "Moments",
+    "Residual",
+    "Ridges",
+    "Scores",
+    "Sum",
+    "Theta",
+    "Triangle",
+]

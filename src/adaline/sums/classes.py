@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
+from adaline.namespaces import host, namespace
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents
 from adaline.sums.moments import ROUNDING, Moments
@@ -58,15 +59,17 @@ class ClassMoments(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block whose targets are class indices."""
-        codes = np.asarray(block.t)[:, 0]
+        xp = namespace(block.t)
+        codes = block.t[:, 0]
         for k, part in enumerate(self.parts):
-            rows = np.flatnonzero(codes == k)
-            if len(rows) == 0:
+            rows = xp.nonzero(codes == k)[0]
+            n = int(rows.shape[0])
+            if n == 0:
                 continue
-            weight = None if block.weight is None else block.weight[rows]
+            weight = None if block.weight is None else host(block.weight)[host(rows).astype(np.intp)]
             exponent = None if block.exponent is None else block.exponent[: self.features]
-            chosen = None if len(rows) == block.rows else rows.astype(np.int64, copy=False)
-            part.add(Block(block.x, np.empty((len(rows), 0)), weight, exponent, chosen=chosen))
+            none = xp.empty((n, 0), dtype=xp.float64, device=codes.device)
+            part.add(Block(block.x, none, weight, exponent, chosen=None if n == block.rows else rows))
 
     def merge(self, other: Self) -> None:
         """Take in other moments, class by class."""
@@ -146,4 +149,3 @@ class ClassMoments(Sum):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.parts,)
-

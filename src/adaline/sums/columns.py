@@ -12,24 +12,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.block import Block, is_sparse
+from adaline.block import Block
+from adaline.namespaces import beside, host, is_sparse, namespace
 
 Array = NDArray[np.float64]
 
 PILOT_ROWS = 32
+MILD = 4.0
 
 
 def pilot(block: Block, centred: bool) -> tuple[Array, Array]:
     """Return shift (zero if not centred) and exponents of a dense block with some positive weight."""
     n = block.rows
     some = np.arange(PILOT_ROWS) * n // PILOT_ROWS if n > PILOT_ROWS else np.arange(n)
-    weight = np.ones(n) if block.weight is None else host(block.weight)
-    if not weight[some].any():
-        some = np.flatnonzero(weight)[:1]
-    z = np.stack([np.concatenate([host(block.x[int(i), :]), host(block.t[int(i), :])]) for i in some])
-    share = weight[some] / weight[some].sum()
+    share = np.ones(len(some))
+    if block.weight is not None:
+        weight = host(block.weight)
+        some = some if weight[some].any() else np.flatnonzero(weight)[:1]
+        share = weight[some]
+    chosen = some.astype(np.int64)
+    z = np.concatenate([host(Block(part, part, chosen=chosen).gathered().x) for part in (block.x, block.t)], axis=1)
+    share = share / share.sum()
     shift = z[0] + share @ (z - z[0]) if centred else np.zeros(z.shape[1])  # exact for a constant column
     return shift, exponents(np.abs(z - shift).max(axis=0), np.abs(z).max(axis=0))
+
+
+def is_mild(shift: Array, exponent: Array) -> bool:
+    """Whether columns may be left as they are: means within a few spreads of zero, magnitudes far from overflow."""
+    return bool((np.abs(exponent) < 300).all() and (np.abs(shift) <= MILD * np.exp2(exponent)).all())
 
 
 def exponents(spread: Array, size: Array) -> Array:
@@ -41,7 +51,7 @@ def exponents(spread: Array, size: Array) -> Array:
 def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, Any]:
     """Return sqrt(w) (z - shift) 2^-e, (n, q), and sqrt(w), (n, 1)."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
-    xp = x.__array_namespace__()
+    xp = namespace(x)
     z = xp.concat([xp.astype(x, xp.float64), beside(x, block.t)], axis=1)
     z = times_power(z - beside(z, shift), -exponent)
     root = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
@@ -55,14 +65,3 @@ def times_power(array: Any, exponent: Any) -> Any:
     """Return array 2^exponent, by two factors since one alone may overflow."""
     half = np.floor(np.asarray(exponent) / 2)
     return array * beside(array, np.exp2(half)) * beside(array, np.exp2(exponent - half))
-
-
-def beside(other: Any, array: Any) -> Any:
-    """Return an array as float64 in the namespace and on the device of another."""
-    xp = other.__array_namespace__()
-    return xp.asarray(array, dtype=xp.float64, device=other.device)
-
-
-def host(array: Any) -> Array:
-    """Return an array of any namespace as NumPy float64."""
-    return np.asarray(array if isinstance(array, np.ndarray) else np.from_dlpack(array), dtype=np.float64)

@@ -3,7 +3,8 @@
     r = t - mean_t - z'(c / (d + lambda)),   h = 1/W + sum_k z_k^2 / (d_k + lambda),   E = sum w (r / (1 - h))^2
 
 z are the coordinates of a centred row along the eigenvectors of S, d its eigenvalues, c = V'X't. Dividing by 1 - h
-gives the residual that the row would have if it were left out of the fit (a row of weight w: one of its w copies).
+gives the residual that the row would have if it were left out of the fit (a row of weight w: one of its w copies; with
+`precision` the row as a whole: then h is multiplied by w).
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
+from adaline.namespaces import beside, host, namespace
 from adaline.sums.base import Sum
-from adaline.sums.columns import beside, host, weighted_columns
+from adaline.sums.columns import weighted_columns
+from adaline.sums.moments import PIECE
 
 Array = NDArray[np.float64]
 
@@ -24,7 +27,8 @@ class Ridges(NamedTuple):
     """Ridge fits in the eigenbasis of S.
 
     mean, exponent: of the columns [x t]; rotation (D, r) takes scaled centred rows to z; d (r,) eigenvalues; c (K, r)
-    cross moments; penalties (K, L); constant: 1/W, or 0 without intercept.
+    cross moments; penalties (K, L); constant: 1/W, or 0 without intercept; precision: whether a row of weight w is one
+    observation.
     """
 
     mean: Array
@@ -34,6 +38,7 @@ class Ridges(NamedTuple):
     c: Array
     penalties: Array
     constant: float
+    precision: bool = False
 
 
 class LeaveOneOut(Sum):
@@ -51,15 +56,20 @@ class LeaveOneOut(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the fits theta."""
+        for piece in block.pieces(PIECE):
+            self._add(piece, theta)
+
+    def _add(self, block: Block, theta: Ridges) -> None:
         columns, root = weighted_columns(Block(block.x, block.t), theta.mean, theta.exponent)
-        xp = columns.__array_namespace__()
+        xp = namespace(columns)
         features = block.shape.features
         z = xp.matmul(columns[:, :features], beside(columns, theta.rotation))
         weight = root[:, 0] if block.weight is None else beside(columns, block.weight)
+        lift = weight[:, None] if theta.precision else 1.0
         for k in range(block.shape.targets):
             shrink = beside(z, 1.0 / (theta.d[:, None] + theta.penalties[k]))
             residual = columns[:, features + k, None] - xp.matmul(z * beside(z, theta.c[k]), shrink)
-            rest = 1.0 - theta.constant - xp.matmul(z * z, shrink)
+            rest = 1.0 - lift * (theta.constant + xp.matmul(z * z, shrink))
             self.sums[k] += host(xp.matmul(weight, (residual / rest) ** 2))
 
     def merge(self, other: Self) -> None:

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.block import Block, Shape, is_sparse
+from adaline.block import Block, Shape
+from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums import twofold
 from adaline.sums.base import Sum
-from adaline.sums.columns import beside, host, times_power
+from adaline.sums.columns import times_power
 from adaline.sums.kernels import native
+from adaline.sums.moments import PIECE
 
 Array = NDArray[np.float64]
 
@@ -59,7 +61,8 @@ class Residual(Sum):
         elif native is not None and isinstance(block.x, np.ndarray):
             native.residual_dense(self.sums, block.x, block.t, block.weight, *theta)
         else:
-            self.merge(type(self)(residual_reference(block, theta)))
+            for piece in block.pieces(PIECE):
+                self.merge(type(self)(residual_reference(piece, theta)))
 
     def merge(self, other: Self) -> None:
         """Add in double-double."""
@@ -73,7 +76,7 @@ class Residual(Sum):
 def residual_reference(block: Block, theta: Theta) -> Array:
     """Return the sums of one block, written in array-API operations."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
-    xp = x.__array_namespace__()
+    xp = namespace(x)
     rows, shape = block.rows, block.shape
     out = np.zeros((shape.targets, shape.features + 2, 2))
     if rows == 0:

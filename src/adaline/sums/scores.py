@@ -22,12 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline.block import Block, Shape, is_sparse
+from adaline.block import Block, Shape
+from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.sums.base import Sum
-from adaline.sums.columns import beside, host, times_power
+from adaline.sums.columns import times_power
 
 Array = NDArray[np.float64]
 
+MILD_EXPONENT = 300
 RUN_ELEMENTS = 2**16  # rows are taken in runs that stay in cache: the arithmetic is then that of two matrix products
 
 
@@ -62,22 +64,27 @@ class Look(NamedTuple):
 def look(block: Block, lens: Lens) -> Look:
     """Return the coordinates, residuals, weights and leverages of the rows of a block."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
-    xp = x.__array_namespace__()
+    xp = namespace(x)
     d, k = len(lens.rotation), len(lens.slopes)
     hi, lo, exponent = (v[: d + k] for v in (lens.mean_hi, lens.mean_lo, lens.exponent))
     lo = times_power(lo, -exponent)
-    rows = times_power(xp.astype(x, xp.float64, copy=False) - beside(x, hi[:d]), -exponent[:d])
+    rows = xp.astype(x, xp.float64, copy=False) - beside(x, hi[:d])
     t = times_power(beside(x, block.t)[:, :k] - beside(x, hi[d:]), -exponent[d:])
     first = np.zeros((d, 1))  # the intercept is a column: z = (constant, rotated row)
     turn = np.concatenate([first, lens.rotation, lens.slopes.T], axis=1)
     shift = np.concatenate([[lens.constant], -lo[:d] @ turn[:, 1:]])
-    both = xp.matmul(rows, beside(x, turn)) + beside(x, shift)
+    if (np.abs(exponent[:d]) < MILD_EXPONENT).all():
+        turn = turn * np.exp2(-exponent[:d, None])  # the same bits as scaled rows, without a pass over them
+    else:
+        rows = times_power(rows, -exponent[:d])
+    both = xp.matmul(rows, beside(x, turn))
+    both += beside(x, shift)
     z = both[:, : both.shape[1] - k]
     residual = t - both[:, both.shape[1] - k :] + beside(x, lens.offset - lo[d:])
     weight = xp.ones(block.rows, dtype=xp.float64, device=x.device)
     if block.weight is not None:
         weight = beside(x, block.weight)
-    leverage = xp.sum(z * z, axis=1) * (weight if lens.precision else xp.astype(weight > 0, xp.float64))
+    leverage = xp.vecdot(z, z) * (weight if lens.precision else xp.astype(weight > 0, xp.float64))
     return Look(z, residual, weight, leverage)
 
 
@@ -101,7 +108,7 @@ class Scores(Sum):
         """Take in a block through the lens theta."""
         for run in runs(block):
             z, r, weight, leverage = look(run, theta)
-            xp = z.__array_namespace__()
+            xp = namespace(z)
             rest = 1.0 - leverage
             self.rest[:] = np.fmin(self.rest, host(xp.min(rest)))
             size = xp.sqrt(weight) if not theta.precision else weight
@@ -155,7 +162,7 @@ class GroupScores(Sum):
         first = 0
         for run in runs(block):
             z, r, weight, _ = look(run, theta)
-            xp = z.__array_namespace__()
+            xp = namespace(z)
             for k in range(targets):
                 scores[first : first + run.rows, k * size : (k + 1) * size] = host(z * (weight * r[:, k])[:, None])
             self.squares += host(xp.matmul(weight, r * r))
@@ -185,10 +192,11 @@ class GroupScores(Sum):
 
 def runs(block: Block) -> Iterator[Block]:
     """Cut a block that lies in memory into runs of rows small enough for the cache; others are left whole."""
+    block = block.gathered()
     step = max(RUN_ELEMENTS // max(block.shape.features, 1), 64)
     if block.rows == 0:
         return
-    if not (isinstance(block.x, np.ndarray) or is_sparse(block.x)) or block.rows <= step:
+    if is_device(block.x) or block.rows <= step:
         yield block
         return
     for first in range(0, block.rows, step):

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from adaline.block import Block, Shape, is_sparse
+from adaline.block import Block, Shape
+from adaline.namespaces import host, is_sparse, namespace
 from adaline.sums.base import Sum
-from adaline.sums.columns import host, pilot, weighted_columns
+from adaline.sums.columns import pilot, weighted_columns
+from adaline.sums.moments import PIECE
 
 Array = NDArray[np.float64]
 
@@ -43,6 +45,10 @@ class Triangle(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block: scaled, shifted and reduced to a triangle of its own, then merged."""
+        for piece in block.pieces(PIECE):
+            self._add(piece)
+
+    def _add(self, block: Block) -> None:
         if block.rows == 0 or (block.weight is not None and not host(block.weight).any()):
             self.rows += block.rows
             return
@@ -80,7 +86,7 @@ class Triangle(Sum):
 def block_triangle(block: Block, shift: Array, exponent: Array, centred: bool) -> Array:
     """Return R of one dense block, formed in the array-API namespace of its rows."""
     z, root = weighted_columns(block, shift, exponent)
-    xp = z.__array_namespace__()
+    xp = namespace(z)
     if centred:
         z = xp.concat([root, z], axis=1)
     if isinstance(z, np.ndarray):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from adaline.namespaces import namespace
+
 SPLITTER = 134217729.0  # 2^27 + 1
 
 
@@ -45,8 +47,9 @@ def sum_rows(hi: Any, lo: Any) -> tuple[Any, Any]:
         odd_hi, odd_lo = hi[2 * half :, ...], lo[2 * half :, ...]
         hi, lo = add(hi[:half, ...], lo[:half, ...], hi[half : 2 * half, ...], lo[half : 2 * half, ...])
         if odd_hi.shape[0]:
+            xp = namespace(hi)
             first_hi, first_lo = add(hi[:1, ...], lo[:1, ...], odd_hi, odd_lo)
-            hi[:1, ...], lo[:1, ...] = first_hi, first_lo
+            hi, lo = xp.concat([first_hi, hi[1:, ...]]), xp.concat([first_lo, lo[1:, ...]])
     return hi[0, ...], lo[0, ...]
 
 

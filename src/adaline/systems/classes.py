@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.block import is_sparse
 from adaline.errors import InvalidData, InvalidParameter, UnsafeForget
+from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.results import Certificate
-from adaline.sources import ArraySource, Source, SparseSource
+from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.labels import Labels, all_classes, encode, read_labels
 from adaline.systems.linear import SAFE_DIGITS
-from adaline.systems.reading import read_rows, read_weights
+from adaline.systems.reading import read_rows, read_weights, source_of
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         self.classes_, codes = encode(self._labels(y, rows), None)
         if len(self.classes_) < 2:
             raise InvalidData(
-                f"{type(self).__name__} needs rows of at least 2 classes; all labels are {self.classes_[0]!r}, one class"
+                f"{type(self).__name__} needs rows of at least 2 classes; there is one class, {self.classes_[0]!r}"
             )
         source = self._source(rows, codes, sample_weight)
         self._sums = self._collect(source)
@@ -58,7 +58,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Take in more rows: equals one fit on all rows. New labels open new classes; `classes` names them beforehand."""
+        """Take in more rows: equals one fit on all rows. New labels open classes; `classes` may name them first."""
         start = perf_counter()
         first = not hasattr(self, "_sums")
         if first:
@@ -134,34 +134,37 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[best])
 
     def _scores(self, x: Any) -> Array:
-        """Return discriminants, (n, 1) for two classes or (n, K)."""
-        return np.asarray(x @ self.coef_.T) + self.intercept_
+        """Return discriminants, (n, 1) for two classes or (n, K), on the host."""
+        coef, constant = host(self.coef_), host(self.intercept_)
+        if is_device(x):
+            return host(namespace(x).matmul(x, beside(x, coef.T.copy()))) + constant
+        return np.asarray(x @ coef.T) + constant
 
     def _read(self, X: Any) -> Any:
         x = read_rows(self, X, reset=False)
+        if is_device(x):
+            return beside(x, x)
         if not is_sparse(x) and x.dtype != np.float64:
             x = x.astype(np.float64)
         probe = x.data if is_sparse(x) else x
         if not np.isfinite(probe).all():
-            names = getattr(self, "feature_names_in_", None)
-            dense = x.toarray() if is_sparse(x) else x
-            ArraySource(dense, np.zeros((len(dense), 1)), names=None if names is None else tuple(names)).refuse_nonfinite()
+            self._source(x, np.zeros(x.shape[0], dtype=np.intp), None).refuse_nonfinite()
         return x
 
     def _labels(self, y: Any, rows: Any) -> Labels:
         labels = read_labels(y)
-        if len(labels) != rows.shape[0]:
+        if labels.shape[0] != rows.shape[0]:
             raise InvalidData(
-                f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, y has {len(labels)}"
+                f"Found input variables with inconsistent numbers of samples: {rows.shape[0]} in X, {labels.shape[0]} in y"
             )
         return labels
 
-    def _source(self, rows: Any, codes: NDArray[np.intp], sample_weight: Any) -> Source:
+    def _source(self, rows: Any, codes: Any, sample_weight: Any) -> Source:
         names = getattr(self, "feature_names_in_", None)
         weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-        kind = SparseSource if is_sparse(rows) else ArraySource
         names = None if names is None else tuple(map(str, names))
-        return kind(rows, codes.astype(np.float64)[:, None], weight, names)
+        targets = beside(codes, codes) if is_device(codes) else codes.astype(np.float64)
+        return source_of(rows, targets[:, None], weight, names)
 
     def _collect(self, source: Source) -> ClassMoments:
         sums = source.sum(ClassMoments, classes=len(self.classes_), centred=not source.sparse)
@@ -173,7 +176,11 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         return self._sums.copy().arranged([int(i) for i in np.searchsorted(union, classes)], len(union))
 
     def _finish(self, source: Source | None, start: float) -> None:
+        if source is not None:
+            self._like = source.like()
         proof = self._solve(source, self._sums)
+        if getattr(self, "_like", None) is not None and hasattr(self, "coef_"):
+            self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
         self.certificate_ = replace(proof, seconds=perf_counter() - start)
 
     def __sklearn_tags__(self) -> Any:

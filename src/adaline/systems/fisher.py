@@ -118,7 +118,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
             u, spread = u / np.sqrt(spread), 1.0
         w = solved.raw(u)
         low, high = solved.away @ u
-        self.criterion_ = float((high - low) ** 2 / (n * spread)) if spread > 0 else np.inf
+        self.criterion_: float | Array = float((high - low) ** 2 / (n * spread)) if spread > 0 else np.inf
         cut = 0.5 * (low + high)
         if self.threshold == "prior":
             cut += spread / (high - low) * float(np.log(weights[0] / weights[1]))

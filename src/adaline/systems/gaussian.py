@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.block import is_sparse
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.namespaces import host, is_sparse
 from adaline.results import Certificate
 from adaline.solvers.direct import gram_name
 from adaline.solvers.discriminant import discriminant, shrunk
@@ -80,7 +80,7 @@ class GaussianClassifier(ClassSystem):
         return np.exp(self.predict_log_proba(X))
 
     def log_likelihood(self, X: Any) -> Array:
-        """Return log densities log p(x | c_k) of (5.31), (n, K); of the pseudo-density where a covariance is singular."""
+        """Return log densities log p(x | c_k) of (5.31), (n, K); singular covariances by pseudo-inverse."""
         distance = self.mahalanobis(X)
         return np.asarray(-0.5 * (distance + self._log_determinants + self.n_features_in_ * np.log(2 * np.pi)))
 
@@ -88,8 +88,7 @@ class GaussianClassifier(ClassSystem):
         """Return (x - mean_k)' Sigma_k^-1 (x - mean_k), the squared length ||x - mean_k||^2 of (5.38), (n, K)."""
         check_is_fitted(self, "classes_")
         x = self._read(X)
-        if is_sparse(x):
-            x = x.toarray()
+        x = x.toarray() if is_sparse(x) else host(x)
         out = np.empty((x.shape[0], len(self.classes_)))
         for k, factor in enumerate(self._factors):
             frame = factor.frame
@@ -117,6 +116,8 @@ class GaussianClassifier(ClassSystem):
         if (sums.weights == 0).any():
             empty = self.classes_[int(np.flatnonzero(sums.weights == 0)[0])]
             raise InvalidData(f"class {empty!r} has no rows yet: its mean and covariance are unknown")
+        for name in ("coef_", "intercept_", "gamma_", "beta_"):
+            self.__dict__.pop(name, None)
         self.priors_ = self._read_priors(sums.weights)
         self._hi, self._lo = sums.means()
         self.means_ = self._hi
@@ -205,5 +206,3 @@ def _spherical(within: Moments) -> Moments:
 def _log_determinant(factor: Factor) -> float:
     """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
     return factor.log_determinant() - factor.rank * float(np.log(factor.frame.weight))
-
-

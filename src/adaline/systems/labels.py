@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import column_or_1d
 
 from adaline.errors import InvalidData
+from adaline.namespaces import host, is_device, namespace
 
 Labels = NDArray[Any]
 Codes = NDArray[np.intp]
@@ -17,10 +18,14 @@ Codes = NDArray[np.intp]
 NARROW = 2**16  # integers within this range are counted instead of sorted
 
 
-def read_labels(y: Any) -> Labels:
+def read_labels(y: Any) -> Any:
     """Return labels as a vector; refuse what are not labels."""
     if y is None:
         raise InvalidData("requires y to be passed, but the target y is None: a classifier needs labels")
+    if is_device(y):
+        if y.ndim == 1 and not namespace(y).isdtype(y.dtype, "real floating"):
+            return y
+        y = host(y)
     try:
         labels = column_or_1d(y, warn=True)
         if labels.dtype.kind not in "iub":
@@ -32,6 +37,8 @@ def read_labels(y: Any) -> Labels:
 
 def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
     """Return the classes, sorted, and the index of each label; with classes given, refuse others."""
+    if is_device(labels):
+        return _encode_there(labels, classes)
     if classes is None:
         classes, codes = _classes(labels)
         return classes, codes
@@ -39,16 +46,34 @@ def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
         found, codes = _classes(labels)
     else:
         found, codes = np.unique(labels, return_inverse=True)
+    return classes, _places(found, classes)[codes].astype(np.intp)
+
+
+def _places(found: Labels, classes: Labels) -> Codes:
+    """Return where labels stand among the classes."""
     place = np.searchsorted(classes, found)
     unknown = (place == len(classes)) | (classes[np.minimum(place, len(classes) - 1)] != found)
     if unknown.any():
         raise InvalidData(f"label {found[unknown][0]!r} is not among the classes {list(classes)}")
-    return classes, place[codes].astype(np.intp)
+    return place
+
+
+def _encode_there(labels: Any, classes: Labels | None) -> tuple[Labels, Any]:
+    """Encode labels on their device; only the classes come to the host."""
+    xp = namespace(labels)
+    whole = labels if xp.isdtype(labels.dtype, "integral") else xp.astype(labels, xp.int64)
+    values, codes = xp.unique_inverse(whole)
+    found = host(values).astype(np.int64)
+    codes = xp.reshape(codes, (-1,))
+    if classes is None:
+        return found, codes
+    place = xp.asarray(_places(found, classes), device=labels.device)
+    return classes, xp.take(place, codes, axis=0)
 
 
 def all_classes(*parts: Any) -> Labels:
     """Return the sorted union of labels."""
-    return np.asarray(unique_labels(*parts))
+    return np.asarray(unique_labels(*(encode(part, None)[0] if is_device(part) else part for part in parts)))
 
 
 def _classes(labels: Labels) -> tuple[Labels, Codes]:

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.block import is_sparse
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing, UnsafeForget
-from adaline.proof.inference import Interval, infer, leverages, reach
-from adaline.proof.summary import Summary
+from adaline.namespaces import beside, host, is_device, is_sparse, namespace
+from adaline.proof.inference import Interval, leverages, reach
+from adaline.proof.sample import Counted, count
 from adaline.results import Certificate
 from adaline.solvers.choose import is_wide, sums
 from adaline.solvers.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
+from adaline.systems.explaining import Explaining
 from adaline.systems.reading import open_rows, read_rows
 
 Array = NDArray[np.float64]
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 SAFE_DIGITS = 9.0
 
 
-class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
 
     fit_intercept: bool
@@ -41,6 +42,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     _fits: tuple[Fit, ...]
     _sums: Moments | None
     _flat: bool
+    _like: Any
 
     @abstractmethod
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
@@ -55,7 +57,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Refuse constructor arguments that mean nothing."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies.
+        """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies unless weights="precision".
 
         X may be an array (float32 and float64 are never copied), a pandas, polars or Arrow frame, a SciPy sparse
         matrix, or a source.
@@ -64,6 +66,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._check_parameters()
         source = open_rows(self, X, y, sample_weight, reset=True)
         self._remember(source)
+        self._counted = self._count(source)
         if is_wide(source):
             self._sums = None
             self._keep(self._solve_wide(source), start)
@@ -80,11 +83,13 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             source = open_rows(self, X, y, sample_weight, reset=True)
             self._remember(source)
             self._sums = sums(source, self.fit_intercept)
+            self._counted = self._count(source)
         else:
             source = self._reopen(X, y, sample_weight, "continue")
             total = self._own_sums("continue").copy()
+            counted = self._count_with(self._count(source))
             total.merge(sums(source, self.fit_intercept))
-            self._sums = total
+            self._sums, self._counted = total, counted
         self._keep(self._solve(None, self._sums), start)
         return self
 
@@ -103,9 +108,10 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         names = [list(getattr(model, "feature_names_in_", ())) for model in (self, other)]
         if all(names) and names[0] != names[1]:
             raise InvalidData(f"cannot merge models of different columns: {names[0]} and {names[1]}")
+        counted = self._count_with(other._counted)
         total = mine.copy()
         total.merge(theirs)
-        self._sums = total
+        self._sums, self._counted = total, counted
         self._keep(self._solve(None, total), start)
         return self
 
@@ -113,7 +119,8 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
         start = perf_counter()
         mine = self._own_sums("forget")
-        gone = sums(self._reopen(X, y, sample_weight, "forget"), self.fit_intercept)
+        source = self._reopen(X, y, sample_weight, "forget")
+        gone = sums(source, self.fit_intercept)
         if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
             raise UnsafeForget(
                 f"cannot forget {gone.rows} rows of weight {gone.weight:g}: the model holds {mine.rows} rows of weight "
@@ -121,8 +128,14 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         left = mine.copy()
         left.subtract(gone)
-        fits = self._solve(None, left) if left.weight > 0 else ()
-        digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
+        held, self._counted = self._counted, self._count_with(self._count(source), -1)
+        digits = 0.0
+        try:
+            fits = self._solve(None, left) if left.weight > 0 else ()
+            digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
+        finally:
+            if digits < SAFE_DIGITS:
+                self._counted = held
         if digits < SAFE_DIGITS:
             raise UnsafeForget(
                 f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
@@ -144,7 +157,14 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         x = read_rows(self, X, reset=False)
         theta = self._theta()
-        if is_sparse(x) or x.dtype == np.float64:
+        if is_device(x):
+            xp = namespace(x)
+            slopes, constant = beside(x, theta[:, 1:].T.copy()), beside(x, theta[:, 0])
+            values = xp.matmul(xp.astype(x, xp.float64, copy=False), slopes) + constant
+            if interval is None:
+                return values[:, 0] if self._flat else values
+            x, values = host(x), host(values)
+        elif is_sparse(x) or x.dtype == np.float64:
             values = np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
         else:
             rows = ArraySource(x, np.empty((x.shape[0], 0)))
@@ -161,44 +181,10 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
-    def summary(self, level: float = 0.95) -> Summary:
-        """Return coefficients with standard errors, t, p and confidence intervals, R^2, F, AIC, and the certificate."""
-        check_is_fitted(self, "coef_")
-        theta = self._theta()
-        names = [self._name(j) for j in range(theta.shape[1] - 1)]
-        parts = [infer(fit, k, self.fit_intercept, level) for fit, k in self._by_target()]
-        return Summary(
-            title=type(self).__name__,
-            names=names,
-            targets=[f"y{k}" for k in range(len(theta))],
-            parts=parts,
-            level=level,
-            rows=self._fits[0].rows,
-            weight=self._fits[0].weight,
-            certificate=self.certificate_,
-            notes=self._notes(),
-        )
-
-    def _notes(self) -> list[str]:
-        notes = []
-        if self.aliased_ is not None and len(self.aliased_):
-            notes.append(
-                f"{len(self.aliased_)} aliased column(s): {', '.join(map(str, self.aliased_))}; "
-                "their coefficients and errors are those of the minimum-norm solution"
-            )
-        if self._fits[0].factor is None:
-            notes.append("no standard errors: the solver for wide data keeps no D x D matrix")
-        elif any(fit.weight - float(fit.trace[k]) <= 0.5 for fit, k in self._by_target()):
-            notes.append("no standard errors: there are no more rows than parameters")
-        return notes
-
-    def _by_target(self) -> list[tuple[Fit, int]]:
-        return [(fit, k) for fit in self._fits for k in range(len(fit.squares))]
-
     def _theta(self) -> Array:
         """Return coefficients as they stand, (K, 1 + D), so that edits to coef_ are honoured."""
-        coef = np.atleast_2d(self.coef_)
-        return np.column_stack([np.broadcast_to(self.intercept_, (len(coef),)), coef])
+        coef = np.atleast_2d(host(self.coef_))
+        return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
 
     def _reach(self, x: Any, prediction: bool, level: float) -> Array:
         if any(fit.factor is None for fit in self._fits):
@@ -207,13 +193,27 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         if is_sparse(x):
             x = x.toarray()
-        return np.column_stack([reach(fit, k, leverages(fit, x), prediction, level) for fit, k in self._by_target()])
+        return np.column_stack(
+            [reach(fit, k, leverages(fit, x), prediction, level, self._sample()) for fit, k in self._by_target()]
+        )
 
     def _remember(self, source: Source) -> None:
         self._flat = source.flat
+        self._like = source.like()
         self.n_features_in_ = source.shape.features
         if source.names is not None:
             self.feature_names_in_ = np.asarray(source.names, dtype=object)
+
+    def _count(self, source: Source) -> Counted | None:
+        return count(source) if self.weights == "precision" else None
+
+    def _count_with(self, other: Counted | None, sign: int = 1) -> Counted | None:
+        """Return the counts with others added or taken out."""
+        if (self._counted is None) != (other is None):
+            raise InvalidParameter(
+                "rows fitted with weights='frequency' and with weights='precision' do not add up; fit all of them anew"
+            )
+        return None if self._counted is None or other is None else self._counted.plus(other, sign)
 
     def _reopen(self, X: Any, y: Any, sample_weight: Any, verb: str) -> Source:
         source = open_rows(self, X, y, sample_weight, reset=False)
@@ -236,6 +236,8 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._fits = fits
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
         self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0]
+        if self._like is not None:
+            self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
         proof = _worst([fit.solution.certificate for fit in fits])
         self.certificate_ = replace(proof, seconds=perf_counter() - start)
         self.rank_ = proof.rank
@@ -244,10 +246,6 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if factor is not None and factor.rank < self.n_features_in_:
             aliased = factor.aliased()
         self.aliased_ = None if aliased is None else np.array([self._name(j) for j in aliased], dtype=object)
-
-    def _name(self, column: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return f"x{column}" if names is None else str(names[column])
 
     def _refuse_rows(self, x: Any) -> None:
         """Name the entry of X that made a prediction NaN or infinite, if it is not the prediction that overflows."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
 
-from adaline.block import is_sparse
 from adaline.errors import InvalidData, InvalidType
-from adaline.sources import ArraySource, Source, SparseSource
+from adaline.namespaces import beside, host, is_device, is_sparse, namespace
+from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.array import FLOATS
 
 Array = NDArray[np.float64]
@@ -30,10 +30,16 @@ def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, rese
     targets = read_targets(system, y, rows.shape[0])
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
     names = getattr(system, "feature_names_in_", None)
-    kind = SparseSource if is_sparse(rows) else ArraySource
-    source = kind(rows, targets.reshape(len(targets), -1), weight, None if names is None else tuple(map(str, names)))
+    table = namespace(targets).reshape(targets, (rows.shape[0], -1))
+    source = source_of(rows, table, weight, None if names is None else tuple(map(str, names)))
     source.flat = targets.ndim == 1
     return source
+
+
+def source_of(rows: Any, targets: Any, weight: Array | None, names: tuple[str, ...] | None) -> Source:
+    """Return the source for rows of this kind: sparse, dense, or on a device."""
+    kind: type[Source] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    return kind(rows, targets, weight, names)
 
 
 def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
@@ -46,6 +52,10 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
             _check_n_features(system, x, reset=False)
         return x
     _check_feature_names(system, x, reset=reset)
+    if is_device(x):
+        x = _read_device(x)
+        _check_n_features(system, x, reset=reset)
+        return x
     if not (isinstance(x, np.ndarray) or is_sparse(x)):
         x = _from_frame(x)
     if not plain:
@@ -68,7 +78,9 @@ def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:
         raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None")
-    if not (type(y) is np.ndarray and y.dtype == np.float64):
+    if is_device(y):
+        y = beside(y, y)
+    elif not (type(y) is np.ndarray and y.dtype == np.float64):
         if not isinstance(y, np.ndarray):
             y = _from_frame(y)
         try:
@@ -83,13 +95,13 @@ def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
         raise InvalidData(
             f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {y.shape[0]}"
         )
-    return np.ascontiguousarray(y)
+    return y if is_device(y) else np.ascontiguousarray(y)
 
 
 def read_weights(weight: Any, rows: int) -> Array:
     """Return weights as (n,) float64, non-negative, not all zero."""
     try:
-        out = np.asarray(weight, dtype=np.float64)
+        out = host(weight) if is_device(weight) else np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidType(f"sample_weight must be numbers, got {type(weight).__name__}") from None
     if out.ndim == 0:
@@ -108,6 +120,16 @@ def read_weights(weight: Any, rows: int) -> Array:
     if not out.any():
         raise InvalidData("All sample weights are zero: there is nothing to fit. Give some row a positive weight.")
     return np.ascontiguousarray(out)
+
+
+def _read_device(x: Any) -> Any:
+    """Return a device array as (n, D) floats."""
+    if x.ndim != 2 or 0 in x.shape:
+        raise InvalidData(f"Expected 2D array with at least one row and column, got shape {tuple(x.shape)} instead")
+    xp = namespace(x)
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise InvalidData("Complex data not supported")
+    return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
 
 
 def _has_numbers(x: Any) -> bool:

@@ -42,6 +42,10 @@ class LinearRegression(LinearSystem):
         It also stops when the error 1/2 sum e^2 is at most this.
     epochs : int
         Most steps of the gradient solver.
+    weights : "frequency" or "precision"
+        What sample_weight means: how often a row was seen (2 is the row twice, degrees of freedom included), or the
+        inverse of its variance up to a factor (weighted least squares: as many observations as rows of positive
+        weight). The coefficients are the same; standard errors, tests and likelihoods are not.
 
     Attributes
     ----------
@@ -74,6 +78,7 @@ class LinearRegression(LinearSystem):
         tol: float = 1e-10,
         stop_error: float | None = None,
         epochs: int = 100_000,
+        weights: str = "frequency",
     ) -> None:
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -82,6 +87,7 @@ class LinearRegression(LinearSystem):
         self.tol = tol
         self.stop_error = stop_error
         self.epochs = epochs
+        self.weights = weights
 
     def _check_parameters(self) -> None:
         if self.solver not in SOLVERS:
@@ -90,6 +96,7 @@ class LinearRegression(LinearSystem):
             raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
         if self.epochs < 1:
             raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
+        self._check_weights()
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         none = np.zeros(moments.shape.features)

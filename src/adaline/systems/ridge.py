@@ -40,6 +40,8 @@ class Ridge(LinearSystem):
         no. Coefficients are in raw units either way.
     fit_intercept : bool
         Whether the model has a constant w0; it is never penalised.
+    weights : "frequency" or "precision"
+        What sample_weight means, as for LinearRegression. It also decides how many observations "auto" counts.
 
     Attributes
     ----------
@@ -73,11 +75,13 @@ class Ridge(LinearSystem):
         criterion: str = "gcv",
         standardize: bool | None = None,
         fit_intercept: bool = True,
+        weights: str = "frequency",
     ) -> None:
         self.penalty = penalty
         self.criterion = criterion
         self.standardize = standardize
         self.fit_intercept = fit_intercept
+        self.weights = weights
 
     def _check_parameters(self) -> None:
         if self.criterion not in CRITERIA:
@@ -87,6 +91,7 @@ class Ridge(LinearSystem):
                 raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
         elif not (np.ndim(self.penalty) == 0 and np.isfinite(self.penalty) and self.penalty >= 0):
             raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
+        self._check_weights()
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         unit = np.ones(moments.shape.features)
@@ -94,7 +99,8 @@ class Ridge(LinearSystem):
             unit = _spread(moments)
         if not isinstance(self.penalty, str):
             return self._known(self._one(source, moments, self.penalty * unit**2))
-        basis = _eigenbasis(moments, unit, self.fit_intercept)
+        n = self._observations(moments.weight)
+        basis = _eigenbasis(moments, unit, self.fit_intercept, n, self._counted is not None)
         fits, choices = [], []
         for k in range(moments.shape.targets):
             part = moments.target(k) if moments.shape.targets > 1 else moments
@@ -110,7 +116,8 @@ class Ridge(LinearSystem):
             return self._known(solve_wide(source, self.fit_intercept, self.penalty * unit**2))
         if self.criterion == "loo":
             raise SumsMissing("criterion='loo' needs the D x D sums, which are too large here; use 'gcv' or 'evidence'")
-        spectrum = _dual_spectrum(source, unit, self.fit_intercept)
+        n = self._observations(source.total_weight())
+        spectrum = _dual_spectrum(source, unit, self.fit_intercept, n)
         fits, choices = [], []
         for k in range(source.shape.targets):
             choice = self._choose(None, _Basis(spectrum, None), k)
@@ -145,7 +152,7 @@ class Ridge(LinearSystem):
 
     def _known(self, fit: Fit) -> tuple[Fit, ...]:
         self.penalty_ = float(self.penalty)
-        freedom = np.maximum(fit.weight - fit.trace, 1.0)
+        freedom = np.maximum(self._observations(fit.weight) - fit.trace, 1.0)
         self._set_variances(fit.squares / freedom, np.full(len(fit.squares), self.penalty_))
         return (fit,)
 
@@ -157,7 +164,7 @@ class Ridge(LinearSystem):
         if self.criterion == "evidence":
             noise = np.array([spectrum.noise(k, penalties[k : k + 1])[0] for k in range(len(penalties))])
         else:
-            noise = np.array([fit.squares[0] / max(fit.weight - fit.trace[0], 1.0) for fit in fits])
+            noise = np.array([f.squares[0] / max(self._observations(f.weight) - f.trace[0], 1.0) for f in fits])
         self._set_variances(noise, penalties)
         return tuple(fits)
 
@@ -166,15 +173,18 @@ class Ridge(LinearSystem):
         self.noise_variance_ = float(noise[0]) if self._flat else noise
         self.prior_variance_ = float(prior[0]) if self._flat else prior
 
-    def _notes(self) -> list[str]:
+    def _notes(self, errors: str) -> list[str]:
         where = "standardised columns" if self._standardized() else "the columns' own units"
         found = f", chosen by {self.criterion}" if isinstance(self.penalty, str) else ""
         amount = ", ".join(f"{value:.6g}" for value in np.atleast_1d(self.penalty_))
-        return [
-            f"penalty {amount} on {where}{found}; standard errors, t and p are those of the posterior under the "
-            "Gaussian prior that the penalty stands for (5.18), not of an unbiased estimate",
-            *super()._notes(),
-        ]
+        meaning = (
+            "standard errors, t and p are those of the posterior under the Gaussian prior that the penalty stands for "
+            "(5.18), not of an unbiased estimate"
+            if errors == "classical"
+            else "standard errors are those of the shrunken estimate over repeated samples at this penalty, without "
+            "its bias"
+        )
+        return [f"penalty {amount} on {where}{found}; {meaning}", *super()._notes(errors)]
 
 
 @dataclass(frozen=True)
@@ -200,8 +210,8 @@ def _spread(moments: Moments) -> Array:
     return np.ldexp(np.sqrt(square / moments.weight), moments.exponent[:d].astype(np.int64))
 
 
-def _eigenbasis(moments: Moments, unit: Array, intercept: bool) -> _Basis:
-    """Return S on columns divided by `unit` in its eigenbasis."""
+def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precision: bool) -> _Basis:
+    """Return S on columns divided by `unit` in its eigenbasis, for n observations."""
     d = moments.shape.features
     scale = np.ldexp(1.0, moments.exponent.astype(np.int64))
     ratio = np.divide(scale[:d], unit, out=np.zeros(d), where=unit > 0)
@@ -211,16 +221,16 @@ def _eigenbasis(moments: Moments, unit: Array, intercept: bool) -> _Basis:
     cross = ((moments.second[d:, :d] * ratio) @ vectors) * scale[d:, None]
     total = moments.second.diagonal()[d:] * scale[d:] ** 2
     b2 = cross**2 / values
-    spectrum = Spectrum(values, b2, np.maximum(total - b2.sum(axis=1), 0.0), moments.weight, intercept)
+    spectrum = Spectrum(values, b2, np.maximum(total - b2.sum(axis=1), 0.0), n, intercept)
     mean = moments.first_hi if intercept else np.zeros(moments.columns)
     exponent = moments.exponent.copy()
     exponent[d:] = 0.0
     constant = 1.0 / moments.weight if intercept else 0.0
     none = np.ones((moments.shape.targets, 1))
-    return _Basis(spectrum, Ridges(mean, exponent, ratio[:, None] * vectors, values, cross, none, constant))
+    return _Basis(spectrum, Ridges(mean, exponent, ratio[:, None] * vectors, values, cross, none, constant, precision))
 
 
-def _dual_spectrum(source: Source, unit: Array, intercept: bool) -> Spectrum:
+def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
     gram, _ = source.outer(intercept, column_scale(unit**2))
     t = source.target()
@@ -232,4 +242,4 @@ def _dual_spectrum(source: Source, unit: Array, intercept: bool) -> Spectrum:
     rhs = np.sqrt(weight)[:, None] * (t - intercept * (weight @ t) / weight.sum())
     b2 = (rhs.T @ vectors[:, kept]) ** 2
     rest = np.maximum((rhs**2).sum(axis=0) - b2.sum(axis=1), 0.0)
-    return Spectrum(values[kept], b2, rest, float(weight.sum()), intercept)
+    return Spectrum(values[kept], b2, rest, n, intercept)

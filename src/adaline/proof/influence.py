@@ -1,0 +1,95 @@
+"""What single rows do to a fit, and what the columns do to each other: one pass, and none.
+
+    h = z'z                                    leverage
+    r / (s sqrt(1 - h))                        internally studentised ("standardised") residual
+    t = that, with s taken without the row     externally studentised residual
+    Cook's D = standardised^2 h / (1 - h) / p  how far all predictions move without the row
+    DFFITS = t sqrt(h / (1 - h))               how far the row's own prediction moves
+
+R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982); D. A. Belsley, E. Kuh and R. E. Welsch,
+Regression Diagnostics (1980).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block
+from adaline.namespaces import host
+from adaline.proof.covariance import factor_of
+from adaline.proof.sample import Sample
+from adaline.proof.sandwich import FULL_LEVERAGE, check_squares, check_weight, lens
+from adaline.solvers.factor import Factor
+from adaline.solvers.fit import Fit
+from adaline.sources import Source
+from adaline.sums.scores import look, runs
+
+Array = NDArray[np.float64]
+
+INVOLVED = 1e-6  # the share of a column beyond the span of the rows from which it takes part in a dependence
+
+
+class Influence(NamedTuple):
+    """Arrays (n,), or (n, K) with several targets (leverage is (n,) either way).
+
+    Rows of leverage 1, whose residual is zero whatever their target, and rows of weight zero have NaN where a measure
+    does not exist.
+    """
+
+    leverage: Array
+    residual: Array
+    standardized: Array
+    studentized: Array
+    cooks_distance: Array
+    dffits: Array
+
+
+def influence(fit: Fit, source: Source, sample: Sample) -> Influence:
+    """Return the measures of all rows of a fit without penalty, block by block, (n, K)."""
+    check_weight(source, fit, sample)
+    through = lens(fit, sample.precision)
+    targets = len(fit.squares)
+
+    def rows(block: Block) -> Array:
+        parts = [look(run, through) for run in runs(block)]
+        return np.concatenate(
+            [np.column_stack([host(part.leverage), host(part.residual)]) for part in parts]
+            or [np.empty((0, 1 + targets))]
+        )
+
+    seen = source.map(rows)
+    leverage, residual = seen[:, 0], seen[:, 1:]
+    weight = np.ones(len(seen)) if source.weight is None else source.weight
+    check_squares(source, fit, weight @ residual**2)
+    residual = np.ldexp(residual, factor_of(fit).frame.target_scale)
+    p, freedom = fit.trace, sample.n - fit.trace
+    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)[:, None]
+    root = np.sqrt(weight)[:, None] if sample.precision else 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sigma = np.sqrt(np.where(freedom > 0.5, fit.squares / freedom, np.nan))
+        standardized = root * residual / (sigma * np.sqrt(rest))
+        without = np.where(freedom > 1.5, freedom - 1.0, np.nan)
+        studentized = standardized * np.sqrt(without / np.maximum(freedom - standardized**2, 0.0))
+        odds = leverage[:, None] / rest
+    return Influence(
+        leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds)
+    )
+
+
+def joined(parts: list[Influence], flat: bool) -> Influence:
+    """Put the targets side by side, or return vectors where there is one."""
+    if flat:
+        return Influence(*(values[:, 0] if values.ndim == 2 else values for values in parts[0]))
+    columns: list[Any] = [parts[0].leverage]
+    columns += [np.concatenate([part[i] for part in parts], axis=1) for i in range(1, len(Influence._fields))]
+    return Influence(*columns)
+
+
+def inflation(factor: Factor) -> Array:
+    """Return VIF_j = S_jj (S^-1)_jj = 1 / (1 - R^2 of column j on the others), (D,); infinite where that R^2 is 1."""
+    d = factor.frame.features
+    dependent = ~factor.alive | (factor.outside(np.eye(d)) > INVOLVED)
+    return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)

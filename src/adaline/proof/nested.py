@@ -1,0 +1,185 @@
+"""Analysis of variance of nested least-squares models: is the larger one worth its columns?
+
+F = ((RSS_0 - RSS_1) / (df_0 - df_1)) / (RSS / df),   RSS / df of the largest model
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.proof.sample import Sample
+from adaline.solvers.fit import Fit
+
+SAME = 1e-9  # how closely the rows' total sums of squares must agree
+
+HEADINGS = ("model", "columns", "df", "RSS", "df more", "SS", "F", "p")
+
+
+class Explained(Protocol):
+    """A fitted linear system, as far as analysis of variance asks it."""
+
+    fit_intercept: bool
+    n_features_in_: int
+    _fits: tuple[Fit, ...]
+
+    def _sample(self) -> Sample: ...
+
+
+@dataclass(frozen=True)
+class Anova:
+    """The table that `anova` returns: arrays with one entry a model, NaN for the first where it compares two.
+
+    Parameters
+    ----------
+    columns : number of columns of each model.
+    freedom : residual degrees of freedom.
+    rss : residual sums of squares.
+    freedom_more, squares_more : degrees of freedom and sums of squares by which a model differs from the one before.
+    f_statistic, p_value : of that difference, against the residual variance of the largest model.
+    """
+
+    columns: tuple[int, ...]
+    freedom: NDArray[np.float64]
+    rss: NDArray[np.float64]
+    freedom_more: NDArray[np.float64]
+    squares_more: NDArray[np.float64]
+    f_statistic: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return the columns of the table as plain lists."""
+        return {name: [float(value) for value in values] for name, values in vars(self).items()}
+
+    def __str__(self) -> str:
+        cells = [list(HEADINGS), *self._rows()]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(HEADINGS))]
+        lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in cells]
+        return "\n".join(["Analysis of variance", "", lines[0], "-" * len(lines[0]), *lines[1:]])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
+        return (
+            f"<table><caption>Analysis of variance</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                str(i + 1),
+                str(self.columns[i]),
+                f"{self.freedom[i]:g}",
+                f"{self.rss[i]:.6g}",
+                *(_number(v[i], form) for v, form in ((self.freedom_more, "g"), (self.squares_more, ".6g"))),
+                _number(self.f_statistic[i], ".5g"),
+                "<0.0001" if self.p_value[i] < 1e-4 else _number(self.p_value[i], ".4f"),
+            ]
+            for i in range(len(self.columns))
+        ]
+
+
+def anova(smaller: Any, larger: Any, *more: Any) -> Anova:
+    """Compare nested least-squares models, each with the one before it, by F tests.
+
+    The rows must be the same for all and each model must contain the columns of the one before; F uses the residual
+    variance of the last model, which is the largest. No pass over the rows.
+
+    Parameters
+    ----------
+    smaller, larger, *more : fitted `LinearRegression` models of one target, in order of size.
+
+    Returns
+    -------
+    Anova : `rss`, `freedom`, `f_statistic`, `p_value` and more; prints as a table.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression, anova, datasets
+    >>> data = datasets.load("longley")
+    >>> small = LinearRegression().fit(data.X[:, 2:], data.y)
+    >>> table = anova(small, LinearRegression().fit(data.X, data.y))
+    >>> print(f"F {table.f_statistic[1]:.4f}, p {table.p_value[1]:.4f}")
+    F 0.8032, p 0.4776
+
+    References
+    ----------
+    R. A. Fisher, Statistical Methods for Research Workers (1925).
+    """
+    models: list[Explained] = [smaller, larger, *more]
+    for model in models:
+        _check(model)
+    for before, after in pairwise(models):
+        _check_nested(before, after)
+    freedom = np.array([model._sample().n - float(model._fits[0].trace[0]) for model in models])
+    rss = np.array([float(model._fits[0].squares[0]) for model in models])
+    if not freedom[-1] > 0.5:
+        raise InvalidData("anova: the largest model leaves no degrees of freedom to judge by")
+    fewer = np.concatenate([[np.nan], -np.diff(freedom)])
+    squares = np.concatenate([[np.nan], np.maximum(-np.diff(rss), 0.0)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = squares / fewer / (rss[-1] / freedom[-1])
+    p = special.fdtrc(fewer, freedom[-1], f)
+    return Anova(tuple(model.n_features_in_ for model in models), freedom, rss, fewer, squares, f, p)
+
+
+def _check(model: Any) -> None:
+    if not hasattr(model, "_fits") or not hasattr(model, "_sample"):
+        raise InvalidParameter(f"anova compares fitted linear regressions; got {type(model).__name__}, not fitted")
+    if any(fit.penalty.any() for fit in model._fits):
+        raise InvalidParameter(
+            "anova: a penalised fit has no residual degrees of freedom in the sense of an F test. Use LinearRegression."
+        )
+    if sum(len(fit.squares) for fit in model._fits) > 1:
+        raise InvalidParameter("anova: the model has several targets; fit and compare them one at a time")
+
+
+def _check_nested(before: Explained, after: Explained) -> None:
+    a, b = before._fits[0], after._fits[0]
+    if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME * b.weight:
+        raise InvalidData(
+            f"anova: the models were not fitted to the same rows: {before._sample().n:g} and {after._sample().n:g} "
+            f"observations of weight {a.weight:g} and {b.weight:g}"
+        )
+    about = before.fit_intercept and after.fit_intercept
+    totals = [_total(model, about) for model in (before, after)]
+    if abs(totals[0] - totals[1]) > SAME * max(totals):
+        raise InvalidData(
+            "anova: the models were not fitted to the same targets: their total sums of squares are "
+            f"{totals[0]:.9g} and {totals[1]:.9g}"
+        )
+    if before.fit_intercept and not after.fit_intercept:
+        raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
+    names = [list(getattr(model, "feature_names_in_", ())) for model in (before, after)]
+    extra = [name for name in names[0] if name not in names[1]] if all(names) else []
+    if extra:
+        raise InvalidData(f"anova: not nested: the larger model has no column {', '.join(map(repr, extra))}")
+    if not a.trace[0] < b.trace[0] - 0.5:
+        raise InvalidData(
+            f"anova: not nested: the models have {a.trace[0]:g} and {b.trace[0]:g} parameters; the smaller comes first"
+        )
+    if b.squares[0] > a.squares[0] * (1 + SAME) + SAME * SAME * b.total[0]:
+        raise InvalidData(
+            f"anova: not nested: the larger model leaves more residual, {b.squares[0]:.6g} against {a.squares[0]:.6g}"
+        )
+
+
+def _total(model: Explained, about_mean: bool) -> float:
+    """Return the total sum of squares of the target, about its mean or about zero."""
+    fit = model._fits[0]
+    if about_mean or not model.fit_intercept or fit.factor is None:
+        return float(fit.total[0])
+    return float(fit.total[0] + fit.weight * fit.factor.frame.mean_hi[-1] ** 2)
+
+
+def _number(value: float, form: str) -> str:
+    return "" if np.isnan(value) else format(value, form)

@@ -1,0 +1,158 @@
+"""Standard errors that hold without equal variances (HC0 to HC3) or independent rows (cluster): one more pass.
+
+    Cov(w0, w) = A G A',   G = c sum w r^2 / (1 - h)^power z z'     or     G = c sum_g s_g s_g'
+
+    HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
+    cluster: c = G/(G - 1) (N - 1)/(N - p), G groups
+
+The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their residuals.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.namespaces import host
+from adaline.proof.covariance import Covariance, classical, factor_of, offset
+from adaline.proof.sample import Sample
+from adaline.solvers.fit import Fit
+from adaline.sources import Source
+from adaline.sums import GroupScores, Lens, Scores
+from adaline.sums.scores import look
+
+Array = NDArray[np.float64]
+
+POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}
+ERRORS = ("classical", *POWERS, "cluster")
+WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9
+FULL_LEVERAGE = 1e-12
+
+
+def check_errors(errors: str) -> None:
+    """Refuse a name of errors that means nothing."""
+    if errors not in ERRORS:
+        raise InvalidParameter(f"errors must be one of {', '.join(ERRORS)}, got {errors!r}")
+
+
+def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, groups: Any = None) -> list[Covariance]:
+    """Return the covariance of each target of a fit; robust ones read the rows of `source`."""
+    targets = len(fit.squares)
+    if errors == "classical":
+        return [classical(fit, k, sample) for k in range(targets)]
+    assert source is not None
+    if any(sample.n - trace <= 0.5 for trace in fit.trace):
+        raise InvalidData(
+            f"no robust errors: {sample.n:g} observations leave no residuals to {fit.trace[0]:g} parameters"
+        )
+    check_weight(source, fit, sample)
+    if errors == "cluster":
+        return _clustered(fit, source, sample, read_groups(groups, source.n_rows))
+    through = lens(fit, sample.precision)._replace(power=POWERS[errors])
+    scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
+    check_squares(source, fit, scores.squares)
+    if through.power and scores.rest[0] <= FULL_LEVERAGE:
+        _refuse_leverage(source, through, errors)
+    out = []
+    for k in range(targets):
+        freedom = sample.n - float(fit.trace[k])
+        scale = sample.n / freedom if errors == "HC1" else 1.0
+        out.append(Covariance(fit, k, _root(fit, k, scores.meat[k], scale), freedom, errors))
+    return out
+
+
+def lens(fit: Fit, precision: bool) -> Lens:
+    """Return a fit as its rows see it."""
+    factor = factor_of(fit)
+    frame = factor.frame
+    down = -frame.target_scale[:, None]
+    return Lens(
+        mean_hi=frame.mean_hi,
+        mean_lo=frame.mean_lo,
+        exponent=frame.exponent,
+        rotation=factor.basis(),
+        slopes=np.ldexp(fit.solution.theta[:, 1:], frame.scale + down),
+        offset=np.ldexp(offset(fit), down[:, 0]),
+        constant=frame.intercept / float(np.sqrt(frame.weight)),
+        precision=precision,
+    )
+
+
+def check_weight(source: Source, fit: Fit, sample: Sample) -> None:
+    """Refuse rows whose number or weight is not that of the rows fitted."""
+    weight = source.total_weight()
+    if abs(weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
+        raise InvalidData(
+            f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "
+            "Give all rows again, with the same sample_weight."
+        )
+    rows = source.n_rows if source.weight is None else int(np.count_nonzero(source.weight))
+    if sample.precision and rows != sample.n:
+        raise InvalidData(
+            f"these are not the rows that were fitted: {rows} have a positive weight, the model holds {sample.n:g}. "
+            "Give all rows again."
+        )
+
+
+def check_squares(source: Source, fit: Fit, squares: Array) -> None:
+    """Refuse rows that are not finite, or whose residuals (sums of squares, scaled) are not those of the fit."""
+    if not np.isfinite(squares).all():
+        source.refuse_nonfinite()
+    found = np.ldexp(squares, 2 * factor_of(fit).frame.target_scale)
+    if (np.abs(found - fit.squares) > SQUARES_TOLERANCE * fit.squares + TOTAL_TOLERANCE * fit.total).any():
+        raise InvalidData(
+            f"these are not the rows that were fitted: their squared residuals add up to {found.sum():.6g}, the "
+            f"model's to {fit.squares.sum():.6g}. Give the same X and y again."
+        )
+
+
+def read_groups(groups: Any, rows: int) -> Array:
+    """Return labels of any kind as numbers 0, 1, ... of their groups."""
+    if groups is None:
+        raise InvalidParameter("errors='cluster' needs groups: one label for each row")
+    labels = np.asarray(groups)
+    if labels.shape != (rows,):
+        raise InvalidData(f"groups has shape {labels.shape}; it must be one label for each of the {rows} rows")
+    if labels.dtype == object:
+        known: dict[Any, int] = {}
+        missing = [i for i, label in enumerate(labels) if label is None or label != label]
+        codes = np.array([known.setdefault(label, len(known)) for label in labels])
+    else:
+        missing = list(np.flatnonzero(labels != labels))
+        codes = np.unique(labels, return_inverse=True)[1]
+    if missing:
+        raise InvalidData(f"groups has no label at row {missing[0]}: give every row one")
+    return codes.astype(np.float64)
+
+
+def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[Covariance]:
+    joined = source.with_targets(np.column_stack([source.target(), codes]))
+    scores = joined.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank)
+    check_squares(source, fit, scores.squares)
+    count = len(scores.groups)
+    if count < 2:
+        raise InvalidData("errors='cluster' needs at least 2 groups: one group says nothing about their variation")
+    meat, out = scores.meat, []
+    for k in range(len(fit.squares)):
+        scale = count / (count - 1.0) * (sample.n - 1.0) / (sample.n - float(fit.trace[k]))
+        out.append(Covariance(fit, k, _root(fit, k, meat[k], scale), count - 1.0, "cluster"))
+    return out
+
+
+def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
+    """Return a root of scale times the meat in raw units of the target."""
+    values, vectors = np.linalg.eigh(meat)
+    root = vectors * np.sqrt(scale * np.maximum(values, 0.0))
+    return np.asarray(np.ldexp(root, factor_of(fit).frame.target_scale[k]))
+
+
+def _refuse_leverage(source: Source, through: Lens, errors: str) -> None:
+    rest = 1.0 - source.map(lambda block: host(look(block.gathered(), through).leverage))
+    row = int(np.argmin(rest))
+    raise InvalidData(
+        f"row {row} has leverage 1: the fit passes through it whatever its target, and {errors} divides by zero there. "
+        "Use errors='HC0' or 'HC1', or drop the column that only this row has."
+    )

@@ -1,0 +1,87 @@
+"""Rows on a device: torch, cupy or jax arrays, by the same sums as NumPy's, through the array API.
+
+Blocks are large, as the device is parallel by itself; they run one after the other, and only small sums come back.
+Sums that need copies of rows cut a block into pieces.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.namespaces import beside, host, namespace
+from adaline.sources.base import Outer, Source
+
+Array = NDArray[np.float64]
+
+DEVICE_BLOCK_ELEMENTS = 2**31
+
+
+class DeviceSource(Source):
+    """A dense (N, D) array of another namespace; targets (N, K) and weights lie beside it."""
+
+    parallel = False
+
+    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
+        self.x = x
+        self.t = beside(x, t)
+        self.weight = weight
+        self.names = names
+        self.n_rows = int(x.shape[0])
+        self.shape = Shape(int(x.shape[1]), int(self.t.shape[1]))
+        self.rows_per_block = max(DEVICE_BLOCK_ELEMENTS // max(self.shape.features, 1), 1)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks, at least one."""
+        return max(-(-self.n_rows // self.rows_per_block), 1)
+
+    def block(self, i: int) -> Block:
+        """Return a view of the rows of block i."""
+        first = i * self.rows_per_block
+        rows = slice(first, min(first + self.rows_per_block, self.n_rows))
+        weight = None if self.weight is None else self.weight[rows]
+        return Block(self.x[rows, :], self.t[rows, :], weight, first_row=first)
+
+    def like(self) -> Any:
+        """Return an empty array beside the rows."""
+        return beside(self.x, np.zeros(0))
+
+    def target(self) -> Array:
+        """Return the targets, on the host."""
+        return host(self.t)
+
+    def with_targets(self, t: Any) -> Source:
+        """Return the same rows with other targets."""
+        return type(self)(self.x, t, self.weight, self.names)
+
+    def matvec(self, v: Array) -> Array:
+        """Return X v."""
+        xp = namespace(self.x)
+        return host(xp.matmul(xp.astype(self.x, xp.float64, copy=False), beside(self.x, v)))
+
+    def rmatvec(self, u: Array) -> Array:
+        """Return X' u."""
+        xp = namespace(self.x)
+        rows = xp.matrix_transpose(xp.astype(self.x, xp.float64, copy=False))
+        return host(xp.matmul(rows, beside(self.x, u)))
+
+    def spread(self, intercept: bool) -> Array:
+        """Return root mean squares, about the means if there is an intercept."""
+        x, _, weight = self._centred(intercept)
+        return np.asarray(np.sqrt(host(namespace(x).matmul(beside(x, weight), x * x)) / weight.sum()))
+
+    def outer(self, intercept: bool, scale: Array) -> Outer:
+        """Return the dual Gram matrix of the centred rows."""
+        x, mean, weight = self._centred(intercept)
+        x = x * beside(x, scale) * beside(x, np.sqrt(weight)[:, None])
+        xp = namespace(x)
+        return Outer(host(xp.matmul(x, xp.matrix_transpose(x))), mean)
+
+    def _centred(self, intercept: bool) -> tuple[Any, Array, Array]:
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        mean = self.rmatvec(weight) / weight.sum() * intercept
+        return namespace(self.x).astype(self.x, namespace(self.x).float64) - beside(self.x, mean), mean, weight

@@ -1,0 +1,340 @@
+"""The Wiener filter: the best linear filter of given length between signals (row A2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from time import perf_counter
+from typing import Any, NamedTuple, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, SumsMissing, UnsafeForget
+from adaline.namespaces import host, is_device, is_sparse
+from adaline.results import Certificate
+from adaline.solvers import toeplitz
+from adaline.solvers.choose import GRAM_BYTES, is_wide, solve, solve_wide
+from adaline.solvers.direct import solve_sums
+from adaline.solvers.fit import Fit
+from adaline.sources.signal import SignalSource
+from adaline.sums import Moments
+from adaline.systems.linear import SAFE_DIGITS
+from adaline.systems.reading import read_rows, read_targets, read_weights
+from adaline.systems.recording import Recording
+
+Array = NDArray[np.float64]
+
+METHODS = ("covariance", "autocorrelation")
+
+
+class Filtered(NamedTuple):
+    """What a filter makes of a signal: its output, and the error d - output."""
+
+    output: Array
+    error: Array
+
+
+class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
+
+    u_n holds the last samples of the input, u_n = [x_(n-delay), x_(n-delay-1), ..., x_(n-delay-taps+1)], all taps of
+    the first signal, then those of the second, and so on; samples before the start and after the end are zero. The
+    minimum is where R_xx w = r_xy. With d = x and delay=1 it is the one-step predictor, with a negative delay it
+    smooths, looking ahead. The rows u_n are never stored; one pass over the signal, C x taps products for a sample.
+
+    Parameters
+    ----------
+    taps : int, a sequence of ints (one a signal), or None
+        Length of the filter. None: no memory, the columns of X are the x_k(n) of (5.10) as they stand; a signal (n,)
+        needs a number.
+    method : "covariance" or "autocorrelation"
+        "covariance" sums over the n rows, exact least squares. "autocorrelation" takes the signals as zero outside the
+        record, also after its end (d too): R_xx holds the biased correlations r(k) = 1/N sum x_n x_(n-k) and is
+        Toeplitz, which makes a predictor stable, at the cost of a bias of about taps/n. One signal is then solved by
+        Levinson's recursion.
+    delay : int
+        Samples by which the input lags; negative: the filter sees -delay future samples.
+    penalty : float
+        lambda of (5.13), added to the diagonal of N R_xx.
+    fit_intercept : bool
+        Whether the output has a constant w0; method="covariance" only.
+
+    Attributes
+    ----------
+    coef_ : (D,) or (K, D), the filter, all taps of signal 0 first; `taps_` : one view of it for each signal;
+    intercept_ : w0, or 0; `certificate_` : how good the solution is; `rank_` : of R_xx;
+    `aliased_` : taps that depend on those before them, as "x0(n-3)" (None for wide filters solved in the dual).
+
+    Examples
+    --------
+    An echo path of three taps is found from what goes in and what comes back:
+
+    >>> import numpy as np
+    >>> from adaline import WienerFilter
+    >>> x = np.random.default_rng(0).standard_normal(1000)
+    >>> d = np.convolve(x, [0.5, -0.25, 0.125])[:1000]
+    >>> echo = WienerFilter(taps=4).fit(x, d)
+    >>> np.round(echo.coef_, 12) + 0.0
+    array([ 0.5  , -0.25 ,  0.125,  0.   ])
+    >>> bool(abs(echo.filter(x, d).error).max() < 1e-14)
+    True
+
+    References
+    ----------
+    Lecture S0, section 5.1, (5.9)-(5.11).
+    """
+
+    coef_: Array
+    intercept_: float | Array
+    n_features_in_: int
+    certificate_: Certificate
+    rank_: int
+    aliased_: NDArray[np.object_] | None
+    _flat: bool
+    _recording: Recording
+
+    def __init__(
+        self,
+        *,
+        taps: Any = None,
+        method: str = "covariance",
+        delay: int = 0,
+        penalty: float = 0.0,
+        fit_intercept: bool = False,
+    ) -> None:
+        self.taps = taps
+        self.method = method
+        self.delay = delay
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows."""
+        start = perf_counter()
+        x, t, weight = self._read(X, y, sample_weight, reset=True)
+        recording = self._begin(t.shape[1])
+        source = recording.open(x, t, weight, self._names())
+        if is_wide(source):
+            self._refuse_large(source)
+            self._recording = recording
+            self._keep(
+                solve_wide(source, self.fit_intercept, np.full(source.shape.features, float(self.penalty))), start
+            )
+        else:
+            self._recording = recording.take(source)
+            self._keep(self._solve(source, self._own_sums("continue")), start)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
+        start = perf_counter()
+        new = not hasattr(self, "_recording")
+        if not new:
+            self._own_sums("continue")
+        x, t, weight = self._read(X, y, sample_weight, reset=new)
+        recording = self._begin(t.shape[1]) if new else self._recording
+        self._recording = recording.take(recording.open(x, t, weight, self._names()))
+        self._keep(self._solve(None, self._own_sums("continue")), start)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in a filter fitted to another recording; `partial_fit` goes on with this one."""
+        start = perf_counter()
+        mine, theirs = self._own_sums("merge"), other._own_sums("merge")
+        kinds = [(model._layout(), model.method, model.delay, model.fit_intercept) for model in (self, other)]
+        if kinds[0] != kinds[1] or mine.shape != theirs.shape:
+            raise InvalidData(
+                f"cannot merge filters of different kind: (taps, method, delay, fit_intercept) = {kinds[0]} for "
+                f"{mine.shape.targets} and {kinds[1]} for {theirs.shape.targets} desired signals"
+            )
+        self._recording = self._recording.merge(theirs)
+        self._keep(self._solve(None, self._own_sums("merge")), start)
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take a whole recording back out, one that was fitted or merged; the next `partial_fit` starts a new one.
+
+        Refused where too few digits would be left.
+        """
+        start = perf_counter()
+        mine = self._own_sums("forget")
+        x, t, weight = self._read(X, y, sample_weight, reset=False)
+        trial = self._recording.afresh(None)
+        gone = trial.take(trial.open(x, t, weight, self._names())).total
+        assert gone is not None
+        if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
+            raise UnsafeForget(
+                f"cannot forget {gone.rows} rows of weight {gone.weight:g}: the filter holds {mine.rows} rows of "
+                f"weight {mine.weight:g}. Forget only recordings that were fitted."
+            )
+        left = mine.copy()
+        left.subtract(gone)
+        fit = self._solve(None, left) if left.weight > 0 else None
+        digits = 0.0 if fit is None else fit.solution.certificate.digits
+        if fit is None or digits < SAFE_DIGITS:
+            raise UnsafeForget(
+                f"forgetting this recording would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too little "
+                "remains next to it. Fit the remaining recordings anew."
+            )
+        self._recording = self._recording.afresh(left)
+        self._keep(fit, start)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""
+        check_is_fitted(self, "coef_")
+        x = self._read_signals(X, reset=False)
+        w = np.atleast_2d(self.coef_)
+        source = SignalSource(x, np.zeros((len(x), 1)), self._layout(), self.delay, names=self._names())
+        output = source.filtered(w) + self.intercept_
+        if not np.isfinite(output).all() and not np.isfinite(x).all():
+            source.refuse_nonfinite()
+        return output[:, 0] if self._flat else output
+
+    @overload
+    def filter(self, x: Any, d: None = None) -> Array: ...
+    @overload
+    def filter(self, x: Any, d: Any) -> Filtered: ...
+    def filter(self, x: Any, d: Any = None) -> Array | Filtered:
+        """Return the output for input signals x; with the desired signal d a named tuple (output, error d - output)."""
+        output = self.predict(x)
+        if d is None:
+            return output
+        desired = self._read_desired(d, len(output))
+        if desired.shape != output.shape:
+            raise InvalidData(f"d has shape {desired.shape}, the output {output.shape}")
+        return Filtered(output, desired - output)
+
+    @property
+    def taps_(self) -> list[Array]:
+        """The filter of each signal, (taps,) or (K, taps): views of `coef_`."""
+        check_is_fitted(self, "coef_")
+        return np.split(self.coef_, np.cumsum(self._layout())[:-1], axis=-1)
+
+    def _check_parameters(self) -> None:
+        counts = [1] if self.taps is None else list(self.taps) if np.ndim(self.taps) == 1 else [self.taps]
+        if not counts or not all(_is_whole(count) and count >= 1 for count in counts):
+            raise InvalidParameter(
+                f"taps must be a whole number of at least 1, one such number a signal, or None; got {self.taps!r}"
+            )
+        if self.method not in METHODS:
+            raise InvalidParameter(f"method must be 'covariance' or 'autocorrelation', got {self.method!r}")
+        if not _is_whole(self.delay):
+            raise InvalidParameter(f"delay must be a whole number of samples, got {self.delay!r}")
+        if not (np.ndim(self.penalty) == 0 and np.isfinite(self.penalty) and self.penalty >= 0):
+            raise InvalidParameter(f"penalty must be a number of zero or more, got {self.penalty!r}")
+        if self.fit_intercept and self._windowed:
+            raise InvalidParameter(
+                "fit_intercept=True needs method='covariance': with a constant R_xx is not Toeplitz. "
+                "Or subtract the means from the signals first."
+            )
+
+    @property
+    def _windowed(self) -> bool:
+        """Whether the record is taken as zero also after its end."""
+        return self.method == "autocorrelation"
+
+    def _layout(self) -> tuple[int, ...]:
+        """Return the taps of each signal."""
+        signals = self.n_features_in_
+        counts = [1 if self.taps is None else self.taps] * signals if np.ndim(self.taps) == 0 else list(self.taps)
+        if len(counts) != signals:
+            raise InvalidParameter(
+                f"taps lists {len(counts)} numbers for {signals} signal(s): give one number a signal"
+            )
+        return tuple(int(count) for count in counts)
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(map(str, names))
+
+    def _read_signals(self, x: Any, *, reset: bool) -> Any:
+        """Return signals as (n, C)."""
+        x = host(x) if is_device(x) else x
+        if len(x.shape if hasattr(x, "shape") else np.shape(np.asarray(x))) == 1:
+            if self.taps is None:
+                raise InvalidData(
+                    "Expected 2D array, got 1D array instead: one signal (n,) needs a number of taps, as in "
+                    "WienerFilter(taps=16). Without memory, Reshape your data to (n, columns)."
+                )
+            x = np.asarray(x)[:, None]
+        x = read_rows(self, x, reset=reset)
+        if is_sparse(x):
+            raise InvalidType("X is a sparse matrix: a filter takes signals as dense arrays. Use X.toarray().")
+        return x
+
+    def _read_desired(self, d: Any, rows: int) -> Array:
+        return read_targets(self, host(d) if is_device(d) else d, rows)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
+        """Return signals (n, C), desired signals (n, K) and weights."""
+        self._check_parameters()
+        x = self._read_signals(X, reset=reset)
+        t = self._read_desired(y, len(x))
+        weight = None if sample_weight is None else read_weights(sample_weight, len(x))
+        if weight is not None and self._windowed:
+            raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
+        if reset:
+            self._flat = t.ndim == 1
+        return x, t.reshape(len(t), -1), weight
+
+    def _begin(self, targets: int) -> Recording:
+        return Recording.begin(
+            self._layout(), int(self.delay), targets, windowed=self._windowed, intercept=self.fit_intercept
+        )
+
+    def _solve(self, source: SignalSource | None, total: Moments) -> Fit:
+        """Solve from sums, with the rows they came from where they are at hand."""
+        if self._windowed and self.n_features_in_ == 1:
+            return toeplitz.solve(source, total, float(self.penalty))
+        penalty = np.full(total.shape.features, float(self.penalty))
+        if source is None:
+            return solve_sums(total, self.fit_intercept, penalty)
+        return solve(source, total, self.fit_intercept, penalty)
+
+    def _keep(self, fit: Fit, start: float) -> None:
+        theta = fit.solution.theta
+        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
+        self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0]
+        self.certificate_ = replace(fit.solution.certificate, seconds=perf_counter() - start)
+        self.rank_ = self.certificate_.rank
+        names = self._tap_names()
+        if self.rank_ == len(names):
+            self.aliased_ = np.array([], dtype=object)
+        else:
+            self.aliased_ = (
+                None if fit.factor is None else np.array([names[j] for j in fit.factor.aliased()], dtype=object)
+            )
+
+    def _tap_names(self) -> list[str]:
+        """Return x0(n), x0(n-1), ... for the taps in their order."""
+        signals = self._names() or [f"x{c}" for c in range(self.n_features_in_)]
+        lags = [
+            (name, -self.delay - j) for name, taps in zip(signals, self._layout(), strict=True) for j in range(taps)
+        ]
+        return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
+
+    def _own_sums(self, verb: str) -> Moments:
+        check_is_fitted(self, "_recording")
+        if self._recording.total is None:
+            raise SumsMissing(f"cannot {verb}: this filter has more taps than rows and was solved without sums")
+        return self._recording.total
+
+    def _refuse_large(self, source: SignalSource) -> None:
+        if 8 * source.n_rows**2 > GRAM_BYTES:
+            raise InvalidParameter(
+                f"{source.shape.features} taps in all: R_xx exceeds the limit of {GRAM_BYTES >> 20} MiB. Use fewer "
+                "taps, or resample the signals."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -1,0 +1,259 @@
+"""Laws that every system of the registry obeys, whatever its settings."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import adaline
+from adaline.systems import SYSTEMS
+from tests.systems.cases import NEEDS_ROWS, Make, assert_same, data, systems, theta
+
+
+@pytest.fixture
+def threads() -> Any:
+    """Sets the number of threads, and back."""
+    yield adaline.set_threads
+    adaline.set_threads(None)
+
+
+@parametrize_with_checks([cls() for cls in SYSTEMS.values()])
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_pickling_keeps_every_bit(make: Make) -> None:
+    X, y = data()
+    model = make().fit(X, y)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(theta(other), theta(model))
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+        assert other.certificate_ == model.certificate_
+        assert str(other.summary()) == str(model.summary())
+        np.testing.assert_array_equal(
+            other.predict(X, interval="prediction").upper, model.predict(X, interval="prediction").upper
+        )
+
+
+@pytest.mark.parametrize("make", systems(NEEDS_ROWS))
+def test_a_pickled_model_goes_on_learning(make: Make) -> None:
+    X, y = data()
+    model = make().fit(X[:40], y[:40])
+    other = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(theta(other.partial_fit(X[40:], y[40:])), theta(model.partial_fit(X[40:], y[40:])))
+
+
+@pytest.mark.parametrize("make", systems())
+def test_a_clone_has_the_same_arguments_and_nothing_learned(make: Make) -> None:
+    X, y = data()
+    model = make()
+    before = model.get_params()
+    model.fit(X, y)
+    model.predict(X)
+    model.summary()
+    assert model.get_params() == before
+    assert all(model.get_params()[key] is value for key, value in before.items())
+    other = clone(model)
+    assert other.get_params() == before
+    assert not hasattr(other, "coef_")
+    np.testing.assert_array_equal(theta(other.fit(X, y)), theta(model))
+
+
+@pytest.mark.parametrize("make", systems())
+def test_a_second_fit_forgets_the_first(make: Make) -> None:
+    X, y = data(1, n=30, d=6, targets=2)
+    model = make().fit(X, y)
+    X, y = data()
+    again, fresh = model.fit(X, y), make().fit(X, y)
+    assert again is model
+    np.testing.assert_array_equal(theta(again), theta(fresh))
+    assert again.coef_.shape == (4,)
+    assert again.n_features_in_ == 4
+    assert again.summary().to_dict()["rows"] == 60
+    ignored = {"certificate_"}
+    assert set(vars(again)) - ignored == set(vars(fresh)) - ignored
+
+
+@pytest.mark.parametrize("make", systems())
+def test_a_second_fit_forgets_names(make: Make) -> None:
+    import pandas as pd
+
+    X, y = data()
+    model = make().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    model.fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    assert [row["name"] for row in model.summary().to_dict()["coefficients"]][-4:] == ["x0", "x1", "x2", "x3"]
+
+
+@pytest.mark.parametrize("make", systems())
+def test_fit_leaves_its_input_alone(make: Make) -> None:
+    X, y = data()
+    weight = np.linspace(0.0, 2.0, len(y))
+    kept = X.copy(), y.copy(), weight.copy()
+    make().fit(X, y, sample_weight=weight).predict(X)
+    for array, copy_of_it in zip((X, y, weight), kept, strict=True):
+        np.testing.assert_array_equal(array, copy_of_it)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_whole_weights_are_repeated_rows(make: Make) -> None:
+    X, y = data()
+    weight = np.random.default_rng(1).integers(0, 4, size=len(y))
+    weighted = make().fit(X, y, sample_weight=weight)
+    repeated = make().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_same(weighted, repeated, X, rtol=1e-8)
+    ours, expected = (model.summary().to_dict() for model in (weighted, repeated))
+    assert ours["weight"] == expected["weight"] == weight.sum()
+    for key in ("freedom", "sigma", "r_squared", "f_statistic", "aic", "bic", "log_likelihood"):
+        assert ours[key] == pytest.approx(expected[key], rel=1e-7), key
+    for a, b in zip(ours["coefficients"], expected["coefficients"], strict=True):
+        assert a["std_error"] == pytest.approx(b["std_error"], rel=1e-7)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_rows_of_weight_zero_are_not_there(make: Make) -> None:
+    X, y = data()
+    weight = np.ones(len(y))
+    weight[::3] = 0.0
+    X[0], y[0] = 1e6, -1e6
+    weighted = make().fit(X, y, sample_weight=weight)
+    dropped = make().fit(X[weight > 0], y[weight > 0])
+    assert_same(weighted, dropped, X[1:], rtol=1e-8)
+    assert weighted.summary().to_dict()["freedom"] == pytest.approx(dropped.summary().to_dict()["freedom"])
+
+
+@pytest.mark.parametrize("make", systems())
+def test_a_number_as_weight_counts_all_rows(make: Make) -> None:
+    X, y = data()
+    assert_same(make().fit(X, y, sample_weight=3.0), make().fit(X, y, sample_weight=np.full(len(y), 3.0)), X)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_several_targets_are_fitted_one_by_one(make: Make) -> None:
+    X, Y = data(targets=3)
+    model = make().fit(X, Y)
+    assert model.coef_.shape == (3, 4)
+    assert model.predict(X).shape == Y.shape
+    for k in range(3):
+        one = make().fit(X, Y[:, k])
+        np.testing.assert_allclose(model.coef_[k], one.coef_, rtol=1e-9)
+        np.testing.assert_allclose(np.broadcast_to(model.intercept_, 3)[k], one.intercept_, rtol=1e-9)
+        np.testing.assert_allclose(model.predict(X)[:, k], one.predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_one_target_as_a_column_keeps_its_shape(make: Make) -> None:
+    X, y = data()
+    column, flat = make().fit(X, y[:, None]), make().fit(X, y)
+    assert column.predict(X).shape == (60, 1)
+    assert column.coef_.shape == (1, 4)
+    assert flat.predict(X).shape == (60,)
+    assert isinstance(flat.intercept_, float)
+    np.testing.assert_array_equal(column.predict(X)[:, 0], flat.predict(X))
+
+
+@pytest.mark.parametrize("make", systems())
+def test_the_order_of_rows_does_not_matter(make: Make) -> None:
+    """An automatic penalty is known to the square root of rounding."""
+    X, y = data(n=3000)
+    for order in (np.argsort(X[:, 0]), np.argsort(y), np.random.default_rng(2).permutation(len(y))):
+        assert_same(make().fit(X[order], y[order]), make().fit(X, y), X, rtol=1e-8)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_a_file_sorted_by_a_column_of_large_mean_loses_no_digits(make: Make) -> None:
+    rng = np.random.default_rng(3)
+    X = np.column_stack([1e9 + np.sort(rng.normal(size=40_000) * 1e4), rng.normal(size=(40_000, 2))])
+    w = np.array([1e-4, -2.0, 3.0])
+    y = (X - [1e9, 0, 0]) @ w + rng.normal(size=40_000)
+    if not make().fit_intercept:
+        pytest.skip("without an intercept nothing is centred")
+    order = rng.permutation(len(y))
+    a, b = make().fit(X, y), make().fit(X[order], y[order])
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9)
+    assert a.certificate_.digits > 8
+
+
+@pytest.mark.parametrize("make", systems())
+def test_the_number_of_threads_changes_no_bit(make: Make, threads: Any) -> None:
+    X, y = big()
+    found = []
+    for n in (1, 2, 3, 8):
+        threads(n)
+        model = make().fit(X, y)
+        found.append((theta(model), model.predict(X[:100]), model.certificate_.digits, model.certificate_.objective))
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+_BIG: list[Any] = []
+
+
+def big() -> tuple[Any, Any]:
+    """200 000 rows, in several blocks; made once."""
+    if not _BIG:
+        _BIG.extend(data(4, n=200_000, d=5))
+    return _BIG[0], _BIG[1]
+
+
+@pytest.mark.parametrize("make", systems(NEEDS_ROWS))
+def test_the_number_of_threads_changes_no_bit_of_sparse_fits(make: Make, threads: Any) -> None:
+    rng = np.random.default_rng(5)
+    X = sparse.random_array((30_000, 20), density=0.3, rng=rng, format="csr")
+    y = X @ np.arange(20.0) + rng.normal(size=30_000)
+    found = []
+    for n in (1, 2, 3, 8):
+        threads(n)
+        found.append(theta(make().fit(X, y)))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+@pytest.mark.parametrize("make", systems())
+def test_edits_of_the_coefficients_are_honoured(make: Make) -> None:
+    X, y = data()
+    model = make().fit(X, y)
+    model.coef_ = np.array([1.0, 0.0, 0.0, 0.0])
+    model.intercept_ = 2.0
+    np.testing.assert_allclose(model.predict(X), X[:, 0] + 2.0)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_it_works_inside_scikit_learns_tools(make: Make) -> None:
+    X, y = data()
+    scores = cross_val_score(make_pipeline(StandardScaler(), make()), X, y - y.mean(), cv=3)
+    assert scores.min() > 0.4
+
+
+@pytest.mark.parametrize("make", systems())
+def test_the_certificate_speaks(make: Make) -> None:
+    X, y = data()
+    model = make().fit(X, y)
+    proof = model.certificate_
+    assert proof.digits > 12
+    assert proof.rank == model.rank_ == 4
+    assert proof.passes >= 1
+    assert proof.seconds > 0
+    assert proof.condition >= 1
+    assert 0 <= proof.gap < 1e-9 * proof.objective
+    assert proof.gradient < 1e-6
+    assert proof.solver
+    assert proof.solver in str(proof)
+    assert list(model.aliased_) == []
+    residual = y - model.predict(X)
+    assert proof.objective >= 0.5 * residual @ residual * (1 - 1e-9)

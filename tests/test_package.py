@@ -1,0 +1,157 @@
+"""The front door: public names, their documentation, what importing costs, and life without the native core."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adaline
+from adaline.systems import SYSTEMS
+
+SOURCE = Path(adaline.__file__).parent
+
+
+def run(code: str) -> str:
+    """Run code in an interpreter of its own; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", adaline.__all__)
+def test_public_names_resolve_and_are_documented(name: str) -> None:
+    thing = getattr(adaline, name)
+    assert inspect.getdoc(thing)
+    assert name in dir(adaline)
+
+
+@pytest.mark.parametrize("name", adaline.__all__)
+def test_classes_and_functions_show_an_example(name: str) -> None:
+    thing = getattr(adaline, name)
+    if inspect.isclass(thing) and not issubclass(thing, (Exception, adaline.Status)):
+        assert ">>>" in thing.__doc__
+        assert "Examples" in thing.__doc__
+    elif inspect.isfunction(thing):
+        assert ">>>" in (thing.__doc__ or "")
+
+
+def test_unknown_names_are_unknown() -> None:
+    with pytest.raises(AttributeError, match="module 'adaline' has no attribute 'Perceptrom'"):
+        _ = adaline.Perceptrom
+
+
+def test_all_is_sorted_and_complete() -> None:
+    assert list(adaline.__all__) == sorted(adaline.__all__)
+    assert set(SYSTEMS) <= set(adaline.__all__)
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+def test_systems_document_their_arguments_and_say_where_they_come_from(system: type[Any]) -> None:
+    text = inspect.getdoc(system) or ""
+    for name, parameter in inspect.signature(system).parameters.items():
+        assert f"{name} :" in text, f"{name} is not documented"
+        assert parameter.kind is parameter.KEYWORD_ONLY
+    assert "minimises" in text.splitlines()[0]
+    assert "Lecture" in text
+    for name in ("fit", "predict", "partial_fit", "merge", "forget", "summary"):
+        assert inspect.getdoc(getattr(system, name))
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    try:
+        installed = metadata.version("adaline")
+    except metadata.PackageNotFoundError:
+        pytest.skip("run from the source tree")
+    assert adaline.__version__ == installed
+
+
+def test_importing_is_light() -> None:
+    heavy = json.loads(
+        run(
+            """
+            import sys, json
+            import adaline
+            names = ("numpy", "sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "narwhals")
+            print(json.dumps([name for name in names if name in sys.modules]))
+            """
+        )
+    )
+    assert heavy == []
+
+
+def test_fitting_imports_no_optional_package() -> None:
+    found = json.loads(
+        run(
+            """
+            import sys, json
+            from adaline import LinearRegression
+            LinearRegression().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]).summary()
+            names = ("duckdb", "torch", "dask", "pyspark", "matplotlib", "typer", "rich", "polars", "statsmodels")
+            print(json.dumps([name for name in names if name in sys.modules]))
+            """
+        )
+    )
+    assert found == []
+
+
+FITS = """
+    import numpy as np
+    from scipy import sparse
+    from adaline import LinearRegression, Ridge
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4)) * [1.0, 1e6, 1e-6, 1.0] + [0.0, 1e7, 0.0, 1e3]
+    Y = np.column_stack([X @ [1.0, 1e-6, 1e6, 0.5], X[:, 0] - X[:, 3]]) + rng.normal(size=(3000, 2))
+    weight = rng.uniform(0.0, 2.0, 3000)
+    fits = []
+    for rows in (X, X.astype(np.float32), sparse.csr_array(X * (X > 0))):
+        for model in (LinearRegression(), LinearRegression(solver="qr"), Ridge(penalty=2.0)):
+            model.fit(rows, Y, sample_weight=weight)
+            fits.append([model.coef_.tolist(), np.ravel(model.intercept_).tolist()])
+    model = LinearRegression().partial_fit(X[:1000], Y[:1000]).partial_fit(X[1000:], Y[1000:])
+    model.forget(X[:500], Y[:500])
+    fits.append([model.coef_.tolist(), model.intercept_.tolist()])
+"""
+
+BLOCKED = """
+    import json, sys, warnings
+    sys.modules["adaline._native"] = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec({fits!r})
+        from adaline import AdalineWarning
+    print(json.dumps([[str(w.message) for w in caught if issubclass(w.category, AdalineWarning)], fits]))
+"""
+
+
+def test_without_the_native_core_it_says_so_once_and_gives_the_same_answers() -> None:
+    pytest.importorskip("adaline._native")
+    fits = textwrap.dedent(FITS)
+    told, slow = json.loads(run(BLOCKED.format(fits=fits)))
+    assert len(told) == 1
+    assert "native core is missing" in told[0]
+    assert "same" in told[0]
+    here: dict[str, Any] = {}
+    exec(fits, here)
+    for (coef, intercept), (expected, constant) in zip(slow, here["fits"], strict=True):
+        np.testing.assert_allclose(coef, expected, rtol=1e-12)
+        np.testing.assert_allclose(intercept, constant, rtol=1e-12)
+
+
+def test_the_package_is_typed() -> None:
+    assert (SOURCE / "py.typed").exists()
