@@ -13,7 +13,7 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 
 from adaline import LinearRegression, Ridge, datasets
-from adaline.systems import SYSTEMS
+from tests.systems.cases import REGRESSIONS
 
 Array = NDArray[np.float64]
 
@@ -255,7 +255,7 @@ def test_standard_errors_stay_right_in_any_units() -> None:
         assert b["p_value"] == pytest.approx(a["p_value"], rel=1e-8)
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_the_dictionary_has_the_promised_form_and_is_plain(system: type[Any]) -> None:
     X, y = DATA["generated"]
     found = system().fit(X, y).summary().to_dict()
@@ -267,14 +267,14 @@ def test_the_dictionary_has_the_promised_form_and_is_plain(system: type[Any]) ->
     assert json.loads(json.dumps(found)) == found
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_without_an_intercept_there_is_no_row_for_it(system: type[Any]) -> None:
     X, y = DATA["generated"]
     found = system(fit_intercept=False).fit(X, y).summary().to_dict()
     assert [row["name"] for row in found["coefficients"]] == ["x0", "x1", "x2", "x3"]
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_text_and_html_show_names_numbers_and_certificate(system: type[Any]) -> None:
     import pandas as pd
 

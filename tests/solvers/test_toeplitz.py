@@ -69,7 +69,7 @@ def test_it_solves_the_wiener_equations(colour: list[float], taps: int, penalty:
     r[0] += penalty
     w = fit.solution.theta[0, 1:]
     np.testing.assert_allclose(w, solve_toeplitz(r, cross), rtol=1e-14 * proof.condition**2, atol=1e-12)
-    dense = choose.solve(source, source.sum(Moments, centred=False), False, np.full(taps, penalty))
+    dense = choose.solve(source, source.sum(Moments, centred=False), False, np.full(taps, np.sqrt(penalty)))
     np.testing.assert_allclose(w, dense.solution.theta[0, 1:], rtol=1e-13)
     np.testing.assert_allclose(proof.objective, dense.solution.certificate.objective, rtol=1e-12)
 

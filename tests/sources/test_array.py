@@ -276,7 +276,6 @@ def test_bad_numbers_in_sparse_rows_are_found_without_a_dense_copy() -> None:
     assert peak(refuse) < n * d
 
 
-@pytest.mark.xfail(reason="NumPy warns of the NaN before adaline names it")
 @pytest.mark.filterwarnings("error")
 def test_bad_numbers_in_sparse_rows_give_no_warning() -> None:
     x, t, _ = rows()
@@ -334,7 +333,7 @@ def test_sums_copy_blocks_at_most(tall: dict[str, ArraySource], layout: str, nam
     block = 8 * source.rows_per_block * source.shape.features
     native = kernels.native is not None and kind in (Moments, Residual)
     in_place = native and layout != "int8"
-    assert peak(lambda: source.sum(kind, theta)) < (2**20 if in_place else 2**20 + 6 * block)
+    assert peak(lambda: source.sum(kind, theta)) < (2**20 if in_place else 2**20 + 12 * block)
 
 
 @pytest.mark.parametrize("layout", ["float32", "columns", "strided", "int8"])

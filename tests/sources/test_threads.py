@@ -309,7 +309,7 @@ def nested():
 
 caller = threading.Thread(target=nested, daemon=True)
 caller.start()
-caller.join(5)
+caller.join(3)
 os._exit(0)
 """
     assert run_python(SETUP + code) == "done"

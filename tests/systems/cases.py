@@ -1,4 +1,4 @@
-"""Systems to hold the laws against: every class of the registry, as it comes and in the settings listed here."""
+"""Systems to hold the laws of regression against: those of the registry, as they come and in the settings listed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from adaline.systems import SYSTEMS
+from adaline.systems import SYSTEMS, LinearSystem
 
 Array = NDArray[np.float64]
 Make = Callable[[], Any]
+
+REGRESSIONS: dict[str, type[Any]] = {name: cls for name, cls in SYSTEMS.items() if issubclass(cls, LinearSystem)}
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearRegression": [{"fit_intercept": False}, {"solver": "qr"}, {"solver": "svd"}, {"solver": "normal"}],
@@ -30,7 +32,7 @@ NEEDS_ROWS = [("Ridge", {"criterion": "loo"})]
 def systems(without: list[tuple[str, dict[str, Any]]] | None = None) -> list[Any]:
     """Parameters for pytest: functions that make a system."""
     out = []
-    for name, cls in SYSTEMS.items():
+    for name, cls in REGRESSIONS.items():
         for settings in ({}, *SETTINGS.get(name, [])):
             if (name, settings) not in (without or []):
                 shown = ", ".join(f"{key}={value}" for key, value in settings.items())

@@ -17,10 +17,9 @@ from sklearn.exceptions import NotFittedError
 import adaline
 from adaline import AdalineError, LinearRegression, Ridge, Status
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
-from adaline.systems import SYSTEMS
-from tests.systems.cases import data, theta
+from tests.systems.cases import REGRESSIONS, data, theta
 
-EACH = pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+EACH = pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 BAD = pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
 
 

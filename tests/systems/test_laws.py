@@ -191,6 +191,8 @@ def test_a_file_sorted_by_a_column_of_large_mean_loses_no_digits(make: Make) -> 
 @pytest.mark.parametrize("make", systems())
 def test_the_number_of_threads_changes_no_bit(make: Make, threads: Any) -> None:
     X, y = big()
+    if getattr(make(), "criterion", None) == "loo":  # many passes: two blocks will do
+        X, y = X[:70_000], y[:70_000]
     found = []
     for n in (1, 2, 3, 8):
         threads(n)

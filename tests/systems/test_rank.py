@@ -185,3 +185,23 @@ def test_the_condition_is_that_of_centred_columns_of_equal_length() -> None:
     Z = X - X.mean(axis=0)
     expected = np.linalg.cond(Z / np.linalg.norm(Z, axis=0))
     assert LinearRegression().fit(X, y).certificate_.condition == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e5])
+@pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
+@pytest.mark.parametrize("place", [0, 2, 4])
+@pytest.mark.parametrize("solver", DIRECT)
+def test_a_constant_column_changes_nothing_else(solver: str, place: int, value: float, condition: float) -> None:
+    base, y = data()
+    u, _, vt = np.linalg.svd(base - base.mean(axis=0), full_matrices=False)
+    X = u * np.geomspace(1, 1 / condition, 4) @ vt
+    plain = LinearRegression(solver=solver).fit(X, y)
+    model = LinearRegression(solver=solver).fit(np.insert(X, place, value, axis=1), y)
+    assert model.coef_[place] == 0.0
+    np.testing.assert_allclose(np.delete(model.coef_, place), plain.coef_, rtol=1e-12)
+    expected, found = (
+        np.array([row["std_error"] for row in fit.summary().to_dict()["coefficients"]]) for fit in (plain, model)
+    )
+    np.testing.assert_allclose(np.delete(found, 1 + place), expected, rtol=1e-9)
+    assert model.certificate_.digits > 12
+    assert model.certificate_.passes <= plain.certificate_.passes + 2

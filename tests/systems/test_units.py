@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn import linear_model
 
 from adaline import LinearRegression
-from adaline.systems import SYSTEMS
-from tests.systems.cases import NEEDS_ROWS, OWN_UNITS, Make, data, systems
+from tests.systems.cases import NEEDS_ROWS, OWN_UNITS, REGRESSIONS, Make, data, systems
 
 
 @pytest.mark.parametrize("reach", [3, 40, 300])
@@ -78,7 +77,7 @@ def test_powers_of_ten_change_the_predictions_by_rounding_only(make: Make, seed:
     assert change < (1e-14 if isinstance(model, LinearRegression) else 1e-8) * max(condition, 10.0)
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_columns_of_small_scale_are_not_dropped(system: type[Any]) -> None:
     """Two informative columns with scales 2e6 and 0.3: scikit-learn 1.9 loses one of them without a word."""
     rng = np.random.default_rng(0)
@@ -95,7 +94,7 @@ def test_the_trap_catches_scikit_learn() -> None:
     assert linear_model.LinearRegression().fit(X, y).score(X, y) < 0.9
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 @pytest.mark.parametrize("mean", [1e6, 1e9, -1e12])
 def test_a_mean_that_dwarfs_the_spread_does_no_harm(system: type[Any], mean: float) -> None:
     rng = np.random.default_rng(1)
@@ -107,7 +106,7 @@ def test_a_mean_that_dwarfs_the_spread_does_no_harm(system: type[Any], mean: flo
     assert shifted.certificate_.digits > 10
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_a_mean_that_dwarfs_the_spread_does_little_harm_to_streams(system: type[Any]) -> None:
     rng = np.random.default_rng(1)
     steps = rng.integers(-512, 512, size=(500, 2)) / 128.0
@@ -141,7 +140,7 @@ def test_targets_of_huge_and_tiny_magnitude_give_the_right_result(make: Make, si
 
 
 @pytest.mark.parametrize("size", [1e300, 1e-300, 1e150, 1e-150])
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_huge_and_tiny_magnitudes_are_summarised(system: type[Any], size: float) -> None:
     X, y = data()
     X, y = X / np.abs(X).max(), y / np.abs(y).max()

@@ -45,11 +45,13 @@ class Covariance:
 
     def std_errors(self) -> Array:
         """Return the standard errors of (w0, w), NaN for an intercept that is not there."""
-        features = self.fit.solution.theta.shape[1] - 1
-        out = np.asarray(np.linalg.norm(self.along(np.eye(1 + features)), axis=1))
-        if not factor_of(self.fit).frame.intercept:
+        frame = factor_of(self.fit).frame
+        units = np.concatenate([[0], frame.scale])
+        scaled = np.diag(np.exp2(np.clip(units, -1000, 1000)))
+        out = np.ldexp(lengths(self.along(scaled)), -np.clip(units, -1000, 1000))
+        if not frame.intercept:
             out[0] = np.nan
-        return out
+        return np.asarray(out)
 
     def model_f(self) -> float:
         """Return the F statistic of all slopes being zero: NaN if the covariance has too low a rank."""
@@ -116,9 +118,16 @@ def estimates(fit: Fit, k: int, contrasts: Array) -> Array:
     return np.asarray(np.where(less, raw.sum(axis=1), about.sum(axis=1)))
 
 
+def lengths(rows: Array) -> Array:
+    """Return the norms of rows of any magnitude."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    return np.asarray(unit * np.linalg.norm(rows / unit[:, None], axis=1))
+
+
 def quadratic(root: Array, difference: Array) -> float:
     """Return d'(root root')^-1 d, or NaN where root has dependent rows."""
-    length = np.linalg.norm(root, axis=1)
+    length = lengths(root)
     if not (length > 0).all() or root.shape[0] > root.shape[1]:
         return np.nan
     u, s, _ = np.linalg.svd(root / length[:, None], full_matrices=False)

@@ -98,7 +98,7 @@ def read_hypotheses(
 
 def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[str]) -> tuple[float, float]:
     """Return F and its p value for one target."""
-    if covariance.fit.penalty.any():
+    if covariance.fit.ridge.any():
         raise InvalidParameter(
             "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
             "Use LinearRegression, or penalty=0."
@@ -113,6 +113,8 @@ def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[st
             "are linear combinations of others (see aliased_). Drop those columns."
         )
     difference = estimates(covariance.fit, covariance.k, matrix) - value
+    if not covariance.root.any():  # a perfect fit
+        return (np.inf, 0.0) if difference.any() else (np.nan, np.nan)
     squares = quadratic(covariance.along(matrix), difference)
     if np.isnan(squares):
         raise InvalidParameter(

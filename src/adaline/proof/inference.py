@@ -73,7 +73,7 @@ def infer(
         model = p - intercept
         f, f_freedom = ((total - squares) / model / variance if model > 0 else np.nan), freedom
     if robust is not None:
-        f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
+        f, f_freedom = (np.nan if fit.ridge.any() else robust.model_f()), robust.freedom
     reach = quantile(judge, level)
     likelihood = -0.5 * n * (np.log(2 * np.pi) + np.log(squares / n) + 1.0) if squares > 0 else np.inf
     likelihood += 0.5 * sample.log_weight

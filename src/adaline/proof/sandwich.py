@@ -19,6 +19,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host
 from adaline.proof.covariance import Covariance, classical, factor_of, offset
 from adaline.proof.sample import Sample
+from adaline.solvers.factor import EPS
 from adaline.solvers.fit import Fit
 from adaline.sources import Source
 from adaline.sums import GroupScores, Lens, Scores
@@ -30,6 +31,7 @@ POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}
 ERRORS = ("classical", *POWERS, "cluster")
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9
 FULL_LEVERAGE = 1e-12
+FEW_GROUPS = 4
 
 
 def check_errors(errors: str) -> None:
@@ -135,17 +137,21 @@ def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[C
     count = len(scores.groups)
     if count < 2:
         raise InvalidData("errors='cluster' needs at least 2 groups: one group says nothing about their variation")
-    meat, out = scores.meat, []
+    out = []
     for k in range(len(fit.squares)):
         scale = count / (count - 1.0) * (sample.n - 1.0) / (sample.n - float(fit.trace[k]))
-        out.append(Covariance(fit, k, _root(fit, k, meat[k], scale), count - 1.0, "cluster"))
+        if count <= FEW_GROUPS * scores.scores.shape[2]:  # the scores are a root themselves, and show its rank
+            root = np.ldexp(np.sqrt(scale) * scores.scores[:, k].T, factor_of(fit).frame.target_scale[k])
+        else:
+            root = _root(fit, k, scores.meat(k), scale)
+        out.append(Covariance(fit, k, root, count - 1.0, "cluster"))
     return out
 
 
 def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
     """Return a root of scale times the meat in raw units of the target."""
     values, vectors = np.linalg.eigh(meat)
-    root = vectors * np.sqrt(scale * np.maximum(values, 0.0))
+    root = vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0))
     return np.asarray(np.ldexp(root, factor_of(fit).frame.target_scale[k]))
 
 

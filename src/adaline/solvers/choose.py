@@ -47,40 +47,40 @@ def sums(source: Source, intercept: bool) -> Moments:
     return moments.about_mean() if intercept else moments
 
 
-def solve(source: Source, moments: Moments, intercept: bool, penalty: Array, solver: str = "auto") -> Fit:
-    """Solve least squares, or ridge with penalty (D,) in raw units, given the sums and the rows they came from."""
+def solve(source: Source, moments: Moments, intercept: bool, ridge: Array, solver: str = "auto") -> Fit:
+    """Solve least squares, or ridge with square roots of penalties (D,), given the sums and the rows they came from."""
     if solver in ("qr", "svd"):
-        return _by_triangle(source, moments, intercept, penalty, solver)
-    normal = solve_gram(moments, intercept, penalty)
+        return _by_triangle(source, moments, intercept, ridge, solver)
+    normal = solve_gram(moments, intercept, ridge)
     factor = normal.factor
     small = source.n_rows * source.shape.features < SMALL
     limit = SMALL_CONDITION if small else LARGE_CONDITION
-    if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit):
-        return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
+    if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit or not factor.decided):
+        return _by_triangle(source, moments, intercept, ridge, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
-    out = None if small else normal.bounded(penalty)
+    out = None if small else normal.bounded(ridge)
     if out is None or not promised(moments, factor.length, out):
-        out = refine(source, factor, normal.u, np.ldexp(penalty, -2 * factor.frame.scale))
+        out = refine(source, factor, normal.u, ridge)
         how += ", refined"
-    return assemble(moments, factor, out, penalty, how)
+    return assemble(moments, factor, out, ridge, how)
 
 
-def solve_wide(source: Source, intercept: bool, penalty: Array) -> Fit:
+def solve_wide(source: Source, intercept: bool, ridge: Array) -> Fit:
     """Solve without a D x D matrix."""
     if 8 * source.n_rows**2 <= GRAM_BYTES:
-        return dual.solve(source, intercept, penalty)
+        return dual.solve(source, intercept, ridge)
     if source.sparse:
-        return lsmr.solve(source, intercept, penalty)
+        return lsmr.solve(source, intercept, ridge)
     raise InvalidParameter(
         f"{source.n_rows} x {source.shape.features} dense: both X'X and XX' exceed the limit of "
         f"{GRAM_BYTES >> 20} MiB. Drop columns, give X as a sparse matrix, or use solver='gradient'."
     )
 
 
-def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: Array, solver: str) -> Fit:
-    factor, out = solve_triangle(source, moments, intercept, penalty, solver == "svd")
+def _by_triangle(source: Source, moments: Moments, intercept: bool, ridge: Array, solver: str) -> Fit:
+    factor, out = solve_triangle(source, moments, intercept, ridge, solver == "svd")
     how = "triangle (SVD), refined" if isinstance(factor, SpectralFactor) else "triangle (QR), refined"
-    return assemble(moments, factor, out, penalty, how)
+    return assemble(moments, factor, out, ridge, how)
 
 
 def promised(moments: Moments, length: Array, out: Refined) -> bool:

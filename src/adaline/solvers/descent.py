@@ -114,9 +114,10 @@ def descend(quadratic: Quadratic, start: Array, rate: Array, rule: Rule) -> Path
             return Path(v, history, Status.SOLVED)
         if rule.stop_error is not None and history[-1] <= rule.stop_error:
             return Path(v, history, Status.SOLVED)
-        v = v + (rate @ gradient if rate.ndim == 2 else rate * gradient)
-        gradient = quadratic.gradient(v)
-        history.append(quadratic.error(v, gradient))
+        with np.errstate(over="ignore", invalid="ignore"):
+            v = v + (rate @ gradient if rate.ndim == 2 else rate * gradient)
+            gradient = quadratic.gradient(v)
+            history.append(quadratic.error(v, gradient))
         if not history[-1] <= DIVERGED * scale:
             return Path(best, history[:-1], Status.DIVERGED)
         if history[-1] <= lowest:
@@ -176,7 +177,10 @@ def read_init(init: Any, targets: int, columns: int) -> Array:
     """Return the start as (K, 1 + D)."""
     if init is None:
         return np.zeros((targets, columns))
-    start = np.asarray(init, dtype=np.float64)
+    try:
+        start = np.asarray(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"init must be {columns} numbers for each target, intercept first, got {init!r}") from None
     if start.size != targets * columns or not np.isfinite(start).all():
         raise InvalidParameter(
             f"init has shape {start.shape}; it must hold {columns} finite numbers for each target, intercept first"

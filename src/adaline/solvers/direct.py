@@ -1,6 +1,6 @@
 """Least squares and ridge from sums, (5.8) and (5.13): solve, bound the error, refine where the bound asks for it.
 
-(S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P = diag(penalty)
+(S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P = diag(ridge^2)
 """
 
 from __future__ import annotations
@@ -32,42 +32,44 @@ class Normal:
     relative: Array
     u: Array
 
-    def bounded(self, penalty: Array) -> Refined:
+    def bounded(self, ridge: Array) -> Refined:
         """Return the solution with an a-priori bound on its errors."""
         factor, u, moments = self.factor, self.u, self.moments
         frame = factor.frame
         d = frame.features
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
-        squares = np.maximum(squares - u**2 @ np.ldexp(penalty, -2 * frame.scale), 0.0)
+        squares = np.maximum(squares - ((u * frame.scaled(ridge)) ** 2).sum(axis=1), 0.0)
         error = prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
         mean = np.abs(frame.scaled_mean()[0])
         theta = start_with_intercept(factor, u)[0]
         mean_t = np.abs(np.ldexp(frame.mean_hi[d:], -frame.target_scale))
-        constant = error @ mean + 4 * ROUNDING * (np.abs(u) @ mean + mean_t)
+        # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
+        blur = np.sqrt(ROUNDING * moments.noise / max(frame.weight, 1.0)) * frame.intercept
+        constant = error @ mean + 4 * ROUNDING * (np.abs(u) @ mean + mean_t) + np.abs(u) @ blur[:d] + blur[d:]
         gradient = size / np.sqrt(max(d, 1))
         return Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
 
 
-def solve_gram(moments: Moments, intercept: bool, penalty: Array) -> Normal:
+def solve_gram(moments: Moments, intercept: bool, ridge: Array) -> Normal:
     """Solve the normal equations from the sums."""
-    factor, relative = gram_factor(moments, intercept, penalty)
+    factor, relative = gram_factor(moments, intercept, ridge)
     d = factor.frame.features
     return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
 
 
 def solve_triangle(
-    source: Source, moments: Moments, intercept: bool, penalty: Array, spectral: bool
+    source: Source, moments: Moments, intercept: bool, ridge: Array, spectral: bool
 ) -> tuple[Factor, Refined]:
     """Solve from the triangle and refine."""
     triangle = source.sum(Triangle, centred=intercept)
-    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
-    out = refine(source, factor, u, np.ldexp(penalty, -2 * factor.frame.scale))
+    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, ridge, spectral)
+    out = refine(source, factor, u, ridge)
     return factor, Refined(out.theta, out.error, out.squares, out.gradient, out.gap, out.passes + 1)
 
 
-def assemble(moments: Moments, factor: Factor, out: Refined, penalty: Array, solver: str) -> Fit:
+def assemble(moments: Moments, factor: Factor, out: Refined, ridge: Array, solver: str) -> Fit:
     """Put a solution back into raw units, with its certificate."""
     frame = factor.frame
     d = frame.features
@@ -75,21 +77,19 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: Array, sol
     length = np.concatenate([[np.sqrt(frame.weight)], factor.length])
     error = out.error
     if isinstance(factor, SpectralFactor) and factor.rank < d:
-        # the directions cut off are known to rounding times condition; so is the projection that removes them
-        slack = 16 * ROUNDING * factor.condition * np.abs(out.theta[:, 1:] * factor.raw).max(axis=1, initial=0.0)
-        error = error + np.column_stack([0 * slack, slack[:, None] / factor.raw])
-        error[:, 0] += error[:, 1:] @ np.abs(frame.scaled_mean()[0])
+        doubt = factor.doubt(out.theta[:, 1:])
+        error = error + np.column_stack([doubt @ np.abs(frame.scaled_mean()[0]), doubt])
     found = digits(error, out.theta, length) if factor.decided else 0.0
     unit = np.exp2(frame.target_scale)
     squares = out.squares * unit**2
-    ridge = (theta[:, 1:] ** 2) @ penalty
+    pull = ((theta[:, 1:] * ridge) ** 2).sum(axis=1)
     status = judge(factor, found)
     return Fit(
         solution=Solution(
             theta,
             certificate(
                 status=status,
-                objective=float(0.5 * (squares + ridge).sum()),
+                objective=float(0.5 * (squares + pull).sum()),
                 gradient=float((out.gradient * unit).max() * np.sqrt(frame.weight)),
                 gap=float((out.gap * unit**2).sum()),
                 digits=found,
@@ -102,19 +102,18 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: Array, sol
         squares=squares,
         total=moments.second.diagonal()[d:] * np.exp2(2 * moments.exponent[d:]),
         factor=factor,
-        trace=np.full(len(theta), frame.intercept + _trace(factor, penalty)),
+        trace=np.full(len(theta), frame.intercept + _trace(factor, ridge)),
         rows=moments.rows,
         weight=moments.weight,
-        penalty=penalty,
+        ridge=ridge,
     )
 
 
-def _trace(factor: Factor, penalty: Array) -> float:
+def _trace(factor: Factor, ridge: Array) -> float:
     """Return tr((S + P)^-1 S) = rank - tr((S + P)^-1 P)."""
-    if not penalty.any():
+    if not ridge.any():
         return float(factor.rank)
-    ridge = np.ldexp(penalty, -2 * factor.frame.scale)
-    return float(factor.rank - (factor.inverse_lengths() ** 2) @ ridge)
+    return float(factor.rank - ((factor.inverse_lengths() * factor.frame.scaled(ridge)) ** 2).sum())
 
 
 def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
@@ -130,10 +129,10 @@ def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) 
     return np.asarray(SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
-def solve_sums(moments: Moments, intercept: bool, penalty: Array) -> Fit:
+def solve_sums(moments: Moments, intercept: bool, ridge: Array) -> Fit:
     """Solve from sums alone, as streams, merged and thinned models must."""
-    normal = solve_gram(moments, intercept, penalty)
-    return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
+    normal = solve_gram(moments, intercept, ridge)
+    return assemble(moments, normal.factor, normal.bounded(ridge), ridge, gram_name(normal.factor) + " on sums")
 
 
 def gram_name(factor: Factor) -> str:

@@ -23,17 +23,17 @@ WELL_CONDITIONED = 1e5
 STEPS = 2
 
 
-def column_scale(penalty: Array) -> Array:
-    """Return 1/sqrt(penalty), or ones where nothing is penalised; an unpenalised constant column drops out."""
-    if not penalty.any():
-        return np.ones_like(penalty)
-    return np.divide(1.0, np.sqrt(penalty), out=np.zeros_like(penalty), where=penalty > 0)
+def column_scale(ridge: Array) -> Array:
+    """Return 1/ridge, or ones where nothing is penalised; an unpenalised constant column drops out."""
+    if not ridge.any():
+        return np.ones_like(ridge)
+    return np.divide(1.0, ridge, out=np.zeros_like(ridge), where=ridge > 0)
 
 
-def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
-    """Solve least squares of minimum norm, or ridge with penalty (D,), for few rows."""
-    ridge = float(penalty.any())
-    scale = column_scale(penalty)
+def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
+    """Solve least squares of minimum norm, or ridge with square roots of penalties (D,), for few rows."""
+    lift = float(ridge.any())
+    scale = column_scale(ridge)
     gram, mean = source.outer(intercept, scale)
     t = source.target()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
@@ -42,8 +42,8 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
     root = np.sqrt(weight)
     mean_t = weight @ t / weight.sum() * intercept
     rhs = root[:, None] * (t - mean_t)
-    gram[np.diag_indices_from(gram)] += ridge
-    inverse, rank, condition = _invert(gram, root / np.linalg.norm(root) if intercept and not ridge else None)
+    gram[np.diag_indices_from(gram)] += lift
+    inverse, rank, condition, decided = _invert(gram, root / np.linalg.norm(root) if intercept and not lift else None)
 
     def back(a: Array) -> Array:
         u = root[:, None] * a
@@ -56,30 +56,30 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
     w = back(a)
     before = np.abs(a).max(axis=0)
     for _ in range(STEPS):
-        step = inverse(missing(w) - ridge * a)
+        step = inverse(missing(w) - lift * a)
         dw = back(step)
         rho = np.minimum(np.abs(step).max(axis=0) / np.maximum(before, np.finfo(float).tiny), 1.0)
         before = np.abs(step).max(axis=0)
         a, w = a + step, w + dw
     residual = missing(w)
-    left = residual - ridge * a
+    left = residual - lift * a
     squares = (residual**2).sum(axis=0)
     error = rho * np.abs(dw).max(axis=0) + 8 * EPS * condition * np.abs(w).max(axis=0)
     theta = np.column_stack([mean_t - mean @ w, w.T])
     errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.tile(error[:, None], len(mean))])
     features = source.shape.features
-    trace = source.n_rows - np.trace(inverse(np.eye(source.n_rows))) if ridge else rank
+    trace = source.n_rows - np.trace(inverse(np.eye(source.n_rows))) if lift else rank
     return Fit(
         Solution(
             theta,
             certificate(
-                status=Status.SOLVED if ridge or rank == features else Status.RANK_DEFICIENT,
-                objective=float(0.5 * (squares + (w.T**2) @ penalty).sum()),
+                status=Status.SOLVED if lift else Status.RANK_DEFICIENT if decided else Status.RANK_UNCERTAIN,
+                objective=float(0.5 * (squares + ((w.T * ridge) ** 2).sum(axis=1)).sum()),
                 gradient=float(np.abs(back(left) / np.where(scale > 0, scale, 1.0)[:, None]).max(initial=0.0)),
-                gap=float(0.5 * (left * (inverse(left) if ridge else left)).sum()),
-                digits=digits(errors, theta, np.ones(1 + features)),
+                gap=float(0.5 * (left * (inverse(left) if lift else left)).sum()),
+                digits=digits(errors, theta, np.ones(1 + features)) if decided else 0.0,
                 condition=condition,
-                rank=features if ridge else rank,
+                rank=features if lift else rank,
                 passes=4 + 2 * STEPS,
                 solver="dual (N x N)",
             ),
@@ -90,21 +90,23 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
         trace=np.full(t.shape[1], float(trace) + intercept),
         rows=source.n_rows,
         weight=float(weight.sum()),
-        penalty=penalty,
+        ridge=ridge,
     )
 
 
-def _invert(gram: Array, fill: Array | None) -> tuple[Callable[[Array], Array], int, float]:
-    """Return the (pseudo-)inverse of a positive semidefinite matrix as a function, its rank and sqrt(condition)."""
+def _invert(gram: Array, fill: Array | None) -> tuple[Callable[[Array], Array], int, float, bool]:
+    """Return the (pseudo-)inverse of a positive semidefinite matrix as a function, its rank, sqrt(condition), and
+    whether the rank is beyond doubt: eigenvalues cut off cannot be told from small ones, but for the one filled in."""
     n = len(gram)
     filled = gram if fill is None else gram + np.mean(gram.diagonal()) * np.outer(fill, fill)
     r, info = lapack.dpotrf(filled, lower=0, clean=1)
     if info == 0:
         condition = estimate_condition(filled, r)
         if condition < WELL_CONDITIONED:
-            return lambda g: np.asarray(lapack.dpotrs(r, g)[0]), n - (fill is not None), condition
+            return lambda g: np.asarray(lapack.dpotrs(r, g)[0]), n - (fill is not None), condition, True
     values, vectors = np.linalg.eigh(gram)
     kept = values > 4 * n * EPS * max(values[-1], 0.0)
     values, vectors = values[kept], vectors[:, kept]
     condition = float(np.sqrt(values[-1] / values[0])) if len(values) else 1.0
-    return lambda g: np.asarray(vectors @ ((vectors.T @ g) / values[:, None])), len(values), condition
+    decided = len(values) >= n - (fill is not None)
+    return lambda g: np.asarray(vectors @ ((vectors.T @ g) / values[:, None])), len(values), condition, decided

@@ -2,7 +2,8 @@
 
     S + P = L C L,   L = diag(length), C with unit diagonal (equilibrated)
 
-C = R'R by Cholesky or from the triangle, or C = V diag(s^2) V' where it is numerically singular. A factor answers two
+P = diag(ridge^2): a penalty is the same as rows diag(ridge) under X. C = R'R by Cholesky or from the triangle, or
+C = V diag(s^2) V' where it is numerically singular. A factor answers two
 questions: `solve(g)` = (S + P)^-1 g, and `half(b)`, whose squared row norms are b'(S + P)^-1 b (standard errors,
 leverages). All vectors are in scaled coordinates: column j times 2^-exponent[j].
 
@@ -28,6 +29,7 @@ Mask = NDArray[np.bool_]
 
 EPS = 2 * ROUNDING
 EXACT_CONDITION = 32
+CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Frame:
     def target_scale(self) -> Array:
         """Exponents of the targets, as whole numbers."""
         return self.exponent[self.features :].astype(np.int64)
+
+    def scaled(self, values: Array) -> Array:
+        """Return values in the units of the features, (D,), in scaled coordinates."""
+        return np.asarray(np.ldexp(values, -self.scale))
 
     def scaled_mean(self) -> tuple[Array, Array]:
         """Return the means of the features in scaled coordinates, hi and lo."""
@@ -147,9 +153,14 @@ class SpectralFactor(Factor):
         self.v, self.s = v[:, :rank], s[:rank]
         scale = frame.scale - frame.scale.min(initial=0)
         self.raw = np.exp2(-np.minimum(scale, 500.0))
-        null = v[:, rank:] * (self.raw / length)[:, None]
+        outside = v[:, rank:]
+        if condition < CLEAN_CONDITION:  # columns that no dependence touches must not be touched by its rounding
+            outside = outside * (np.linalg.norm(outside, axis=1) > CLEAN)[:, None]
+        self.reach = self.raw / length * (alive & (np.abs(outside).max(axis=1, initial=0.0) > 0))
+        null = outside * (self.raw / length)[:, None]
         size = np.linalg.norm(null, axis=0)
         self.null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
+        self.size = float(size.min(initial=np.inf))
 
     def half(self, b: Array) -> Array:
         """Return diag(1/s) V' L^-1 applied to the part of b that the rows span."""
@@ -160,6 +171,14 @@ class SpectralFactor(Factor):
     def solve(self, g: Array) -> Array:
         """Return the minimum-norm solution of (S + P) u = g."""
         return self.project(((g / self.length) @ self.v / self.s**2) @ self.v.T / self.length)
+
+    def doubt(self, u: Array) -> Array:
+        """Bound the error (K, D) of a projected solution: null vectors are known to rounding times condition."""
+        blur = 16 * ROUNDING * self.condition * self.reach / self.size
+        w = np.abs(u) * self.raw
+        shadow = np.linalg.norm(self.null, axis=1)
+        out = w.max(axis=1, keepdims=True) * blur * np.sqrt(len(blur)) + (w @ blur)[:, None] * shadow
+        return np.asarray(out / self.raw)
 
     def project(self, u: Array) -> Array:
         """Return the solution of minimum norm in raw units among those that differ from u by what was cut off."""
@@ -201,13 +220,12 @@ def _share(whole: Array, part: Array) -> Array:
     return np.asarray(np.linalg.norm(part, axis=1) / np.where(size > 0, size, 1.0))
 
 
-def gram_factor(moments: Moments, intercept: bool, penalty: Array) -> tuple[CholeskyFactor | SpectralFactor, Array]:
+def gram_factor(moments: Moments, intercept: bool, ridge: Array) -> tuple[CholeskyFactor | SpectralFactor, Array]:
     """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
     frame = moments_frame(moments, intercept)
     d = frame.features
     gram, noise = moments.second[:d, :d], moments.noise[:d]
-    ridge = np.ldexp(penalty, -2 * frame.scale)
-    diagonal = gram.diagonal() + ridge
+    diagonal = gram.diagonal() + frame.scaled(ridge) ** 2
     alive = diagonal > 4 * noise
     length = np.sqrt(np.where(alive, diagonal, 1.0))
     c = gram / np.outer(length, length)
@@ -224,6 +242,7 @@ def gram_factor(moments: Moments, intercept: bool, penalty: Array) -> tuple[Chol
         if contraction < 0.1:
             factor = CholeskyFactor(frame, length, alive, r, condition)
             factor.contraction = contraction
+            factor.decided = not diagonal[~alive].any()
             return factor, relative
     if not alive.all():
         c[~alive, ~alive] = 0.0
@@ -233,12 +252,12 @@ def gram_factor(moments: Moments, intercept: bool, penalty: Array) -> tuple[Chol
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
     spectral = SpectralFactor(frame, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
     spectral.contraction = cut * spectral.condition**2
-    spectral.decided = rank == int(alive.sum())
+    spectral.decided = rank == int(alive.sum()) and not diagonal[~alive].any()
     return spectral, relative
 
 
 def triangle_factor(
-    triangle: Triangle, features: int, weight: float, penalty: Array, spectral: bool
+    triangle: Triangle, features: int, weight: float, ridge: Array, spectral: bool
 ) -> tuple[CholeskyFactor | SpectralFactor, Array]:
     """Factor the triangle; also return the solution u = L^-1 R^-1 (rotated targets), (K, D)."""
     ones = int(triangle.centred)
@@ -253,35 +272,43 @@ def triangle_factor(
     inner = r[ones:, ones:]
     length = np.linalg.norm(inner[:, :features], axis=0)
     alive = length > 16 * EPS * whole[:features]
-    ridge = np.sqrt(np.ldexp(penalty, -2 * frame.scale))
+    constant = not length[~alive].any()
+    ridge = frame.scaled(ridge)
     alive |= ridge > 0
-    stacked = np.zeros((len(inner) + features, inner.shape[1]))
-    stacked[: len(inner)] = inner
-    stacked[len(inner) :, :features] = np.diag(ridge)
     length = np.where(alive, np.hypot(length, ridge), 1.0)
-    stacked[:, :features] *= alive / length
-    qr, _, _, _ = lapack.dgeqrf(np.asfortranarray(stacked))
-    q = len(triangle.exponent)
-    full = np.zeros((max(q, features), q))
-    full[: min(len(qr), q)] = np.triu(qr[:q])
-    c_r, rotated = full[:features, :features], full[:features, features:].T
-    u, s, vt = np.linalg.svd(c_r)
+    kept = np.flatnonzero(alive)
+    a, targets = len(kept), inner.shape[1] - features
+    stacked = np.zeros((len(inner) + features, a + targets))
+    stacked[: len(inner)] = inner[:, np.append(kept, np.arange(features, inner.shape[1]))]
+    stacked[len(inner) + kept, np.arange(a)] = ridge[kept]
+    stacked[:, :a] /= length[kept]
+    qr = lapack.dgeqrf(np.asfortranarray(stacked))[0]
+    r = np.zeros((a, a + targets))
+    r[: len(qr)] = np.triu(qr[:a])
+    u, s, vt = np.linalg.svd(r[:, :a])
     tolerance = 2 * (features + 10) * EPS
-    raw = np.hypot(whole[:features], np.sqrt(weight) * np.abs(frame.scaled_mean()[0])) / length * alive
+    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(frame.scaled_mean()[0][kept])) / length[kept]
     doubt = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding the raw columns can make of s
-    largest = s[0] if features else 0.0
+    largest = s[0] if a else 0.0
     rank = int((s > np.maximum(tolerance * largest, doubt)).sum())
     factor: CholeskyFactor | SpectralFactor
-    if rank == int(alive.sum()) and not spectral:
-        c_r = c_r + np.diag(1.0 * ~alive)
-        factor = CholeskyFactor(frame, length, alive, c_r, float(s[0] / s[rank - 1]) if rank else 1.0)
-        start = rotated @ factor.root.T * (alive / length)
+    start = np.zeros((targets, features))
+    if rank == a and not spectral:
+        c_r = np.eye(features)
+        c_r[np.ix_(kept, kept)] = r[:, :a]
+        factor = CholeskyFactor(frame, length, alive, c_r, float(s[0] / s[-1]) if a else 1.0)
+        start[:, kept] = r[:, a:].T
+        start = start @ factor.root.T * (alive / length)
     else:
-        along = rotated @ u
-        factor = SpectralFactor(frame, length, alive, vt.T, s, rank)
+        v = np.zeros((features, features))
+        v[kept, :a] = vt.T
+        v[~alive, a:] = np.eye(features - a)
+        factor = SpectralFactor(frame, length, alive, v, np.append(s, np.zeros(features - a)), rank)
         factor.decided = not (s[rank:] > tolerance * largest).any()
-        start = factor.project((along[:, :rank] / s[:rank]) @ vt[:rank] / length)
+        start[:, kept] = (r[:, a:].T @ u[:, :rank] / s[:rank]) @ vt[:rank]
+        start = factor.project(start / length)
     factor.contraction = 4 * tolerance * factor.condition
+    factor.decided &= constant
     return factor, start
 
 
@@ -296,7 +323,7 @@ def estimate_condition(c: Array, r: Array) -> float:
     """Return sqrt of the condition of C = R'R, which is that of the design; large ones by power iteration."""
     if len(c) <= EXACT_CONDITION:
         values = lapack.dsyevd(c, compute_v=0)[0]
-        return float(np.sqrt(values[-1] / max(values[0], np.finfo(float).tiny)))
+        return float(np.sqrt(values[-1] / max(values[0], 1e-300 * values[-1])))
     v = np.cos(np.arange(1.0, len(c) + 1.0))
     w = v.copy()
     largest = smallest = 1.0

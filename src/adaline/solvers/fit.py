@@ -31,7 +31,7 @@ class Fit:
     factor : of the penalised second moments; None for wide and iterative solvers.
     trace : (K,) trace of the hat matrix, intercept included: the effective number of parameters.
     rows, weight : number of rows, and the sum of their weights.
-    penalty : (D,) in raw units.
+    ridge : (D,) square roots of the penalties, in raw units.
     """
 
     solution: Solution
@@ -41,7 +41,7 @@ class Fit:
     trace: Array
     rows: int
     weight: float
-    penalty: Array
+    ridge: Array
 
 
 def raw_theta(frame: Frame, theta: Array) -> Array:

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import lsmr as scipy_lsmr
 
 from adaline.results import Solution, Status
 from adaline.solvers.dual import column_scale
+from adaline.solvers.factor import EPS
 from adaline.solvers.fit import Fit, certificate, digits
 from adaline.sources import Source
 
@@ -23,8 +24,8 @@ MAX_STEPS = 20_000
 RUNS = 2
 
 
-def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
-    """Solve least squares of minimum norm, or ridge with penalty (D,)."""
+def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
+    """Solve least squares of minimum norm, or ridge with square roots of penalties (D,)."""
     n, d = source.n_rows, source.shape.features
     weight = np.ones(n) if source.weight is None else source.weight
     root = np.sqrt(weight)
@@ -34,9 +35,9 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
     mean_t = weight @ t / total * intercept
     if not (np.isfinite(mean).all() and np.isfinite(source.rmatvec(weight)).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    ridge = float(penalty.any())
-    scale = column_scale(penalty)
-    if not ridge and n > d:
+    lift = float(ridge.any())
+    scale = column_scale(ridge)
+    if not lift and n > d:
         spread = source.spread(intercept)
         scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     operator = LinearOperator(
@@ -54,7 +55,7 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
         v, before = np.zeros(d), 0.0
         for _ in range(RUNS):
             residual = rhs[k] - operator.matvec(v)
-            step, stop, steps, found = _run(operator, residual, v, ridge)
+            step, stop, steps, found = _run(operator, residual, v, lift)
             v = v + step
             size = float(np.abs(scale * step).max())
             error[k] = size * min(size / before, 1.0) if before else size
@@ -65,7 +66,8 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
         w[k] = scale * v
         residual = rhs[k] - operator.matvec(v)
         squares[k] = residual @ residual
-        left = max(left, float(np.abs(operator.rmatvec(residual) - ridge * v).max()))
+        left = max(left, float(np.abs(operator.rmatvec(residual) - lift * v).max()))
+    error = error + 8 * EPS * condition * np.abs(w).max(axis=1)
     theta = np.column_stack([mean_t - w @ mean, w])
     errors = np.column_stack([error * np.abs(mean).sum(), np.tile(error[:, None], d)])
     return Fit(
@@ -73,9 +75,9 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
             theta,
             certificate(
                 status=Status.SOLVED if converged else Status.NOT_CONVERGED,
-                objective=float(0.5 * (squares + (w**2) @ penalty).sum()),
+                objective=float(0.5 * (squares + ((w * ridge) ** 2).sum(axis=1)).sum()),
                 gradient=left,
-                gap=float(0.5 * left**2 * d) if ridge else np.inf,
+                gap=float(0.5 * left**2 * d) if lift else np.inf,
                 digits=digits(errors, theta, np.ones(1 + d)),
                 condition=condition,
                 rank=min(n - intercept, d),
@@ -89,14 +91,14 @@ def solve(source: Source, intercept: bool, penalty: Array) -> Fit:
         trace=np.full(len(w), np.nan),
         rows=n,
         weight=float(total),
-        penalty=penalty,
+        ridge=ridge,
     )
 
 
-def _run(operator: LinearOperator, residual: Array, v: Array, ridge: float) -> tuple[Array, int, int, float]:
+def _run(operator: LinearOperator, residual: Array, v: Array, lift: float) -> tuple[Array, int, int, float]:
     """Solve for a correction of v; a penalty pulls on v + step, so it enters as extra rows."""
     n, d = operator.shape
-    if not ridge:
+    if not lift:
         step, stop, steps, *_, condition, _ = scipy_lsmr(
             operator, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
         )

@@ -38,9 +38,10 @@ class Refined:
     passes: int
 
 
-def refine(source: Source, factor: Factor, start: Array, penalty: Array) -> Refined:
-    """Refine scaled coefficients (K, D), to which the intercept is added; penalty (D,) in scaled units."""
+def refine(source: Source, factor: Factor, start: Array, ridge: Array) -> Refined:
+    """Refine scaled coefficients (K, D), to which the intercept is added; ridge (D,) in raw units."""
     frame = factor.frame
+    penalty = frame.scaled(ridge) ** 2
     mean_hi, mean_lo = frame.scaled_mean()
     length = factor.length
     hi, lo = start_with_intercept(factor, start)
@@ -116,6 +117,8 @@ def _floor(factor: Factor, theta: Array, squares: Array) -> Array:
     frame = factor.frame
     reach = factor.inverse_lengths() * factor.length
     raw = np.hypot(np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0]), factor.length)
+    mean_t = np.abs(np.ldexp(frame.mean_hi[frame.features :], -frame.target_scale))
     terms = frame.features * (np.abs(theta[:, 1:]) @ raw)
+    terms = terms + np.sqrt(frame.weight) * (np.abs(theta[:, 0]) + mean_t)  # t and w0 may cancel in the residual
     noise = reach.max(initial=0.0) * np.sqrt(frame.features * squares) + terms
     return np.asarray(TWOFOLD_ROUNDING * noise[:, None] * reach)

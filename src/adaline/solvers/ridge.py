@@ -28,13 +28,15 @@ LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eige
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues d (r,), squared target parts b2 (K, r), rest (K,), total weight N, whether there is an intercept."""
+    """Eigenvalues d (r,), squared target parts b2 (K, r), rest (K,), total weight N, an intercept or not; targets are
+    held times 2^-exponent (K,)."""
 
     d: Array
     b2: Array
     rest: Array
     weight: float
     intercept: bool
+    exponent: Array
 
     def squares(self, k: int, penalty: Array) -> Array:
         """Return RSS of target k at each penalty."""

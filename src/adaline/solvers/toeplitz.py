@@ -83,14 +83,14 @@ class ToeplitzFactor(Factor):
         diagonal = np.log(self.root.diagonal() * self.length) + self.frame.scale * np.log(2.0)
         return float(2 * diagonal.sum())
 
-    def bounded(self, moments: Moments, u: Array, ridge: Array) -> Refined:
-        """Return the solution u (K, D) with an a-priori bound on its errors; ridge (D,) is in scaled units.
+    def bounded(self, moments: Moments, u: Array, penalty: Array) -> Refined:
+        """Return the solution u (K, D) with an a-priori bound on its errors; penalty (D,) is in scaled units.
 
         As for the Gram matrix, with |C^-1 e_i|^2 <= norm(C^-1) (C^-1)_ii.
         """
         d = self.frame.features
         total = moments.second.diagonal()[d:]
-        squares = np.maximum(total - (u * moments.second[d:, :d]).sum(axis=1) - u**2 @ ridge, 0.0)
+        squares = np.maximum(total - (u * moments.second[d:, :d]).sum(axis=1) - u**2 @ penalty, 0.0)
         grain = np.sqrt(self.relative)
         push = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(moments.noise[d:] + 2 * ROUNDING * total)
         row = grain * np.sqrt(self.inverse_norm) * self.inverse_lengths()
@@ -123,21 +123,20 @@ def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
 
 def solve(source: Source | None, moments: Moments, penalty: float) -> Fit:
     """Solve Toeplitz normal equations given the sums, and the rows they came from where they are at hand."""
-    every = np.full(moments.shape.features, penalty)
+    ridge = np.full(moments.shape.features, np.sqrt(penalty))
     factor = toeplitz_factor(moments, penalty)
     if factor is None or (source is not None and factor.condition > choose.LARGE_CONDITION):
-        return solve_sums(moments, False, every) if source is None else choose.solve(source, moments, False, every)
+        return solve_sums(moments, False, ridge) if source is None else choose.solve(source, moments, False, ridge)
     d = factor.frame.features
-    ridge = np.ldexp(every, -2 * factor.frame.scale)
     u = factor.solve(moments.second[d:, :d])
-    out = factor.bounded(moments, u, ridge)
+    out = factor.bounded(moments, u, factor.frame.scaled(ridge) ** 2)
     how = "Toeplitz equations (Levinson)"
     if source is None:
         how += " on sums"
     elif source.n_rows * d < choose.SMALL or not choose.promised(moments, factor.length, out):
         out = refine(source, factor, u, ridge)
         how += ", refined"
-    return assemble(moments, factor, out, every, how)
+    return assemble(moments, factor, out, ridge, how)
 
 
 def _spectrum(c: Array) -> NDArray[np.complex128]:

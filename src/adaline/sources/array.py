@@ -124,7 +124,8 @@ class SparseSource(Source):
     def exponent(self) -> Array:
         """Column scales, from the largest magnitude in each column."""
         largest = np.zeros(self.shape.features)
-        np.maximum.at(largest, self.x.indices, np.abs(self.x.data))
+        with np.errstate(invalid="ignore"):
+            np.maximum.at(largest, self.x.indices, np.abs(self.x.data))
         reach = np.concatenate([largest, np.abs(self.t).max(axis=0, initial=0.0)])
         return exponents(reach, reach)
 

@@ -149,11 +149,10 @@ class GroupScores(Sum):
         targets = shape.targets - 1
         return cls(np.empty(0), np.empty((0, targets, size)), np.zeros(targets))
 
-    @property
-    def meat(self) -> Array:
-        """G, (K, m, m)."""
-        s = self.scores.transpose(1, 0, 2)
-        return np.asarray(np.matmul(s.transpose(0, 2, 1), s))
+    def meat(self, k: int) -> Array:
+        """Return G of target k, (m, m)."""
+        s = np.ascontiguousarray(self.scores[:, k])
+        return np.asarray(s.T @ s)
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block through the lens theta."""

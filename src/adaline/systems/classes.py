@@ -152,7 +152,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         return x
 
     def _labels(self, y: Any, rows: Any) -> Labels:
-        labels = read_labels(y)
+        labels: Labels = read_labels(y)
         if labels.shape[0] != rows.shape[0]:
             raise InvalidData(
                 f"Found input variables with inconsistent numbers of samples: {rows.shape[0]} in X, {labels.shape[0]} in y"

@@ -144,7 +144,7 @@ class Explaining:
         >>> print(model.test("x1 = 0, x2 = 2*x3"))
         hypothesis: x1 = 0
                     x2 - 2*x3 = 0
-        F 1.61735 on 2 and 9 degrees of freedom, p 0.2510 (classical errors)
+        F 1.12844 on 2 and 9 degrees of freedom, p 0.3654 (classical errors)
 
         References
         ----------
@@ -216,7 +216,7 @@ class Explaining:
         """
         check_is_fitted(self, "coef_")
         fit = self._fits[0]
-        if fit.penalty.any() and self._sums is not None:
+        if fit.ridge.any() and self._sums is not None:
             return inflation(gram_factor(self._sums, self.fit_intercept, np.zeros(self.n_features_in_))[0])
         return inflation(factor_of(fit))
 
@@ -252,7 +252,7 @@ class Explaining:
         return [(fit, source.with_target(k)) for k, fit in enumerate(self._fits)]
 
     def _refuse_penalty(self, what: str, why: str) -> None:
-        if any(fit.penalty.any() for fit in self._fits):
+        if any(fit.ridge.any() for fit in self._fits):
             raise InvalidParameter(f"no {what} for a penalised fit: {why}. Use LinearRegression, or penalty=0.")
 
     def _sample(self) -> Sample:

@@ -157,6 +157,7 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         x = read_rows(self, X, reset=False)
         theta = self._theta()
+        values: Array
         if is_device(x):
             xp = namespace(x)
             slopes, constant = beside(x, theta[:, 1:].T.copy()), beside(x, theta[:, 0])

@@ -59,6 +59,8 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
     if not (isinstance(x, np.ndarray) or is_sparse(x)):
         x = _from_frame(x)
     if not plain:
+        if getattr(getattr(x, "dtype", None), "kind", "f") in "mM":
+            raise InvalidData(f"could not convert {x.dtype} to float: give dates and times as numbers, explicitly")
         try:
             x = check_array(
                 x,
@@ -68,7 +70,7 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
                 estimator=system,
                 input_name="X",
             )
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InvalidData(str(error)) from None
     _check_n_features(system, x, reset=reset)
     return x
@@ -87,7 +89,7 @@ def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
             y = check_array(
                 y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, estimator=system, input_name="y"
             )
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InvalidData(f"{error} A regression needs numbers as targets.") from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise InvalidData(f"y has shape {y.shape}; it must be (n,) or (n, targets)")
@@ -101,7 +103,8 @@ def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
 def read_weights(weight: Any, rows: int) -> Array:
     """Return weights as (n,) float64, non-negative, not all zero."""
     try:
-        out = host(weight) if is_device(weight) else np.asarray(weight, dtype=np.float64)
+        given = host(weight) if is_device(weight) else np.asarray(weight)
+        out = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
         raise InvalidType(f"sample_weight must be numbers, got {type(weight).__name__}") from None
     if out.ndim == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,9 @@ class LinearRegression(LinearSystem):
     def _check_parameters(self) -> None:
         if self.solver not in SOLVERS:
             raise InvalidParameter(f"solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
-        if not self.tol >= 0:
+        if not (isinstance(self.tol, Real) and self.tol >= 0):
             raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
-        if self.epochs < 1:
+        if not (isinstance(self.epochs, Integral) and self.epochs >= 1):
             raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
         self._check_weights()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ class Ridge(LinearSystem):
         if isinstance(self.penalty, str):
             if self.penalty != "auto":
                 raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
-        elif not (np.ndim(self.penalty) == 0 and np.isfinite(self.penalty) and self.penalty >= 0):
+        elif not (isinstance(self.penalty, Real) and np.isfinite(self.penalty) and self.penalty >= 0):
             raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
         self._check_weights()
 
@@ -98,7 +99,7 @@ class Ridge(LinearSystem):
         if self._standardized():
             unit = _spread(moments)
         if not isinstance(self.penalty, str):
-            return self._known(self._one(source, moments, self.penalty * unit**2))
+            return self._known(self._one(source, moments, np.sqrt(self.penalty) * unit))
         n = self._observations(moments.weight)
         basis = _eigenbasis(moments, unit, self.fit_intercept, n, self._counted is not None)
         fits, choices = [], []
@@ -106,14 +107,14 @@ class Ridge(LinearSystem):
             part = moments.target(k) if moments.shape.targets > 1 else moments
             rows = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
             choice = self._choose(rows, basis, k)
-            fits.append(self._one(rows, part, choice.penalty * unit**2))
+            fits.append(self._one(rows, part, np.sqrt(choice.penalty) * unit))
             choices.append(choice)
         return self._chosen(basis.spectrum, fits, choices)
 
     def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
         unit = source.spread(self.fit_intercept) if self._standardized() else np.ones(source.shape.features)
         if not isinstance(self.penalty, str):
-            return self._known(solve_wide(source, self.fit_intercept, self.penalty * unit**2))
+            return self._known(solve_wide(source, self.fit_intercept, np.sqrt(self.penalty) * unit))
         if self.criterion == "loo":
             raise SumsMissing("criterion='loo' needs the D x D sums, which are too large here; use 'gcv' or 'evidence'")
         n = self._observations(source.total_weight())
@@ -122,24 +123,24 @@ class Ridge(LinearSystem):
         for k in range(source.shape.targets):
             choice = self._choose(None, _Basis(spectrum, None), k)
             rows = source.with_target(k) if source.shape.targets > 1 else source
-            fits.append(solve_wide(rows, self.fit_intercept, choice.penalty * unit**2))
+            fits.append(solve_wide(rows, self.fit_intercept, np.sqrt(choice.penalty) * unit))
             choices.append(choice)
         return self._chosen(spectrum, fits, choices)
 
     def _standardized(self) -> bool:
         return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
 
-    def _one(self, source: Source | None, moments: Moments, penalty: Array) -> Fit:
+    def _one(self, source: Source | None, moments: Moments, ridge: Array) -> Fit:
         if source is None or not source.replayable:
-            return solve_sums(moments, self.fit_intercept, penalty)
-        return solve(source, moments, self.fit_intercept, penalty)
+            return solve_sums(moments, self.fit_intercept, ridge)
+        return solve(source, moments, self.fit_intercept, ridge)
 
     def _choose(self, source: Source | None, basis: _Basis, k: int) -> Choice:
         spectrum = basis.spectrum
         largest = float(spectrum.d.max(initial=0.0)) or 1.0
         if self.criterion != "loo":
             function = spectrum.gcv if self.criterion == "gcv" else spectrum.evidence
-            return minimise(lambda penalty: function(k, penalty), largest)
+            return self._in_units(minimise(lambda penalty: function(k, penalty), largest), spectrum, k)
         if source is None or basis.ridges is None:
             raise SumsMissing("criterion='loo' needs the rows, and only sums are at hand; use 'gcv' or 'evidence'")
         ridges = basis.of_target(k)
@@ -148,7 +149,15 @@ class Ridge(LinearSystem):
             found = source.sum(LeaveOneOut, ridges._replace(penalties=penalty[None]), penalties=len(penalty))
             return np.asarray(found.sums[0] / spectrum.weight)
 
-        return minimise(leave_one_out, largest)
+        return self._in_units(minimise(leave_one_out, largest), spectrum, k)
+
+    def _in_units(self, choice: Choice, spectrum: Spectrum, k: int) -> Choice:
+        """Return the criterion in the units of the target, from those of the scaled one."""
+        twice = 2 * int(spectrum.exponent[k])
+        if self.criterion == "evidence":
+            more = (spectrum.weight - spectrum.intercept) * twice * np.log(2.0)
+            return replace(choice, values=choice.values + more)
+        return replace(choice, values=np.ldexp(choice.values, twice))
 
     def _known(self, fit: Fit) -> tuple[Fit, ...]:
         self.penalty_ = float(self.penalty)
@@ -163,6 +172,7 @@ class Ridge(LinearSystem):
         self.path_ = paths[0] if self._flat else paths
         if self.criterion == "evidence":
             noise = np.array([spectrum.noise(k, penalties[k : k + 1])[0] for k in range(len(penalties))])
+            noise = np.ldexp(noise, 2 * spectrum.exponent.astype(np.int64))
         else:
             noise = np.array([f.squares[0] / max(self._observations(f.weight) - f.trace[0], 1.0) for f in fits])
         self._set_variances(noise, penalties)
@@ -213,26 +223,24 @@ def _spread(moments: Moments) -> Array:
 def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precision: bool) -> _Basis:
     """Return S on columns divided by `unit` in its eigenbasis, for n observations."""
     d = moments.shape.features
-    scale = np.ldexp(1.0, moments.exponent.astype(np.int64))
-    ratio = np.divide(scale[:d], unit, out=np.zeros(d), where=unit > 0)
+    length = np.ldexp(unit, -moments.exponent[:d].astype(np.int64))
+    ratio = np.divide(1.0, length, out=np.zeros(d), where=length > 0)
     values, vectors = np.linalg.eigh(moments.second[:d, :d] * np.outer(ratio, ratio))
     kept = values > d * 16 * ROUNDING * max(values[-1], 0.0)
     values, vectors = values[kept], vectors[:, kept]
-    cross = ((moments.second[d:, :d] * ratio) @ vectors) * scale[d:, None]
-    total = moments.second.diagonal()[d:] * scale[d:] ** 2
+    cross = (moments.second[d:, :d] * ratio) @ vectors
+    total = moments.second.diagonal()[d:]
     b2 = cross**2 / values
-    spectrum = Spectrum(values, b2, np.maximum(total - b2.sum(axis=1), 0.0), n, intercept)
+    spectrum = Spectrum(values, b2, np.maximum(total - b2.sum(axis=1), 0.0), n, intercept, moments.exponent[d:])
     mean = moments.first_hi if intercept else np.zeros(moments.columns)
-    exponent = moments.exponent.copy()
-    exponent[d:] = 0.0
     constant = 1.0 / moments.weight if intercept else 0.0
     none = np.ones((moments.shape.targets, 1))
-    return _Basis(spectrum, Ridges(mean, exponent, ratio[:, None] * vectors, values, cross, none, constant, precision))
+    return _Basis(spectrum, Ridges(mean, moments.exponent, ratio[:, None] * vectors, values, cross, none, constant, precision))
 
 
 def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
-    gram, _ = source.outer(intercept, column_scale(unit**2))
+    gram, _ = source.outer(intercept, column_scale(unit))
     t = source.target()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
@@ -242,4 +250,4 @@ def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Sp
     rhs = np.sqrt(weight)[:, None] * (t - intercept * (weight @ t) / weight.sum())
     b2 = (rhs.T @ vectors[:, kept]) ** 2
     rest = np.maximum((rhs**2).sum(axis=0) - b2.sum(axis=1), 0.0)
-    return Spectrum(values[kept], b2, rest, n, intercept)
+    return Spectrum(values[kept], b2, rest, n, intercept, np.zeros(t.shape[1]))

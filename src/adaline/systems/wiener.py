@@ -121,7 +121,7 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._refuse_large(source)
             self._recording = recording
             self._keep(
-                solve_wide(source, self.fit_intercept, np.full(source.shape.features, float(self.penalty))), start
+                solve_wide(source, self.fit_intercept, np.full(source.shape.features, np.sqrt(self.penalty))), start
             )
         else:
             self._recording = recording.take(source)
@@ -290,10 +290,10 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Solve from sums, with the rows they came from where they are at hand."""
         if self._windowed and self.n_features_in_ == 1:
             return toeplitz.solve(source, total, float(self.penalty))
-        penalty = np.full(total.shape.features, float(self.penalty))
+        ridge = np.full(total.shape.features, np.sqrt(self.penalty))
         if source is None:
-            return solve_sums(total, self.fit_intercept, penalty)
-        return solve(source, total, self.fit_intercept, penalty)
+            return solve_sums(total, self.fit_intercept, ridge)
+        return solve(source, total, self.fit_intercept, ridge)
 
     def _keep(self, fit: Fit, start: float) -> None:
         theta = fit.solution.theta
