@@ -92,7 +92,7 @@ bool moments_csr(const State<double>& s, const R& x, const Targets& y, const dou
         }
     }
     for (index a = 0; a < q; ++a) {
-        s.noise[a] = (8 + std::sqrt(s.rows)) * roundoff * s.S[a * q + a];
+        s.noise[a] = (8 + s.rows / 2) * roundoff * s.S[a * q + a];
         for (index b = 0; b < a; ++b) s.S[a * q + b] = s.S[b * q + a];
     }
     const bool finite = s.finite();

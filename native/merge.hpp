@@ -19,7 +19,7 @@ inline double scaled_difference(double b, double a, double rest, double e) {
     return std::ldexp(b / 2 - a / 2, 1 - int(e));
 }
 
-// a <- a + sign b for both W > 0.
+// a <- a + sign b for both W > 0. A column that is zero in one of them has no scale of its own there.
 inline void combine(const State<double>& a, const State<const double>& b, double sign) {
     const index q = a.q;
     const bool centred = a.mode == 0;
@@ -30,7 +30,9 @@ inline void combine(const State<double>& a, const State<const double>& b, double
     double* __restrict const fb = scratch.array(q);
     double* __restrict const d = scratch.zeros(q);
     for (index j = 0; j < q; ++j) {
-        const double e = a.exponent[j] > b.exponent[j] ? a.exponent[j] : b.exponent[j];
+        const bool only_b = a.S[j * q + j] == 0 && a.hi[j] == 0, only_a = b.S[j * q + j] == 0 && b.hi[j] == 0;
+        const bool take_b = !only_a && (only_b || b.exponent[j] > a.exponent[j]);
+        const double e = take_b ? b.exponent[j] : a.exponent[j];
         fa[j] = std::ldexp(1, int(a.exponent[j] - e));
         fb[j] = std::ldexp(1, int(b.exponent[j] - e));
         a.exponent[j] = e;

@@ -80,7 +80,7 @@ bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool 
     s.W = total(y.weight, n);
     for (index j = 0; j < q; ++j) {
         const double m = C(j, q);
-        s.noise[j] = 8 * roundoff * C(j, j);
+        s.noise[j] = (centred ? 8 : 8 + n / Panel::height / 2) * roundoff * C(j, j);
         if (centred && s.W > 0) d[j] = m / s.W;
         const dd<double> first = two_sum(shift[j], std::ldexp(d[j], int(s.exponent[j])));
         s.hi[j] = centred ? first.hi : m;

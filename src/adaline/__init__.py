@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from adaline.proof import anova
     from adaline.results import Certificate, Status
     from adaline.sources import set_threads
-    from adaline.systems import LinearRegression, Ridge, WienerFilter
+    from adaline.systems import (
+        FisherDiscriminant,
+        GaussianClassifier,
+        LeastSquaresClassifier,
+        LinearRegression,
+        Ridge,
+        WienerFilter,
+    )
 
 __version__ = "0.1.0"
 
@@ -25,6 +32,9 @@ _HOMES = {
     "AdalineError": "adaline.errors",
     "AdalineWarning": "adaline.errors",
     "Certificate": "adaline.results",
+    "FisherDiscriminant": "adaline.systems",
+    "GaussianClassifier": "adaline.systems",
+    "LeastSquaresClassifier": "adaline.systems",
     "LinearRegression": "adaline.systems",
     "Ridge": "adaline.systems",
     "Status": "adaline.results",
@@ -37,6 +47,9 @@ __all__ = [
     "AdalineError",
     "AdalineWarning",
     "Certificate",
+    "FisherDiscriminant",
+    "GaussianClassifier",
+    "LeastSquaresClassifier",
     "LinearRegression",
     "Ridge",
     "Status",

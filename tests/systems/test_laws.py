@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -33,6 +33,23 @@ def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+def test_every_system_is_stored_cloned_and_fitted_again(system: type[Any]) -> None:
+    """Whatever its family: pickling keeps every bit, arguments stay as given, a second fit forgets the first."""
+    X, y = data()
+    y = np.where(y > np.median(y), "high", "low") if is_classifier(system()) else y
+    model = system()
+    before = model.get_params()
+    model.fit(X[:20, :2], y[:20]).fit(X, y)
+    assert all(model.get_params()[key] is value for key, value in before.items())
+    stored, fresh = pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)
+    for other in (stored, copy.deepcopy(model), fresh):
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+        np.testing.assert_array_equal(other.coef_, model.coef_)
+        assert other.certificate_.digits == model.certificate_.digits
+    assert model.certificate_.status.advice
 
 
 @pytest.mark.parametrize("make", systems())

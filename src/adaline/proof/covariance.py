@@ -67,7 +67,7 @@ class Covariance:
 def classical(fit: Fit, k: int, sample: Sample) -> Covariance:
     """Return sigma^2 (X'X + P)^-1."""
     freedom = sample.n - float(fit.trace[k])
-    sigma = np.sqrt(fit.squares[k] / freedom) if freedom > 0.5 else np.nan
+    sigma = fit.unit[k] * np.sqrt(fit.squares[k] / freedom) if freedom > 0.5 else np.nan
     return Covariance(fit, k, sigma * np.eye(1 + factor_of(fit).rank), freedom)
 
 

@@ -65,7 +65,8 @@ def infer(
     freedom = n - p
     squares, total = float(fit.squares[k]), float(fit.total[k])
     variance = np.float64(squares / freedom if freedom > 0.5 else np.nan)  # may be zero, and is divided by
-    error = np.sqrt(variance) * unit_errors(fit, intercept) if robust is None else robust.std_errors()
+    sigma = float(np.sqrt(variance) * fit.unit[k])
+    error = sigma * unit_errors(fit, intercept) if robust is None else robust.std_errors()
     judge = freedom if robust is None else np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = theta / error
@@ -75,7 +76,8 @@ def infer(
     if robust is not None:
         f, f_freedom = (np.nan if fit.ridge.any() else robust.model_f()), robust.freedom
     reach = quantile(judge, level)
-    likelihood = -0.5 * n * (np.log(2 * np.pi) + np.log(squares / n) + 1.0) if squares > 0 else np.inf
+    spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if squares > 0 else -np.inf
+    likelihood = -0.5 * n * (np.log(2 * np.pi) + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
     return Inference(
         estimate=theta,
@@ -84,7 +86,7 @@ def infer(
         p_value=2 * tail(judge, np.abs(statistic)),
         lower=theta - reach * error,
         upper=theta + reach * error,
-        sigma=float(np.sqrt(variance)),
+        sigma=sigma,
         freedom=freedom,
         model_freedom=model,
         r_squared=r_squared,
@@ -144,4 +146,4 @@ def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float, sam
     if freedom <= 0.5:
         return np.full(len(leverage), np.nan)
     variance = fit.squares[k] / freedom
-    return np.asarray(quantile(freedom, level) * np.sqrt(variance * (leverage + prediction)))
+    return np.asarray(quantile(freedom, level) * fit.unit[k] * np.sqrt(variance * (leverage + prediction)))

@@ -69,7 +69,7 @@ def influence(fit: Fit, source: Source, sample: Sample) -> Influence:
     rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)[:, None]
     root = np.sqrt(weight)[:, None] if sample.precision else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        sigma = np.sqrt(np.where(freedom > 0.5, fit.squares / freedom, np.nan))
+        sigma = fit.unit * np.sqrt(np.where(freedom > 0.5, fit.squares / freedom, np.nan))
         standardized = root * residual / (sigma * np.sqrt(rest))
         without = np.where(freedom > 1.5, freedom - 1.0, np.nan)
         studentized = standardized * np.sqrt(without / np.maximum(freedom - standardized**2, 0.0))

@@ -121,7 +121,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova:
     for before, after in pairwise(models):
         _check_nested(before, after)
     freedom = np.array([model._sample().n - float(model._fits[0].trace[0]) for model in models])
-    rss = np.array([float(model._fits[0].squares[0]) for model in models])
+    rss = np.array([float(model._fits[0].rss[0]) for model in models])
     if not freedom[-1] > 0.5:
         raise InvalidData("anova: the largest model leaves no degrees of freedom to judge by")
     fewer = np.concatenate([[np.nan], -np.diff(freedom)])
@@ -167,9 +167,9 @@ def _check_nested(before: Explained, after: Explained) -> None:
         raise InvalidData(
             f"anova: not nested: the models have {a.trace[0]:g} and {b.trace[0]:g} parameters; the smaller comes first"
         )
-    if b.squares[0] > a.squares[0] * (1 + SAME) + SAME * SAME * b.total[0]:
+    if b.rss[0] > a.rss[0] * (1 + SAME) + SAME * SAME * b.tss[0]:
         raise InvalidData(
-            f"anova: not nested: the larger model leaves more residual, {b.squares[0]:.6g} against {a.squares[0]:.6g}"
+            f"anova: not nested: the larger model leaves more residual, {b.rss[0]:.6g} against {a.rss[0]:.6g}"
         )
 
 
@@ -177,8 +177,8 @@ def _total(model: Explained, about_mean: bool) -> float:
     """Return the total sum of squares of the target, about its mean or about zero."""
     fit = model._fits[0]
     if about_mean or not model.fit_intercept or fit.factor is None:
-        return float(fit.total[0])
-    return float(fit.total[0] + fit.weight * fit.factor.frame.mean_hi[-1] ** 2)
+        return float(fit.tss[0])
+    return float(fit.tss[0] + fit.weight * fit.factor.frame.mean_hi[-1] ** 2)
 
 
 def _number(value: float, form: str) -> str:

@@ -103,7 +103,7 @@ def check_squares(source: Source, fit: Fit, squares: Array) -> None:
     """Refuse rows that are not finite, or whose residuals (sums of squares, scaled) are not those of the fit."""
     if not np.isfinite(squares).all():
         source.refuse_nonfinite()
-    found = np.ldexp(squares, 2 * factor_of(fit).frame.target_scale)
+    found = squares
     if (np.abs(found - fit.squares) > SQUARES_TOLERANCE * fit.squares + TOTAL_TOLERANCE * fit.total).any():
         raise InvalidData(
             f"these are not the rows that were fitted: their squared residuals add up to {found.sum():.6g}, the "

@@ -170,7 +170,7 @@ def _certify(exact: Fit, moments: Moments, factor: Factor, paths: list[Path]) ->
         status=status,
         advice=status.advice,
     )
-    return replace(exact, solution=Solution(theta, certificate), squares=exact.squares + 2 * gap)
+    return replace(exact, solution=Solution(theta, certificate), squares=exact.squares + 2 * gap / exact.unit**2)
 
 
 def read_init(init: Any, targets: int, columns: int) -> Array:
@@ -180,7 +180,9 @@ def read_init(init: Any, targets: int, columns: int) -> Array:
     try:
         start = np.asarray(init, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidParameter(f"init must be {columns} numbers for each target, intercept first, got {init!r}") from None
+        raise InvalidParameter(
+            f"init must be {columns} numbers for each target, intercept first, got {init!r}"
+        ) from None
     if start.size != targets * columns or not np.isfinite(start).all():
         raise InvalidParameter(
             f"init has shape {start.shape}; it must hold {columns} finite numbers for each target, intercept first"

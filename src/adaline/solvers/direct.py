@@ -80,18 +80,20 @@ def assemble(moments: Moments, factor: Factor, out: Refined, ridge: Array, solve
         doubt = factor.doubt(out.theta[:, 1:])
         error = error + np.column_stack([doubt @ np.abs(frame.scaled_mean()[0]), doubt])
     found = digits(error, out.theta, length) if factor.decided else 0.0
-    unit = np.exp2(frame.target_scale)
-    squares = out.squares * unit**2
-    pull = ((theta[:, 1:] * ridge) ** 2).sum(axis=1)
+    unit = np.ldexp(1.0, frame.target_scale)
+    pull = ((theta[:, 1:] * ridge / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
+    with np.errstate(over="ignore"):
+        objective = float((0.5 * (out.squares + pull) * unit * unit).sum())
+        gap = float((out.gap * unit * unit).sum())
     return Fit(
         solution=Solution(
             theta,
             certificate(
                 status=status,
-                objective=float(0.5 * (squares + pull).sum()),
+                objective=objective,
                 gradient=float((out.gradient * unit).max() * np.sqrt(frame.weight)),
-                gap=float((out.gap * unit**2).sum()),
+                gap=gap,
                 digits=found,
                 condition=factor.condition,
                 rank=factor.rank,
@@ -99,8 +101,9 @@ def assemble(moments: Moments, factor: Factor, out: Refined, ridge: Array, solve
                 solver=solver,
             ),
         ),
-        squares=squares,
-        total=moments.second.diagonal()[d:] * np.exp2(2 * moments.exponent[d:]),
+        squares=out.squares,
+        total=np.ldexp(moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - frame.exponent[d:]).astype(np.int64)),
+        unit=unit,
         factor=factor,
         trace=np.full(len(theta), frame.intercept + _trace(factor, ridge)),
         rows=moments.rows,

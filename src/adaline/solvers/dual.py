@@ -86,6 +86,7 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
         ),
         squares=squares,
         total=(rhs**2).sum(axis=0),
+        unit=np.ones(len(theta)),
         factor=None,
         trace=np.full(t.shape[1], float(trace) + intercept),
         rows=source.n_rows,
@@ -96,7 +97,8 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
 
 def _invert(gram: Array, fill: Array | None) -> tuple[Callable[[Array], Array], int, float, bool]:
     """Return the (pseudo-)inverse of a positive semidefinite matrix as a function, its rank, sqrt(condition), and
-    whether the rank is beyond doubt: eigenvalues cut off cannot be told from small ones, but for the one filled in."""
+    whether the rank is beyond doubt: eigenvalues cut off cannot be told from small ones, but for the one filled in.
+    """
     n = len(gram)
     filled = gram if fill is None else gram + np.mean(gram.diagonal()) * np.outer(fill, fill)
     r, info = lapack.dpotrf(filled, lower=0, clean=1)

@@ -26,8 +26,9 @@ class Fit:
     Parameters
     ----------
     solution : theta in raw units, and its certificate.
-    squares : (K,) sums of weighted squared residuals.
-    total : (K,) sums of squares of the targets, about their means if there is an intercept.
+    squares : (K,) sums of weighted squared residuals, targets taken in `unit`.
+    total : (K,) sums of squares of the targets, likewise, about their means if there is an intercept.
+    unit : (K,) powers of two near the spread of the targets, so that no square overflows.
     factor : of the penalised second moments; None for wide and iterative solvers.
     trace : (K,) trace of the hat matrix, intercept included: the effective number of parameters.
     rows, weight : number of rows, and the sum of their weights.
@@ -37,11 +38,24 @@ class Fit:
     solution: Solution
     squares: Array
     total: Array
+    unit: Array
     factor: Factor | None
     trace: Array
     rows: int
     weight: float
     ridge: Array
+
+    @property
+    def rss(self) -> Array:
+        """Sums of squared residuals in raw units, infinite where they overflow."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.squares * self.unit * self.unit)
+
+    @property
+    def tss(self) -> Array:
+        """Sums of squares of the targets in raw units."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.total * self.unit * self.unit)
 
 
 def raw_theta(frame: Frame, theta: Array) -> Array:
@@ -54,14 +68,16 @@ def raw_theta(frame: Frame, theta: Array) -> Array:
 def digits(error: Array, theta: Array, length: Array) -> float:
     """Return the correct digits of the worst coefficient, given bounds on their absolute errors.
 
-    `length` (1 + D) makes coefficients comparable: one that is negligible next to the others counts as zero.
+    `length` (1 + D) makes coefficients comparable: one that is negligible next to the others, and so is its error,
+    counts as zero.
     """
     size = np.abs(theta)
-    counted = size * length > NEGLIGIBLE * (size * length).max(axis=1, keepdims=True)
+    counted = np.maximum(size, error) * length > NEGLIGIBLE * (size * length).max(axis=1, keepdims=True)
     if not counted.any():
         return MOST_DIGITS
-    worst = float((error[counted] / size[counted]).max()) + ROUNDING
-    return max(-math.log10(worst), 0.0) if math.isfinite(worst) else 0.0
+    if not (size[counted] > error[counted]).all():
+        return 0.0
+    return -math.log10(float((error[counted] / size[counted]).max()) + ROUNDING)
 
 
 def judge(factor: Factor, found: float) -> Status:

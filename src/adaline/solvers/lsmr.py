@@ -87,6 +87,7 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
         ),
         squares=squares,
         total=(rhs**2).sum(axis=1),
+        unit=np.ones(len(theta)),
         factor=None,
         trace=np.full(len(w), np.nan),
         rows=n,

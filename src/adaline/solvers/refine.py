@@ -75,7 +75,7 @@ def refine(source: Source, factor: Factor, start: Array, ridge: Array) -> Refine
             break
         before = np.where(good, size, before)
     error = np.zeros_like(hi)
-    error[:, 1:] = (left[:, None] + _floor(factor, hi, squares)) / length
+    error[:, 1:] = (left[:, None] + _floor(factor, hi, squares)) * (factor.alive / length)
     error[:, 0] = error[:, 1:] @ np.abs(mean_hi) + rho * np.abs(constant)
     stored = ROUNDING * scaled.sum(axis=1)
     left_gap = 0.5 * (left**2 * frame.features + stored**2)

@@ -29,7 +29,8 @@ LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eige
 @dataclass(frozen=True)
 class Spectrum:
     """Eigenvalues d (r,), squared target parts b2 (K, r), rest (K,), total weight N, an intercept or not; targets are
-    held times 2^-exponent (K,)."""
+    held times 2^-exponent (K,).
+    """
 
     d: Array
     b2: Array

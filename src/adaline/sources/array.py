@@ -73,8 +73,8 @@ class ArraySource(Source):
     def spread(self, intercept: bool) -> Array:
         """Return root mean squares, by strips of columns."""
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        strips = [self._centred(strip, weight, intercept)[0] for strip in self._strips()]
-        return np.asarray(np.sqrt(np.concatenate([weight @ x**2 for x in strips]) / weight.sum()))
+        squares = [weight @ self._centred(strip, weight, intercept)[0] ** 2 for strip in self._strips()]
+        return np.asarray(np.sqrt(np.concatenate(squares) / weight.sum()))
 
     def _centred(self, strip: slice, weight: Array, intercept: bool) -> tuple[Array, Array]:
         x = self.x[:, strip].astype(np.float64)
@@ -150,7 +150,7 @@ class SparseSource(Source):
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         total = weight.sum()
         mean = self.rmatvec(weight) / total * intercept
-        square = np.asarray(self.x.multiply(self.x).T @ weight) / total
+        square = np.asarray(self.x.astype(np.float64).power(2).T @ weight) / total
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
     def outer(self, intercept: bool, scale: Array) -> Outer:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
-from adaline.namespaces import host
+from adaline.namespaces import host, is_sparse
 from adaline.sources.threads import one_blas_thread, run_blocks, tree_sum
 from adaline.sums import Sum
 
@@ -123,12 +123,11 @@ class Source(ABC):
         """Raise, naming the first row and column that is NaN or infinite; called only after a sum came out so."""
         for i in range(self.n_blocks):
             block = self.block(i)
-            x = block.x.toarray() if self.sparse else host(block.x)
-            for what, values in (("X", x), ("y", host(block.t))):
-                bad = np.argwhere(~np.isfinite(values))
-                if len(bad):
-                    row, column = (int(v) for v in bad[0])
-                    kind = "NaN" if np.isnan(values[row, column]) else "infinity"
+            for what, values in (("X", block.x), ("y", block.t)):
+                found = _first_nonfinite(values)
+                if found is not None:
+                    row, column, value = found
+                    kind = "NaN" if np.isnan(value) else "infinity"
                     name = f", column {self.name(column)!r}" if what == "X" else ""
                     raise InvalidData(
                         f"Input {what} contains {kind}: first at row {block.first_row + row}{name}. "
@@ -148,3 +147,21 @@ def block_rows(features: int) -> int:
     """Return the fixed number of rows of a dense block, a power of two: megabytes, and many rows to a D x D sum."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
+
+
+def _first_nonfinite(values: Any) -> tuple[int, int, float] | None:
+    """Return row, column and value of the first entry that is not finite; sparse rows stay sparse."""
+    if is_sparse(values):
+        bad = np.flatnonzero(~np.isfinite(values.data))
+        if not len(bad):
+            return None
+        rows = np.searchsorted(values.indptr, bad, side="right") - 1
+        first = bad[np.lexsort((values.indices[bad], rows))[0]]
+        row = int(np.searchsorted(values.indptr, first, side="right") - 1)
+        return row, int(values.indices[first]), float(values.data[first])
+    values = host(values)
+    bad = np.argwhere(~np.isfinite(values))
+    if not len(bad):
+        return None
+    row, column = (int(v) for v in bad[0])
+    return row, column, float(values[row, column])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -21,6 +21,9 @@ from adaline.sums import Sum
 S = TypeVar("S", bound=Sum)
 
 _chosen: int | None = None
+_holding = threading.Lock()
+_holders = 0
+_held: Any = None
 
 
 def set_threads(n: int | None) -> None:
@@ -47,7 +50,7 @@ def threads() -> int:
     wanted = os.environ.get("ADALINE_THREADS")
     if wanted is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not wanted.isdigit() or int(wanted) < 1:
+    if not wanted.isdecimal() or int(wanted) < 1:
         raise InvalidParameter(f"ADALINE_THREADS must be a positive whole number, got {wanted!r}")
     return int(wanted)
 
@@ -79,7 +82,7 @@ def run_blocks(count: int, work: Callable[[int], None], most: int | None = None)
     try:
         worker()
     finally:
-        errors = [helper.exception() for helper in helpers]
+        errors = [None if helper.cancel() else helper.exception() for helper in helpers]
     for error in errors:
         if error is not None:
             raise error
@@ -117,9 +120,19 @@ def tree_sum(count: int, make: Callable[[int], S], most: int | None = None) -> S
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread while blocks run."""
-    with _blas().limit(limits=1):
+    """Hold BLAS to one thread while blocks run, in this thread or another."""
+    global _holders, _held
+    with _holding:
+        _holders += 1
+        if _holders == 1:
+            _held = _blas().limit(limits=1)
+    try:
         yield
+    finally:
+        with _holding:
+            _holders -= 1
+            if _holders == 0:
+                _held.restore_original_limits()
 
 
 @cache

@@ -21,8 +21,10 @@ PILOT_ROWS = 32
 MILD = 4.0
 
 
-def pilot(block: Block, centred: bool) -> tuple[Array, Array]:
-    """Return shift (zero if not centred) and exponents of a dense block with some positive weight."""
+def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
+    """Return shift (zero if not centred) and exponents of a dense block with some positive weight, and whether it is
+    mild: columns may be left as they are, within a few spreads of zero and far from overflow.
+    """
     n = block.rows
     some = np.arange(PILOT_ROWS) * n // PILOT_ROWS if n > PILOT_ROWS else np.arange(n)
     share = np.ones(len(some))
@@ -34,12 +36,10 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array]:
     z = np.concatenate([host(Block(part, part, chosen=chosen).gathered().x) for part in (block.x, block.t)], axis=1)
     share = share / share.sum()
     shift = z[0] + share @ (z - z[0]) if centred else np.zeros(z.shape[1])  # exact for a constant column
-    return shift, exponents(np.abs(z - shift).max(axis=0), np.abs(z).max(axis=0))
-
-
-def is_mild(shift: Array, exponent: Array) -> bool:
-    """Whether columns may be left as they are: means within a few spreads of zero, magnitudes far from overflow."""
-    return bool((np.abs(exponent) < 300).all() and (np.abs(shift) <= MILD * np.exp2(exponent)).all())
+    spread, size = np.abs(z - shift).max(axis=0), np.abs(z).max(axis=0)
+    exponent = exponents(spread, size)
+    mild = (np.abs(exponent) < 300).all() and (size <= MILD * spread).all()
+    return shift, exponent, bool(mild)
 
 
 def exponents(spread: Array, size: Array) -> Array:

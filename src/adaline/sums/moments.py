@@ -27,7 +27,7 @@ from adaline.block import Block, Shape
 from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums import twofold
 from adaline.sums.base import Sum
-from adaline.sums.columns import exponents, is_mild, pilot, weighted_columns
+from adaline.sums.columns import exponents, pilot, weighted_columns
 from adaline.sums.kernels import native
 
 Array = NDArray[np.float64]
@@ -228,8 +228,8 @@ def fill_reference(moments: Moments, block: Block) -> None:
         exponent = block.exponent
         product = _sparse_product(block, exponent)
     else:
-        shift, exponent = pilot(block, moments.centred)
-        if block.weight is None and is_mild(shift, exponent):
+        shift, exponent, mild = pilot(block, moments.centred)
+        if block.weight is None and mild:
             shift, exponent = np.zeros((2, moments.columns))
             product = _plain_product(block)
         elif block.rows * moments.columns > 2 * PIECE:
@@ -244,7 +244,7 @@ def fill_reference(moments: Moments, block: Block) -> None:
     moments.buffer[:2] = block.rows, weight
     moments.exponent[:] = exponent
     moments.second[:] = product[:-1, :-1]
-    in_order = ROUNDING * np.sqrt(block.rows) if is_sparse(block.x) else 0.0  # sparse rows are added one by one
+    in_order = ROUNDING * block.rows / 2 if is_sparse(block.x) else 0.0  # sparse rows are added one by one
     moments.noise[:] = (SUM_ROUNDING + in_order) * np.diagonal(moments.second)
     if moments.centred:
         centre(moments, shift, product[:-1, -1])
@@ -308,7 +308,8 @@ def subtract_reference(a: Moments, b: Moments) -> None:
 def _common_scale(a: Moments, b: Moments) -> Moments:
     """Bring both states to the larger exponents; a in place, b as a copy."""
     b = b.copy()
-    exponent = np.maximum(a.exponent, b.exponent)
+    only_a, only_b = ((s.second.diagonal() == 0) & (s.first_hi == 0) for s in (b, a))  # zero elsewhere: no scale there
+    exponent = np.where(only_a, a.exponent, np.where(only_b, b.exponent, np.maximum(a.exponent, b.exponent)))
     for state in (a, b):
         down = (state.exponent - exponent).astype(np.int64)
         state.second[:] = np.ldexp(state.second, down[:, None] + down)

@@ -54,7 +54,7 @@ class Triangle(Sum):
             return
         if is_sparse(block.x):
             block = Block(block.x.toarray(), block.t, block.weight)
-        shift, exponent = pilot(block, self.centred)
+        shift, exponent, _ = pilot(block, self.centred)
         r = block_triangle(block, shift, exponent, self.centred)
         self.merge(type(self)(self.centred, block.rows, shift, exponent, r))
 

@@ -155,7 +155,8 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         labels: Labels = read_labels(y)
         if labels.shape[0] != rows.shape[0]:
             raise InvalidData(
-                f"Found input variables with inconsistent numbers of samples: {rows.shape[0]} in X, {labels.shape[0]} in y"
+                f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, "
+                f"y has {labels.shape[0]}"
             )
         return labels
 

@@ -82,15 +82,13 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._check_parameters()
             source = open_rows(self, X, y, sample_weight, reset=True)
             self._remember(source)
-            self._sums = sums(source, self.fit_intercept)
-            self._counted = self._count(source)
+            total, counted = sums(source, self.fit_intercept), self._count(source)
         else:
             source = self._reopen(X, y, sample_weight, "continue")
             total = self._own_sums("continue").copy()
             counted = self._count_with(self._count(source))
             total.merge(sums(source, self.fit_intercept))
-            self._sums, self._counted = total, counted
-        self._keep(self._solve(None, self._sums), start)
+        self._take(total, counted, start)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -111,8 +109,7 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         counted = self._count_with(other._counted)
         total = mine.copy()
         total.merge(theirs)
-        self._sums, self._counted = total, counted
-        self._keep(self._solve(None, total), start)
+        self._take(total, counted, start)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -231,6 +228,18 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"cannot {verb}: this model was fitted to wide data without a D x D matrix, so it holds no sums"
             )
         return self._sums
+
+    def _take(self, total: Moments, counted: Any, start: float) -> None:
+        """Solve from new sums and take them over; a refusal leaves the model as it was."""
+        held = getattr(self, "_counted", None)
+        self._counted = counted
+        try:
+            fits = self._solve(None, total)
+        except Exception:
+            self._counted = held
+            raise
+        self._sums = total
+        self._keep(fits, start)
 
     def _keep(self, fits: tuple[Fit, ...], start: float) -> None:
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta

@@ -70,8 +70,10 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
                 estimator=system,
                 input_name="X",
             )
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise InvalidData(str(error)) from None
+        except TypeError as error:
+            raise InvalidType(str(error)) from None
     _check_n_features(system, x, reset=reset)
     return x
 

@@ -93,9 +93,11 @@ class LinearRegression(LinearSystem):
     def _check_parameters(self) -> None:
         if self.solver not in SOLVERS:
             raise InvalidParameter(f"solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
-        if not (isinstance(self.tol, Real) and self.tol >= 0):
+        tol: Any = self.tol
+        if not (isinstance(tol, Real) and float(tol) >= 0):
             raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
-        if not (isinstance(self.epochs, Integral) and self.epochs >= 1):
+        epochs: Any = self.epochs
+        if not (isinstance(epochs, Integral) and int(epochs) >= 1):
             raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
         self._check_weights()
 

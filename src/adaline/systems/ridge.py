@@ -90,7 +90,7 @@ class Ridge(LinearSystem):
         if isinstance(self.penalty, str):
             if self.penalty != "auto":
                 raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
-        elif not (isinstance(self.penalty, Real) and np.isfinite(self.penalty) and self.penalty >= 0):
+        elif not (isinstance(self.penalty, Real) and 0 <= float(self.penalty) < np.inf):
             raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
         self._check_weights()
 
@@ -162,7 +162,7 @@ class Ridge(LinearSystem):
     def _known(self, fit: Fit) -> tuple[Fit, ...]:
         self.penalty_ = float(self.penalty)
         freedom = np.maximum(self._observations(fit.weight) - fit.trace, 1.0)
-        self._set_variances(fit.squares / freedom, np.full(len(fit.squares), self.penalty_))
+        self._set_variances(fit.rss / freedom, np.full(len(fit.squares), self.penalty_))
         return (fit,)
 
     def _chosen(self, spectrum: Spectrum, fits: list[Fit], choices: list[Choice]) -> tuple[Fit, ...]:
@@ -174,7 +174,7 @@ class Ridge(LinearSystem):
             noise = np.array([spectrum.noise(k, penalties[k : k + 1])[0] for k in range(len(penalties))])
             noise = np.ldexp(noise, 2 * spectrum.exponent.astype(np.int64))
         else:
-            noise = np.array([f.squares[0] / max(self._observations(f.weight) - f.trace[0], 1.0) for f in fits])
+            noise = np.array([f.rss[0] / max(self._observations(f.weight) - f.trace[0], 1.0) for f in fits])
         self._set_variances(noise, penalties)
         return tuple(fits)
 
@@ -235,7 +235,9 @@ def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precis
     mean = moments.first_hi if intercept else np.zeros(moments.columns)
     constant = 1.0 / moments.weight if intercept else 0.0
     none = np.ones((moments.shape.targets, 1))
-    return _Basis(spectrum, Ridges(mean, moments.exponent, ratio[:, None] * vectors, values, cross, none, constant, precision))
+    return _Basis(
+        spectrum, Ridges(mean, moments.exponent, ratio[:, None] * vectors, values, cross, none, constant, precision)
+    )
 
 
 def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
