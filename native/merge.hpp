@@ -33,8 +33,8 @@ inline void combine(const State<double>& a, const State<const double>& b, double
         const bool only_b = a.S[j * q + j] == 0 && a.hi[j] == 0, only_a = b.S[j * q + j] == 0 && b.hi[j] == 0;
         const bool take_b = !only_a && (only_b || b.exponent[j] > a.exponent[j]);
         const double e = take_b ? b.exponent[j] : a.exponent[j];
-        fa[j] = std::ldexp(1, int(a.exponent[j] - e));
-        fb[j] = std::ldexp(1, int(b.exponent[j] - e));
+        fa[j] = only_b ? 0 : std::ldexp(1, int(a.exponent[j] - e));
+        fb[j] = only_a ? 0 : std::ldexp(1, int(b.exponent[j] - e));
         a.exponent[j] = e;
         dd<double> first;
         if (centred) {

@@ -17,6 +17,8 @@ from tests.solvers import exact
 
 Array = NDArray[np.float64]
 
+HARD = (61, 165, 177, 243, 261, 291, 327)  # of four hundred
+
 
 def dense(seed: int = 0) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
@@ -96,15 +98,18 @@ def scale_of(X: Any) -> Array:
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
-@pytest.mark.parametrize("way", ["dual", "LSMR"])
+@pytest.mark.parametrize("way", ["dual", "dual, sparse", "LSMR"])
 def test_the_claim_is_honest(way: str, penalty: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Against the minimum-norm solution in rational arithmetic; some rows repeat with other targets."""
-    if way == "dual":
-        monkeypatch.setattr(choose, "WIDE_COLUMNS", 0)
-    else:
+    """Against the minimum-norm solution in rational arithmetic; some rows repeat with other targets.
+
+    Sparse rows are not centred, so that a large mean costs digits.
+    """
+    if way == "LSMR":
         monkeypatch.setattr(choose, "GRAM_BYTES", 8 * 4**2)
+    else:
+        monkeypatch.setattr(choose, "WIDE_COLUMNS", 0)
     claims = []
-    for seed in range(50):
+    for seed in (*range(40), *HARD):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(int(rng.integers(5, 8)), int(rng.integers(8, 12))))
         X += rng.integers(3) * 10.0 ** rng.uniform(-1, 3)
@@ -113,13 +118,13 @@ def test_the_claim_is_honest(way: str, penalty: float, monkeypatch: pytest.Monke
             X *= 10.0 ** rng.uniform(-3, 3, size=X.shape[1])
         y, fit_intercept = rng.normal(size=len(X)), bool(seed % 2)
         model = Ridge(penalty=penalty, fit_intercept=fit_intercept)
-        model.fit(sparse.csr_array(X) if way == "LSMR" else X, y)
-        assert model.certificate_.solver.startswith(way)
+        model.fit(X if way == "dual" else sparse.csr_array(X), y)
+        assert model.certificate_.solver.startswith(way.partition(",")[0])
         answer = exact.solve(X, y, fit_intercept=fit_intercept, penalty=penalty)
         reached = exact.digits(exact.theta(model), answer, X)
         assert model.certificate_.digits <= reached + 1, f"seed {seed}: {model.certificate_}"
         claims.append(model.certificate_.digits)
-    assert np.median(claims) >= 9
+    assert np.median(claims) >= 8
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -178,7 +178,7 @@ class SpectralFactor(Factor):
         w = np.abs(u) * self.raw
         shadow = np.linalg.norm(self.null, axis=1)
         out = w.max(axis=1, keepdims=True) * blur * np.sqrt(len(blur)) + (w @ blur)[:, None] * shadow
-        return np.asarray(out / self.raw)
+        return np.asarray(out * self.alive / self.raw)
 
     def project(self, u: Array) -> Array:
         """Return the solution of minimum norm in raw units among those that differ from u by what was cut off."""

@@ -152,11 +152,11 @@ def block_rows(features: int) -> int:
 def _first_nonfinite(values: Any) -> tuple[int, int, float] | None:
     """Return row, column and value of the first entry that is not finite; sparse rows stay sparse."""
     if is_sparse(values):
-        bad = np.flatnonzero(~np.isfinite(values.data))
-        if not len(bad):
+        wrong = np.flatnonzero(~np.isfinite(values.data))
+        if not len(wrong):
             return None
-        rows = np.searchsorted(values.indptr, bad, side="right") - 1
-        first = bad[np.lexsort((values.indices[bad], rows))[0]]
+        rows = np.searchsorted(values.indptr, wrong, side="right") - 1
+        first = wrong[np.lexsort((values.indices[wrong], rows))[0]]
         row = int(np.searchsorted(values.indptr, first, side="right") - 1)
         return row, int(values.indices[first]), float(values.data[first])
     values = host(values)

@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 
 ROUNDING = 2.0**-53
 SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
+PANEL_ROWS = 96  # of the native kernel
 BATCH_ROWS = 2**14
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
 CENTRED, RAW = 0.0, 1.0
@@ -244,8 +245,9 @@ def fill_reference(moments: Moments, block: Block) -> None:
     moments.buffer[:2] = block.rows, weight
     moments.exponent[:] = exponent
     moments.second[:] = product[:-1, :-1]
-    in_order = ROUNDING * block.rows / 2 if is_sparse(block.x) else 0.0  # sparse rows are added one by one
-    moments.noise[:] = (SUM_ROUNDING + in_order) * np.diagonal(moments.second)
+    # sparse rows are added one by one, raw ones panel by panel: a constant column then rounds the same way each time
+    in_order = block.rows / 2 if is_sparse(block.x) else 0 if moments.centred else block.rows // PANEL_ROWS // 2
+    moments.noise[:] = (SUM_ROUNDING + ROUNDING * in_order) * np.diagonal(moments.second)
     if moments.centred:
         centre(moments, shift, product[:-1, -1])
     else:
