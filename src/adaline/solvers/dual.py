@@ -30,6 +30,14 @@ def column_scale(ridge: Array) -> Array:
     return np.divide(1.0, ridge, out=np.zeros_like(ridge), where=ridge > 0)
 
 
+def loss(source: Source, mean: Array, intercept: bool) -> float:
+    """Return how much larger than their spread columns are: what subtracting the mean from sums and products costs."""
+    if not intercept:
+        return 1.0
+    spread = source.spread(True)
+    return float((np.hypot(mean, spread)[spread > 0] / spread[spread > 0]).max(initial=1.0))
+
+
 def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
     """Solve least squares of minimum norm, or ridge with square roots of penalties (D,), for few rows."""
     lift = float(ridge.any())
@@ -64,7 +72,8 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
     residual = missing(w)
     left = residual - lift * a
     squares = (residual**2).sum(axis=0)
-    error = rho * np.abs(dw).max(axis=0) + 8 * EPS * condition * np.abs(w).max(axis=0)
+    blur = 8 * EPS * condition * (loss(source, mean, intercept) ** 2 if source.sparse else 1.0)
+    error = rho * np.abs(dw).max(axis=0) + blur * np.abs(w).max(axis=0)
     theta = np.column_stack([mean_t - mean @ w, w.T])
     errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.tile(error[:, None], len(mean))])
     features = source.shape.features

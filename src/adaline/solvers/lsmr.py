@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from scipy.sparse.linalg import lsmr as scipy_lsmr
 
 from adaline.results import Solution, Status
-from adaline.solvers.dual import column_scale
+from adaline.solvers.dual import column_scale, loss
 from adaline.solvers.factor import EPS
 from adaline.solvers.fit import Fit, certificate, digits
 from adaline.sources import Source
@@ -67,7 +67,7 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
         residual = rhs[k] - operator.matvec(v)
         squares[k] = residual @ residual
         left = max(left, float(np.abs(operator.rmatvec(residual) - lift * v).max()))
-    error = error + 8 * EPS * condition * np.abs(w).max(axis=1)
+    error = error + 32 * EPS * condition * loss(source, mean, intercept) * np.abs(w).max(axis=1)
     theta = np.column_stack([mean_t - w @ mean, w])
     errors = np.column_stack([error * np.abs(mean).sum(), np.tile(error[:, None], d)])
     return Fit(
