@@ -103,11 +103,11 @@ def check_squares(source: Source, fit: Fit, squares: Array) -> None:
     """Refuse rows that are not finite, or whose residuals (sums of squares, scaled) are not those of the fit."""
     if not np.isfinite(squares).all():
         source.refuse_nonfinite()
-    found = squares
-    if (np.abs(found - fit.squares) > SQUARES_TOLERANCE * fit.squares + TOTAL_TOLERANCE * fit.total).any():
+    if (np.abs(squares - fit.squares) > SQUARES_TOLERANCE * fit.squares + TOTAL_TOLERANCE * fit.total).any():
         raise InvalidData(
-            f"these are not the rows that were fitted: their squared residuals add up to {found.sum():.6g}, the "
-            f"model's to {fit.squares.sum():.6g}. Give the same X and y again."
+            "these are not the rows that were fitted: their squared residuals add up to "
+            f"{(squares * fit.unit * fit.unit).sum():.6g}, the model's to {fit.rss.sum():.6g}. "
+            "Give the same X and y again."
         )
 
 

@@ -72,7 +72,7 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
     residual = missing(w)
     left = residual - lift * a
     squares = (residual**2).sum(axis=0)
-    blur = 8 * EPS * condition * (loss(source, mean, intercept) ** 2 if source.sparse else 1.0)
+    blur = EPS * condition * (2 * loss(source, mean, intercept) ** 2 if source.sparse else 8.0)
     error = rho * np.abs(dw).max(axis=0) + blur * np.abs(w).max(axis=0)
     theta = np.column_stack([mean_t - mean @ w, w.T])
     errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.tile(error[:, None], len(mean))])

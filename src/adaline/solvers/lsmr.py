@@ -67,7 +67,9 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
         residual = rhs[k] - operator.matvec(v)
         squares[k] = residual @ residual
         left = max(left, float(np.abs(operator.rmatvec(residual) - lift * v).max()))
-    error = error + 32 * EPS * condition * loss(source, mean, intercept) * np.abs(w).max(axis=1)
+    inconsistent = np.sqrt(squares / np.maximum((rhs**2).sum(axis=1), np.finfo(float).tiny))
+    sensitivity = condition * (1.0 + condition * inconsistent) * loss(source, mean, intercept)
+    error = error + 32 * EPS * sensitivity * np.abs(w).max(axis=1)
     theta = np.column_stack([mean_t - w @ mean, w])
     errors = np.column_stack([error * np.abs(mean).sum(), np.tile(error[:, None], d)])
     return Fit(
