@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from adaline.namespaces import is_device, is_sparse, namespace
+import numpy as np
+
+from adaline.namespaces import host, is_device, is_sparse, namespace
 
 
 class Shape(NamedTuple):
@@ -54,6 +56,15 @@ class Block:
             weight = None if block.weight is None else block.weight[rows]
             x = block.x[rows] if is_sparse(block.x) else block.x[rows, :]
             yield Block(x, block.t[rows, :], weight, block.exponent, block.first_row + first)
+
+    def heavy(self) -> Block:
+        """Return the rows that weigh something, copied out."""
+        block = self.gathered()
+        if block.weight is None:
+            return block
+        rows = np.flatnonzero(host(block.weight) > 0)
+        x, t = (Block(part, part, chosen=rows.astype(np.int64)).gathered().x for part in (block.x, block.t))
+        return Block(x, t, host(block.weight)[rows], block.exponent, block.first_row)
 
     def gathered(self) -> Block:
         """Return the block with the chosen rows copied out, for code that does not know of chosen rows."""

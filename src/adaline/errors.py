@@ -21,10 +21,6 @@ class SumsMissing(AdalineError, ValueError):
     """The model was fitted in a way that kept no sums, so it can neither continue, merge nor forget."""
 
 
-class NotReplayable(AdalineError, ValueError):
-    """A solver that reads the rows several times was given a source that can be read once."""
-
-
 class UnsafeForget(AdalineError, ValueError):
     """Taking these rows out would leave fewer correct digits than a model may have."""
 

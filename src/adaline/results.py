@@ -91,10 +91,15 @@ class Certificate:
 
     def __str__(self) -> str:
         digits = "unknown" if math.isnan(self.digits) else f"{self.digits:.1f}"
+        known = "".join(
+            f"{name} {value:.2g}, "
+            for name, value in (("gradient", self.gradient), ("gap", self.gap))
+            if value < math.inf
+        )
         return (
             f"{self.status} by {self.solver}: {digits} digits, condition {self.condition:.3g}, rank {self.rank}, "
-            f"gradient {self.gradient:.2g}, gap {self.gap:.2g}, {self.passes} pass{'es' if self.passes != 1 else ''}, "
-            f"{self.seconds:.3g} s" + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
+            f"{known}{self.passes} pass{'es' if self.passes != 1 else ''}, {self.seconds:.3g} s"
+            + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
         )
 
 

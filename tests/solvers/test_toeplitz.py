@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import solve_toeplitz, toeplitz
 from scipy.signal import lfilter
 
+from adaline.penalties import RidgePenalty, no_penalty
 from adaline.solvers import choose
 from adaline.solvers.direct import solve_sums
 from adaline.solvers.toeplitz import solve, toeplitz_factor
@@ -69,7 +70,7 @@ def test_it_solves_the_wiener_equations(colour: list[float], taps: int, penalty:
     r[0] += penalty
     w = fit.solution.theta[0, 1:]
     np.testing.assert_allclose(w, solve_toeplitz(r, cross), rtol=1e-14 * proof.condition**2, atol=1e-12)
-    dense = choose.solve(source, source.sum(Moments, centred=False), False, np.full(taps, np.sqrt(penalty)))
+    dense = choose.solve(source, source.sum(Moments, centred=False), False, RidgePenalty(penalty, np.ones(taps)))
     np.testing.assert_allclose(w, dense.solution.theta[0, 1:], rtol=1e-13)
     np.testing.assert_allclose(proof.objective, dense.solution.certificate.objective, rtol=1e-12)
 
@@ -79,7 +80,7 @@ def test_it_solves_the_wiener_equations(colour: list[float], taps: int, penalty:
 def test_the_digits_of_sums_are_not_overstated(colour: list[float], taps: int) -> None:
     source = windowed(colour, taps)
     moments = source.sum(Moments, centred=False)
-    exact = choose.solve(source, moments, False, np.zeros(taps)).solution.theta[0, 1:]
+    exact = choose.solve(source, moments, False, no_penalty(taps)).solution.theta[0, 1:]
     fit = solve(None, moments, 0.0)
     assert fit.solution.certificate.solver.endswith("on sums")
     error = np.abs(fit.solution.theta[0, 1:] / exact - 1).max()
@@ -96,7 +97,7 @@ def test_a_nearly_singular_matrix_goes_to_the_general_solver() -> None:
     fit = solve(source, moments, 0.0)
     assert "Levinson" not in fit.solution.certificate.solver
     np.testing.assert_array_equal(
-        solve(None, moments, 0.0).solution.theta, solve_sums(moments, False, np.zeros(30)).solution.theta
+        solve(None, moments, 0.0).solution.theta, solve_sums(moments, False, no_penalty(30)).solution.theta
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -60,6 +61,19 @@ def test_the_dual_gives_the_minimum_norm_solution(make: Callable[[], Any], fit_i
     assert model.rank_ == X.shape[0] - fit_intercept
     assert model.certificate_.status is Status.RANK_DEFICIENT
     assert model.aliased_ is None
+
+
+def test_many_columns_take_no_matrix_of_their_square() -> None:
+    """20 000 columns: X'X alone would be 3.2 GB."""
+    rng = np.random.default_rng(6)
+    X = sparse.random_array((200, 20_000), density=0.005, rng=rng, format="csr")
+    y = rng.normal(size=200)
+    tracemalloc.start()
+    for system in (LinearRegression(), Ridge(penalty=1.0), Ridge()):
+        assert np.isfinite(system.fit(X, y).coef_).all()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 32e6
 
 
 def test_the_dual_takes_weights_and_several_targets() -> None:
@@ -179,8 +193,14 @@ def test_dense_data_beyond_any_gram_matrix_are_refused(no_gram: None) -> None:
         LinearRegression().fit(X, y)
 
 
-def test_gradient_descent_on_wide_data_is_refused() -> None:
+def test_a_named_solver_is_taken_where_its_sums_fit_and_refused_where_not(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = dense()
+    expected = LinearRegression().fit(X, y)
+    assert "dual" in expected.certificate_.solver
+    named = LinearRegression(solver="svd").fit(X, y)
+    assert "SVD" in named.certificate_.solver
+    np.testing.assert_allclose(named.coef_, expected.coef_, atol=1e-10)
+    monkeypatch.setattr(choose, "GRAM_BYTES", 8 * 600**2)
     with pytest.raises(InvalidParameter, match="solver='gradient'"):
         LinearRegression(solver="gradient").fit(X, y)
 

@@ -297,3 +297,74 @@ def test_new_classes_may_come_later() -> None:
     first, later = np.flatnonzero(y < 2), np.flatnonzero(y == 2)
     model = GaussianClassifier().fit(X[first], y[first]).partial_fit(X[later], y[later])
     np.testing.assert_allclose(scores(model, X), scores(GaussianClassifier().fit(X, y), X), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_classes_may_be_named_before_they_have_rows(make: Any) -> None:
+    X, y = data(3)
+    only = np.flatnonzero(y == 1)
+    model = make().partial_fit(X[only], y[only], classes=[0, 1, 2])
+    assert set(model.predict(X)) == {1}
+    two = np.flatnonzero(y != 1)
+    model = make().partial_fit(X[two], y[two], classes=[0, 1, 2])
+    np.testing.assert_array_equal(model.predict(X), make().fit(X[two], y[two]).predict(X))
+    assert scores(model, X).shape == (len(y), 3)
+    model.partial_fit(X[only], y[only])
+    np.testing.assert_allclose(scores(model, X), scores(make().fit(X, y), X), rtol=1e-9, atol=1e-10)
+    model.forget(X[only], y[only])
+    np.testing.assert_array_equal(model.predict(X), make().fit(X[two], y[two]).predict(X))
+    if hasattr(model, "predict_proba"):
+        assert not model.predict_proba(X)[:, 1].any()
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_a_refusal_leaves_the_model_as_it_was(make: Any) -> None:
+    X, y = data(3)
+    model = make().fit(X, y)
+    before, weights = scores(model, X), model._sums.weights.copy()
+    bad = X.copy()
+    bad[0, 0] = np.inf
+    with pytest.raises(InvalidData, match="infinity"):
+        model.partial_fit(bad, y)
+    with pytest.raises(InvalidData, match="infinity"):
+        model.fit(bad[:, :3], y)
+    np.testing.assert_array_equal(scores(model, X), before)
+    np.testing.assert_array_equal(model._sums.weights, weights)
+
+
+def test_units_do_not_matter_to_singular_covariances() -> None:
+    X, y = data(2)
+    X[y == 1, 3] = 2 * X[y == 1, 2]
+    model = GaussianClassifier(covariance="full")
+    expected = model.fit(X, y).predict_proba(X)
+    scale = [1.0, 1024.0, 1.0, 1.0]
+    np.testing.assert_allclose(model.fit(X * scale, y).predict_proba(X * scale), expected, atol=1e-9)
+
+
+def test_torch_tensors_give_the_same() -> None:
+    torch = pytest.importorskip("torch")
+    X, y = data(3)
+    for system in (*LINEAR, lambda: GaussianClassifier(covariance="full")):
+        expected = system().fit(X, y)
+        found = system().fit(torch.asarray(X), torch.asarray(y))
+        np.testing.assert_array_equal(found.predict(torch.asarray(X)), expected.predict(X))
+    for regression in (LinearRegression(), adaline.Ridge()):
+        t = X @ np.arange(4.0) + y
+        expected = regression.fit(X, t).coef_
+        found = regression.fit(torch.asarray(X), torch.asarray(t))
+        assert isinstance(found.coef_, torch.Tensor)
+        np.testing.assert_allclose(found.coef_.numpy(), expected, rtol=1e-10)
+
+
+def test_other_namespaces_give_the_same_regressions() -> None:
+    X, y = data(3)
+    t = X @ np.arange(4.0) + y
+    systems = (LinearRegression(), LinearRegression(solver="qr"), adaline.Ridge(), adaline.Ridge(criterion="loo"))
+    for regression in systems:
+        expected = regression.fit(X, t).coef_
+        place = array_api_strict.Device("device1")
+        found = regression.fit(*(array_api_strict.asarray(v, device=place) for v in (X, t)))
+        assert found.coef_.device == place
+        here = found.coef_.to_device(array_api_strict.Device("CPU_DEVICE"))
+        np.testing.assert_allclose(np.asarray(here), expected, rtol=1e-8)
+        assert found.predict(array_api_strict.asarray(X, device=place)).device == place

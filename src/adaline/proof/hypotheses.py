@@ -22,10 +22,9 @@ from scipy import special
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.proof.contrasts import hint, parse
 from adaline.proof.covariance import Covariance, about_mean, estimates, factor_of, quadratic
+from adaline.proof.inference import OUTSIDE
 
 Array = NDArray[np.float64]
-
-OUTSIDE = 1e-6  # the share of a contrast beyond the span of the rows from which it is not estimable
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def read_hypotheses(
 
 def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[str]) -> tuple[float, float]:
     """Return F and its p value for one target."""
-    if covariance.fit.ridge.any():
+    if covariance.fit.penalty.any():
         raise InvalidParameter(
             "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
             "Use LinearRegression, or penalty=0."

@@ -24,6 +24,9 @@ from adaline.solvers.fit import Fit
 Array = NDArray[np.float64]
 
 
+OUTSIDE = 1e-6  # the share of a row beyond the span of those fitted from which its prediction is not determined
+
+
 class Interval(NamedTuple):
     """Predictions with lower and upper ends of their intervals, arrays of one shape."""
 
@@ -74,7 +77,7 @@ def infer(
         model = p - intercept
         f, f_freedom = ((total - squares) / model / variance if model > 0 else np.nan), freedom
     if robust is not None:
-        f, f_freedom = (np.nan if fit.ridge.any() else robust.model_f()), robust.freedom
+        f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
     reach = quantile(judge, level)
     spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if squares > 0 else -np.inf
     likelihood = -0.5 * n * (np.log(2 * np.pi) + spread + 1.0)
@@ -128,13 +131,17 @@ def unit_errors(fit: Fit, intercept: bool) -> Array:
 
 
 def leverages(fit: Fit, x: Array) -> Array:
-    """Return 1/N + (x - mean)'(S + P)^-1 (x - mean) for each row, or without 1/N where there is no intercept."""
+    """Return 1/N + (x - mean)'(S + P)^-1 (x - mean) for each row, or without 1/N where there is no intercept.
+
+    A row that the fitted rows do not span has an infinite one: they say nothing about its prediction.
+    """
     assert fit.factor is not None
     frame = fit.factor.frame
     d = frame.features
     rows = np.ldexp((x - frame.mean_hi[:d]) - frame.mean_lo[:d], -frame.scale)
     half = fit.factor.half(rows)
-    return np.asarray(frame.intercept / frame.weight + (half**2).sum(axis=1))
+    found = np.asarray(frame.intercept / frame.weight + (half**2).sum(axis=1))
+    return np.where(fit.factor.outside(rows) > OUTSIDE, np.inf, found)
 
 
 def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float, sample: Sample | None = None) -> Array:

@@ -135,7 +135,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova:
 def _check(model: Any) -> None:
     if not hasattr(model, "_fits") or not hasattr(model, "_sample"):
         raise InvalidParameter(f"anova compares fitted linear regressions; got {type(model).__name__}, not fitted")
-    if any(fit.ridge.any() for fit in model._fits):
+    if any(fit.penalty.any() for fit in model._fits):
         raise InvalidParameter(
             "anova: a penalised fit has no residual degrees of freedom in the sense of an F test. Use LinearRegression."
         )

@@ -43,6 +43,7 @@ class Summary:
     weight: float
     certificate: Certificate
     notes: list[str]
+    intercept: bool = True
     errors: str = "classical"
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class Summary:
             if len(self.targets) > 1:
                 body += f'<tr><th colspan="7">target {html.escape(target)}</th></tr>'
             for row in self._rows(part):
-                cells = "".join(f"<td>{_number(row[c], c)}</td>" for c in COLUMNS)
+                cells = "".join(f"<td>{html.escape(_number(row[c], c))}</td>" for c in COLUMNS)
                 body += f"<tr><th>{html.escape(row['name'])}</th>{cells}</tr>"
         notes = "".join(f"<p>{html.escape(line)}</p>" for part in self.parts for line in _quality_lines(part))
         notes += "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
@@ -96,7 +97,7 @@ class Summary:
         return [
             {"name": name} | {column: float(getattr(part, column)[j]) for column in COLUMNS}
             for j, name in enumerate(["intercept", *self.names])
-            if j or not math.isnan(part.std_error[0]) or part.estimate[0] != 0
+            if j or self.intercept
         ]
 
     def _headings(self) -> list[str]:

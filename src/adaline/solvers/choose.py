@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidParameter, SumsMissing
+from adaline.penalties import RidgePenalty
 from adaline.solvers import dual, lsmr
 from adaline.solvers.direct import assemble, gram_name, solve_gram, solve_triangle
 from adaline.solvers.factor import SpectralFactor
@@ -35,52 +36,62 @@ SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the t
 
 def is_wide(source: Source) -> bool:
     """Whether the D x D Gram matrix should not exist."""
-    d, k = source.shape
-    return (d > source.n_rows and d > WIDE_COLUMNS) or 8 * (d + k) ** 2 > GRAM_BYTES
+    d = source.shape.features
+    return (d > source.n_rows and d > WIDE_COLUMNS) or not gram_fits(source)
+
+
+def gram_fits(source: Source) -> bool:
+    """Whether the D x D Gram matrix is within the memory limit."""
+    return 8 * sum(source.shape) ** 2 <= GRAM_BYTES
 
 
 def sums(source: Source, intercept: bool) -> Moments:
     """Return the moments of a source, centred if there is an intercept; refuse numbers that are not finite."""
+    if not gram_fits(source):
+        raise SumsMissing(
+            f"sums of {source.shape.features} columns exceed the limit of {GRAM_BYTES >> 20} MiB: such data can be "
+            "fitted in one go, but not streamed"
+        )
     moments = source.sum(Moments, centred=intercept and not source.sparse)
     if not moments.finite:
         source.refuse_nonfinite()
     return moments.about_mean() if intercept else moments
 
 
-def solve(source: Source, moments: Moments, intercept: bool, ridge: Array, solver: str = "auto") -> Fit:
-    """Solve least squares, or ridge with square roots of penalties (D,), given the sums and the rows they came from."""
+def solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str = "auto") -> Fit:
+    """Solve least squares, or ridge, given the sums and the rows they came from."""
     if solver in ("qr", "svd"):
-        return _by_triangle(source, moments, intercept, ridge, solver)
-    normal = solve_gram(moments, intercept, ridge)
+        return _by_triangle(source, moments, intercept, penalty, solver)
+    normal = solve_gram(moments, intercept, penalty)
     factor = normal.factor
     small = source.n_rows * source.shape.features < SMALL
     limit = SMALL_CONDITION if small else LARGE_CONDITION
     if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit or not factor.decided):
-        return _by_triangle(source, moments, intercept, ridge, "svd" if factor.rank == 0 else "qr")
+        return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
-    out = None if small else normal.bounded(ridge)
+    out = None if small else normal.bounded(penalty)
     if out is None or not promised(moments, factor.length, out):
-        out = refine(source, factor, normal.u, ridge)
+        out = refine(source, factor, normal.u, penalty)
         how += ", refined"
-    return assemble(moments, factor, out, ridge, how)
+    return assemble(moments, factor, out, penalty, how)
 
 
-def solve_wide(source: Source, intercept: bool, ridge: Array) -> Fit:
+def solve_wide(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Solve without a D x D matrix."""
     if 8 * source.n_rows**2 <= GRAM_BYTES:
-        return dual.solve(source, intercept, ridge)
+        return dual.solve(source, intercept, penalty)
     if source.sparse:
-        return lsmr.solve(source, intercept, ridge)
+        return lsmr.solve(source, intercept, penalty)
     raise InvalidParameter(
         f"{source.n_rows} x {source.shape.features} dense: both X'X and XX' exceed the limit of "
-        f"{GRAM_BYTES >> 20} MiB. Drop columns, give X as a sparse matrix, or use solver='gradient'."
+        f"{GRAM_BYTES >> 20} MiB. Drop columns, or give X as a sparse matrix."
     )
 
 
-def _by_triangle(source: Source, moments: Moments, intercept: bool, ridge: Array, solver: str) -> Fit:
-    factor, out = solve_triangle(source, moments, intercept, ridge, solver == "svd")
+def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str) -> Fit:
+    factor, out = solve_triangle(source, moments, intercept, penalty, solver == "svd")
     how = "triangle (SVD), refined" if isinstance(factor, SpectralFactor) else "triangle (QR), refined"
-    return assemble(moments, factor, out, ridge, how)
+    return assemble(moments, factor, out, penalty, how)
 
 
 def promised(moments: Moments, length: Array, out: Refined) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
+from adaline.penalties import no_penalty
 from adaline.results import Solution, Status
 from adaline.solvers.direct import solve_sums
 from adaline.solvers.factor import Factor, Frame, SpectralFactor
@@ -67,13 +68,14 @@ class Rule:
 def solve(moments: Moments, intercept: bool, rule: Rule) -> tuple[Fit, list[list[float]], float]:
     """Descend for each target; also return the errors along the way, and the rate above which a number diverges."""
     d, targets = moments.shape
-    exact = solve_sums(moments, intercept, np.zeros(d))
+    exact = solve_sums(moments, intercept, no_penalty(d))
     factor = exact.factor
     assert factor is not None
     quadratics = [raw_quadratic(factor.frame, moments.second, k) for k in range(targets)]
     automatic = isinstance(rule.rate, str) and rule.rate == "auto"
     rate = np.asarray(0.0) if automatic else read_rate(rule.rate, 1 + d)
     start = read_init(rule.init, targets, 1 + d)
+    start[:, 0] *= intercept
     paths = [
         _descend_standardised(factor, moments, k, start[k], rule)
         if automatic
@@ -187,7 +189,7 @@ def read_init(init: Any, targets: int, columns: int) -> Array:
         raise InvalidParameter(
             f"init has shape {start.shape}; it must hold {columns} finite numbers for each target, intercept first"
         )
-    return start.reshape(targets, columns)
+    return start.reshape(targets, columns).copy()
 
 
 def read_rate(rate: object, columns: int) -> Array:

@@ -1,6 +1,6 @@
 """Least squares and ridge from sums, (5.8) and (5.13): solve, bound the error, refine where the bound asks for it.
 
-(S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P = diag(ridge^2)
+(S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P the penalties
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.penalties import RidgePenalty
 from adaline.results import Solution
 from adaline.solvers.factor import Factor, SpectralFactor, gram_factor, triangle_factor
 from adaline.solvers.fit import Fit, certificate, digits, judge, raw_theta
@@ -32,44 +33,44 @@ class Normal:
     relative: Array
     u: Array
 
-    def bounded(self, ridge: Array) -> Refined:
+    def bounded(self, penalty: RidgePenalty) -> Refined:
         """Return the solution with an a-priori bound on its errors."""
         factor, u, moments = self.factor, self.u, self.moments
         frame = factor.frame
         d = frame.features
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
-        squares = np.maximum(squares - ((u * frame.scaled(ridge)) ** 2).sum(axis=1), 0.0)
+        squares = np.maximum(squares - u**2 @ penalty.scaled(frame.scale), 0.0)
         error = prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
         mean = np.abs(frame.scaled_mean()[0])
         theta = start_with_intercept(factor, u)[0]
         mean_t = np.abs(np.ldexp(frame.mean_hi[d:], -frame.target_scale))
         # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
-        blur = np.sqrt(ROUNDING * moments.noise / max(frame.weight, 1.0)) * frame.intercept
+        blur = np.sqrt(ROUNDING * moments.noise / (frame.weight or 1.0)) * frame.intercept
         constant = error @ mean + 4 * ROUNDING * (np.abs(u) @ mean + mean_t) + np.abs(u) @ blur[:d] + blur[d:]
         gradient = size / np.sqrt(max(d, 1))
         return Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
 
 
-def solve_gram(moments: Moments, intercept: bool, ridge: Array) -> Normal:
+def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Normal:
     """Solve the normal equations from the sums."""
-    factor, relative = gram_factor(moments, intercept, ridge)
+    factor, relative = gram_factor(moments, intercept, penalty)
     d = factor.frame.features
     return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
 
 
 def solve_triangle(
-    source: Source, moments: Moments, intercept: bool, ridge: Array, spectral: bool
+    source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, spectral: bool
 ) -> tuple[Factor, Refined]:
     """Solve from the triangle and refine."""
     triangle = source.sum(Triangle, centred=intercept)
-    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, ridge, spectral)
-    out = refine(source, factor, u, ridge)
+    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
+    out = refine(source, factor, u, penalty)
     return factor, Refined(out.theta, out.error, out.squares, out.gradient, out.gap, out.passes + 1)
 
 
-def assemble(moments: Moments, factor: Factor, out: Refined, ridge: Array, solver: str) -> Fit:
+def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenalty, solver: str) -> Fit:
     """Put a solution back into raw units, with its certificate."""
     frame = factor.frame
     d = frame.features
@@ -81,7 +82,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, ridge: Array, solve
         error = error + np.column_stack([doubt @ np.abs(frame.scaled_mean()[0]), doubt])
     found = digits(error, out.theta, length) if factor.decided else 0.0
     unit = np.ldexp(1.0, frame.target_scale)
-    pull = ((theta[:, 1:] * ridge / unit[:, None]) ** 2).sum(axis=1)
+    pull = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
     with np.errstate(over="ignore"):
         objective = float((0.5 * (out.squares + pull) * unit * unit).sum())
@@ -105,18 +106,18 @@ def assemble(moments: Moments, factor: Factor, out: Refined, ridge: Array, solve
         total=np.ldexp(moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - frame.exponent[d:]).astype(np.int64)),
         unit=unit,
         factor=factor,
-        trace=np.full(len(theta), frame.intercept + _trace(factor, ridge)),
+        trace=np.full(len(theta), frame.intercept + _trace(factor, penalty)),
         rows=moments.rows,
         weight=moments.weight,
-        ridge=ridge,
+        penalty=penalty,
     )
 
 
-def _trace(factor: Factor, ridge: Array) -> float:
+def _trace(factor: Factor, penalty: RidgePenalty) -> float:
     """Return tr((S + P)^-1 S) = rank - tr((S + P)^-1 P)."""
-    if not ridge.any():
+    if not penalty.any():
         return float(factor.rank)
-    return float(factor.rank - ((factor.inverse_lengths() * factor.frame.scaled(ridge)) ** 2).sum())
+    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.frame.scale))
 
 
 def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
@@ -132,10 +133,10 @@ def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) 
     return np.asarray(SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
-def solve_sums(moments: Moments, intercept: bool, ridge: Array) -> Fit:
+def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Solve from sums alone, as streams, merged and thinned models must."""
-    normal = solve_gram(moments, intercept, ridge)
-    return assemble(moments, normal.factor, normal.bounded(ridge), ridge, gram_name(normal.factor) + " on sums")
+    normal = solve_gram(moments, intercept, penalty)
+    return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 
 def gram_name(factor: Factor) -> str:

@@ -6,11 +6,12 @@ scatter is singular its pseudo-inverse is taken, and the certificate says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.direct import gram_name, prior_error
 from adaline.solvers.factor import Factor, gram_factor
@@ -51,7 +52,7 @@ def shrunk(moments: Moments, shrinkage: float) -> Moments:
 
 def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
     """Solve for Sigma^-1 (mean_k - mean), Sigma = within / N."""
-    factor, relative = gram_factor(within, True, np.zeros(sums.features))
+    factor, relative = gram_factor(within, True, no_penalty(sums.features))
     away = sums.differences(within)
     u = factor.solve(away) * within.weight
     error = prior_error(factor, relative, u, np.zeros(len(u)))
@@ -60,12 +61,15 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
     proof = certificate(
         status=judge(factor, found),
         objective=np.nan,
-        gradient=0.0,
-        gap=0.0,
+        gradient=np.nan,
+        gap=np.inf,
         digits=found,
         condition=factor.condition,
         rank=factor.rank,
         passes=1,
         solver=gram_name(factor) + " on class moments",
     )
+    if factor.rank < sums.features:
+        advice = "the scatter within classes is singular, its pseudo-inverse was taken: use shrinkage or fewer columns"
+        proof = replace(proof, advice=advice)
     return Discriminant(within, factor, away, u, proof)

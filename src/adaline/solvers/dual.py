@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
 from adaline.solvers.factor import EPS, estimate_condition
 from adaline.solvers.fit import Fit, certificate, digits
@@ -38,9 +39,10 @@ def loss(source: Source, mean: Array, intercept: bool) -> float:
     return float((np.hypot(mean, spread)[spread > 0] / spread[spread > 0]).max(initial=1.0))
 
 
-def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
-    """Solve least squares of minimum norm, or ridge with square roots of penalties (D,), for few rows."""
-    lift = float(ridge.any())
+def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
+    """Solve least squares of minimum norm, or ridge, for few rows."""
+    ridge = penalty.roots
+    lift = float(penalty.any())
     scale = column_scale(ridge)
     gram, mean = source.outer(intercept, scale)
     t = source.target()
@@ -100,7 +102,7 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
         trace=np.full(t.shape[1], float(trace) + intercept),
         rows=source.n_rows,
         weight=float(weight.sum()),
-        ridge=ridge,
+        penalty=penalty,
     )
 
 

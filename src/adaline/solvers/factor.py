@@ -2,7 +2,7 @@
 
     S + P = L C L,   L = diag(length), C with unit diagonal (equilibrated)
 
-P = diag(ridge^2): a penalty is the same as rows diag(ridge) under X. C = R'R by Cholesky or from the triangle, or
+P the penalties. C = R'R by Cholesky or from the triangle, or
 C = V diag(s^2) V' where it is numerically singular. A factor answers two
 questions: `solve(g)` = (S + P)^-1 g, and `half(b)`, whose squared row norms are b'(S + P)^-1 b (standard errors,
 leverages). All vectors are in scaled coordinates: column j times 2^-exponent[j].
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from adaline.penalties import RidgePenalty
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
 
@@ -44,18 +45,14 @@ class Frame:
     exponent: Array
 
     @property
-    def scale(self) -> Array:
+    def scale(self) -> NDArray[np.int64]:
         """Exponents of the features, as whole numbers."""
         return self.exponent[: self.features].astype(np.int64)
 
     @property
-    def target_scale(self) -> Array:
+    def target_scale(self) -> NDArray[np.int64]:
         """Exponents of the targets, as whole numbers."""
         return self.exponent[self.features :].astype(np.int64)
-
-    def scaled(self, values: Array) -> Array:
-        """Return values in the units of the features, (D,), in scaled coordinates."""
-        return np.asarray(np.ldexp(values, -self.scale))
 
     def scaled_mean(self) -> tuple[Array, Array]:
         """Return the means of the features in scaled coordinates, hi and lo."""
@@ -188,7 +185,7 @@ class SpectralFactor(Factor):
     def log_determinant(self) -> float:
         """Return the sum of the log eigenvalues kept, the columns' own scales included."""
         scales = np.log(self.length) + self.frame.scale * np.log(2.0)
-        return float(2 * (np.log(self.s).sum() + scales.sum() * self.rank / max(len(scales), 1)))
+        return float(2 * (np.log(self.s).sum() + scales[self.alive].sum()))
 
     def outside(self, b: Array) -> Array:
         """Return the share of what was cut off, on columns of equal length."""
@@ -220,12 +217,14 @@ def _share(whole: Array, part: Array) -> Array:
     return np.asarray(np.linalg.norm(part, axis=1) / np.where(size > 0, size, 1.0))
 
 
-def gram_factor(moments: Moments, intercept: bool, ridge: Array) -> tuple[CholeskyFactor | SpectralFactor, Array]:
+def gram_factor(
+    moments: Moments, intercept: bool, penalty: RidgePenalty
+) -> tuple[CholeskyFactor | SpectralFactor, Array]:
     """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
     frame = moments_frame(moments, intercept)
     d = frame.features
     gram, noise = moments.second[:d, :d], moments.noise[:d]
-    diagonal = gram.diagonal() + frame.scaled(ridge) ** 2
+    diagonal = gram.diagonal() + penalty.scaled(frame.scale)
     alive = diagonal > 4 * noise
     length = np.sqrt(np.where(alive, diagonal, 1.0))
     c = gram / np.outer(length, length)
@@ -257,7 +256,7 @@ def gram_factor(moments: Moments, intercept: bool, ridge: Array) -> tuple[Choles
 
 
 def triangle_factor(
-    triangle: Triangle, features: int, weight: float, ridge: Array, spectral: bool
+    triangle: Triangle, features: int, weight: float, penalty: RidgePenalty, spectral: bool
 ) -> tuple[CholeskyFactor | SpectralFactor, Array]:
     """Factor the triangle; also return the solution u = L^-1 R^-1 (rotated targets), (K, D)."""
     ones = int(triangle.centred)
@@ -273,7 +272,7 @@ def triangle_factor(
     length = np.linalg.norm(inner[:, :features], axis=0)
     alive = length > 16 * EPS * whole[:features]
     constant = not length[~alive].any()
-    ridge = frame.scaled(ridge)
+    ridge = np.sqrt(penalty.scaled(frame.scale))
     alive |= ridge > 0
     length = np.where(alive, np.hypot(length, ridge), 1.0)
     kept = np.flatnonzero(alive)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.errors import InvalidData
+from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.factor import Factor, Frame
 from adaline.solvers.refine import NEGLIGIBLE
@@ -32,7 +34,7 @@ class Fit:
     factor : of the penalised second moments; None for wide and iterative solvers.
     trace : (K,) trace of the hat matrix, intercept included: the effective number of parameters.
     rows, weight : number of rows, and the sum of their weights.
-    ridge : (D,) square roots of the penalties, in raw units.
+    penalty : what large coefficients cost.
     """
 
     solution: Solution
@@ -43,7 +45,7 @@ class Fit:
     trace: Array
     rows: int
     weight: float
-    ridge: Array
+    penalty: RidgePenalty
 
     @property
     def rss(self) -> Array:
@@ -60,9 +62,16 @@ class Fit:
 
 def raw_theta(frame: Frame, theta: Array) -> Array:
     """Return coefficients in raw units from scaled ones."""
-    out = theta.copy()
-    out[:, 1:] = np.ldexp(theta[:, 1:], -frame.scale)
-    return np.asarray(np.ldexp(out, frame.target_scale[:, None]))
+    scale = np.concatenate([[0], frame.scale])
+    with np.errstate(over="ignore"):
+        out = np.asarray(np.ldexp(theta, frame.target_scale[:, None] - scale))
+    if not np.isfinite(out).all():
+        column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
+        raise InvalidData(
+            f"the coefficient of column {column} overflows: the column is too small, or the target too large, for "
+            "float64. Rescale one of them."
+        )
+    return out
 
 
 def digits(error: Array, theta: Array, length: Array) -> float:
@@ -72,6 +81,8 @@ def digits(error: Array, theta: Array, length: Array) -> float:
     counts as zero.
     """
     size = np.abs(theta)
+    if not (np.isfinite(error).all() and np.isfinite(size).all()):
+        return 0.0
     counted = np.maximum(size, error) * length > NEGLIGIBLE * (size * length).max(axis=1, keepdims=True)
     if not counted.any():
         return MOST_DIGITS

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 from scipy.sparse.linalg import lsmr as scipy_lsmr
 
+from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
 from adaline.solvers.dual import column_scale, loss
 from adaline.solvers.factor import EPS
@@ -22,10 +23,12 @@ Array = NDArray[np.float64]
 TOLERANCE = 1e-14
 MAX_STEPS = 20_000
 RUNS = 2
+SAME = 1e-6
 
 
-def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
-    """Solve least squares of minimum norm, or ridge with square roots of penalties (D,)."""
+def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
+    """Solve least squares of minimum norm, or ridge."""
+    ridge = penalty.roots
     n, d = source.n_rows, source.shape.features
     weight = np.ones(n) if source.weight is None else source.weight
     root = np.sqrt(weight)
@@ -35,17 +38,24 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
     mean_t = weight @ t / total * intercept
     if not (np.isfinite(mean).all() and np.isfinite(source.rmatvec(weight)).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    lift = float(ridge.any())
+    lift = float(penalty.any())
     scale = column_scale(ridge)
-    if not lift and n > d:
+
+    def scaled(scale: Array) -> LinearOperator:
+        return LinearOperator(
+            (n, d),
+            matvec=lambda v: root * (source.matvec(scale * v) - mean @ (scale * v)),
+            rmatvec=lambda u: scale * (source.rmatvec(root * u) - mean * (root @ u)),
+            dtype=np.float64,
+        )
+
+    operator, full = scaled(scale), bool(lift)
+    if not lift and n - intercept >= d:
         spread = source.spread(intercept)
-        scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    operator = LinearOperator(
-        (n, d),
-        matvec=lambda v: root * (source.matvec(scale * v) - mean @ (scale * v)),
-        rmatvec=lambda u: scale * (source.rmatvec(root * u) - mean * (root @ u)),
-        dtype=np.float64,
-    )
+        equal = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        full = _independent(scaled(equal))
+        if full:
+            scale, operator = equal, scaled(equal)
     w = np.zeros((t.shape[1], d))
     squares, passes, condition, converged = np.zeros(len(w)), 0, 1.0, True
     error = np.zeros(len(w))
@@ -76,13 +86,13 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
         Solution(
             theta,
             certificate(
-                status=Status.SOLVED if converged else Status.NOT_CONVERGED,
+                status=_status(converged, full),
                 objective=float(0.5 * (squares + ((w * ridge) ** 2).sum(axis=1)).sum()),
                 gradient=left,
                 gap=float(0.5 * left**2 * d) if lift else np.inf,
-                digits=digits(errors, theta, np.ones(1 + d)),
+                digits=digits(errors, theta, np.ones(1 + d)) if full or n - intercept < d else 0.0,
                 condition=condition,
-                rank=min(n - intercept, d),
+                rank=d if full else min(n - intercept, d - 1),
                 passes=passes,
                 solver="LSMR on products",
             ),
@@ -94,7 +104,7 @@ def solve(source: Source, intercept: bool, ridge: Array) -> Fit:
         trace=np.full(len(w), np.nan),
         rows=n,
         weight=float(total),
-        ridge=ridge,
+        penalty=penalty,
     )
 
 
@@ -116,3 +126,17 @@ def _run(operator: LinearOperator, residual: Array, v: Array, lift: float) -> tu
             stacked, np.concatenate([residual, -v]), atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
         )
     return step, int(stop), int(steps), float(condition)
+
+
+def _independent(operator: LinearOperator) -> bool:
+    """Whether the columns are independent: a vector is found again from its product, which has no part cut off."""
+    v = np.cos(np.arange(1.0, operator.shape[1] + 1.0))
+    found = _run(operator, operator.matvec(v), np.zeros_like(v), 0.0)[0]
+    return bool(np.abs(found - v).max() < SAME)
+
+
+def _status(converged: bool, full: bool) -> Status:
+    """Return how it ended; where columns depend on each other the rank is at most what is said."""
+    if not converged:
+        return Status.NOT_CONVERGED
+    return Status.SOLVED if full else Status.RANK_DEFICIENT

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.penalties import RidgePenalty
 from adaline.solvers.factor import EPS, Factor
 from adaline.sources import Source
 from adaline.sums import Residual, Theta, twofold
@@ -38,10 +39,10 @@ class Refined:
     passes: int
 
 
-def refine(source: Source, factor: Factor, start: Array, ridge: Array) -> Refined:
-    """Refine scaled coefficients (K, D), to which the intercept is added; ridge (D,) in raw units."""
+def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) -> Refined:
+    """Refine scaled coefficients (K, D), to which the intercept is added."""
     frame = factor.frame
-    penalty = frame.scaled(ridge) ** 2
+    pull = penalty.scaled(frame.scale)
     mean_hi, mean_lo = frame.scaled_mean()
     length = factor.length
     hi, lo = start_with_intercept(factor, start)
@@ -50,7 +51,7 @@ def refine(source: Source, factor: Factor, start: Array, ridge: Array) -> Refine
     while True:
         sums = source.sum(Residual, Theta(hi, lo, frame.exponent))
         passes += 1
-        data, centred = _gradients(sums, hi, lo, mean_hi, mean_lo, penalty)
+        data, centred = _gradients(sums, hi, lo, mean_hi, mean_lo, pull)
         step = factor.solve(centred)
         constant = sums.gradient[0][:, 0] / frame.weight if frame.intercept else np.zeros(len(step))
         size = np.abs(step * length).max(axis=1, initial=0.0)
@@ -62,7 +63,7 @@ def refine(source: Source, factor: Factor, start: Array, ridge: Array) -> Refine
         # the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
         left = left + 4 * EPS * factor.condition**2 * np.abs(constant) * np.sqrt(frame.weight)
         squares = sums.squares - 2 * (step * data).sum(axis=1) + (step * centred).sum(axis=1)
-        squares = np.maximum(squares - step**2 @ penalty - frame.weight * constant**2, 0.0)
+        squares = np.maximum(squares - step**2 @ pull - frame.weight * constant**2, 0.0)
         change = np.concatenate([(constant - step @ mean_hi)[:, None], step], axis=1)
         hi, lo = twofold.add(hi, lo, change, 0.0)
         scaled = np.abs(hi[:, 1:]) * length
@@ -100,15 +101,15 @@ def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array]:
 
 
 def _gradients(
-    sums: Residual, hi: Array, lo: Array, mean_hi: Array, mean_lo: Array, penalty: Array
+    sums: Residual, hi: Array, lo: Array, mean_hi: Array, mean_lo: Array, penalties: Array
 ) -> tuple[Array, Array]:
     """Return the centred gradient of the data term, and with the penalty: g1 - mean g0 - P w, in double-double."""
     g_hi, g_lo = sums.gradient
     shift_hi, shift_lo = twofold.multiply(mean_hi, mean_lo, -g_hi[:, :1], -g_lo[:, :1])
     data_hi, data_lo = twofold.add(g_hi[:, 1:], g_lo[:, 1:], shift_hi, shift_lo)
-    if not penalty.any():
+    if not penalties.any():
         return data_hi, data_hi
-    pull_hi, pull_lo = twofold.multiply(-penalty, 0.0, hi[:, 1:], lo[:, 1:])
+    pull_hi, pull_lo = twofold.multiply(-penalties, 0.0, hi[:, 1:], lo[:, 1:])
     return data_hi, twofold.add(data_hi, data_lo, pull_hi, pull_lo)[0]
 
 

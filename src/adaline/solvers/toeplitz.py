@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, matmul_toeplitz, solve_toeplitz, solve_triangular, toeplitz
 
+from adaline.penalties import RidgePenalty
 from adaline.solvers import choose
 from adaline.solvers.direct import SAFETY, assemble, solve_sums
 from adaline.solvers.factor import Factor, moments_frame
@@ -123,13 +124,13 @@ def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
 
 def solve(source: Source | None, moments: Moments, penalty: float) -> Fit:
     """Solve Toeplitz normal equations given the sums, and the rows they came from where they are at hand."""
-    ridge = np.full(moments.shape.features, np.sqrt(penalty))
+    ridge = RidgePenalty(penalty, np.ones(moments.shape.features))
     factor = toeplitz_factor(moments, penalty)
     if factor is None or (source is not None and factor.condition > choose.LARGE_CONDITION):
         return solve_sums(moments, False, ridge) if source is None else choose.solve(source, moments, False, ridge)
     d = factor.frame.features
     u = factor.solve(moments.second[d:, :d])
-    out = factor.bounded(moments, u, factor.frame.scaled(ridge) ** 2)
+    out = factor.bounded(moments, u, ridge.scaled(factor.frame.scale))
     how = "Toeplitz equations (Levinson)"
     if source is None:
         how += " on sums"

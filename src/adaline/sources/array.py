@@ -27,6 +27,8 @@ class ArraySource(Source):
         self.names = names
         self.n_rows = x.shape[0]
         self.shape = Shape(x.shape[1], t.shape[1])
+        self.flat = t.shape[1] == 1
+        self.reads = [0]
         self.rows_per_block = block_rows(x.shape[1])
 
     @property
@@ -49,7 +51,9 @@ class ArraySource(Source):
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
-        return type(self)(self.x, t, self.weight, self.names)
+        other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
 
     def matvec(self, v: Array) -> Array:
         """Return X v, block by block."""
@@ -78,8 +82,9 @@ class ArraySource(Source):
 
     def _centred(self, strip: slice, weight: Array, intercept: bool) -> tuple[Array, Array]:
         x = self.x[:, strip].astype(np.float64)
-        mean = weight @ x / weight.sum() * intercept
-        return x - mean, mean
+        with np.errstate(invalid="ignore"):  # infinity is refused by who asked
+            mean = weight @ x / weight.sum() * intercept
+            return x - mean, mean
 
     def _strips(self) -> list[slice]:
         width = max(BLOCK_ELEMENTS // max(self.n_rows, 1), 1)
@@ -98,6 +103,8 @@ class SparseSource(Source):
         self.names = names
         self.n_rows = x.shape[0]
         self.shape = Shape(x.shape[1], t.shape[1])
+        self.flat = t.shape[1] == 1
+        self.reads = [0]
 
     @cached_property
     def n_blocks(self) -> int:
@@ -135,7 +142,9 @@ class SparseSource(Source):
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
-        return type(self)(self.x, t, self.weight, self.names)
+        other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""
@@ -168,4 +177,7 @@ class SparseSource(Source):
 
 
 def _floats(x: Any) -> Any:
-    return x if x.dtype in FLOATS else x.astype(np.float64)
+    """Return rows as floats whose strides are whole numbers of floats; a field of a record array is copied."""
+    if x.dtype not in FLOATS:
+        return x.astype(np.float64)
+    return x if not any(stride % x.itemsize for stride in x.strides) else np.ascontiguousarray(x)

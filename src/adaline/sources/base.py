@@ -37,10 +37,11 @@ class Source(ABC):
     names: tuple[str, ...] | None
     weight: Array | None
     replayable: bool = True
-    ordered: bool = True
     sparse: bool = False
     parallel: bool = True
     """Whether blocks run on several threads; a device runs them one after the other."""
+    reads: list[int]
+    """How often the rows were read, as the one number of a list that sources with other targets share."""
     flat: bool = True
     """Whether the targets came as one vector, so that results do too."""
 
@@ -87,6 +88,7 @@ class Source(ABC):
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows, merged in a fixed tree."""
+        self.reads[0] += 1
 
         def make(i: int) -> S:
             out = kind.zero(self.shape, **config)
@@ -111,6 +113,10 @@ class Source(ABC):
             run_blocks(self.n_blocks, work)
         return np.concatenate(parts)
 
+    def total_reads(self) -> int:
+        """Return how often the rows were summed over."""
+        return self.reads[0]
+
     def like(self) -> Any:
         """Return an empty array of the rows' namespace and device, in which results are given; None for NumPy."""
         return None
@@ -134,7 +140,7 @@ class Source(ABC):
                         "Drop or fill such rows before fitting."
                     )
         raise InvalidData(
-            "The sums over X and y overflow: some numbers are beyond 1e300 in magnitude, infinity for float64. "
+            "The sums over X and y overflow float64, infinity came out: some numbers are too large to be squared here. "
             "Rescale that column."
         )
 

@@ -32,6 +32,8 @@ class DeviceSource(Source):
         self.names = names
         self.n_rows = int(x.shape[0])
         self.shape = Shape(int(x.shape[1]), int(self.t.shape[1]))
+        self.flat = self.shape.targets == 1
+        self.reads = [0]
         self.rows_per_block = max(DEVICE_BLOCK_ELEMENTS // max(self.shape.features, 1), 1)
 
     @property
@@ -56,7 +58,9 @@ class DeviceSource(Source):
 
     def with_targets(self, t: Any) -> Source:
         """Return the same rows with other targets."""
-        return type(self)(self.x, t, self.weight, self.names)
+        other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""

@@ -67,6 +67,7 @@ class SignalSource(Source):
         self.weight = weight
         self.names = names
         self.n_rows = len(t)
+        self.reads = [0]
         self.shape = Shape(sum(taps), t.shape[1])
         self.longest = max(taps)
         self.rows_per_block = block_rows(self.shape.features)

@@ -30,7 +30,7 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
     share = np.ones(len(some))
     if block.weight is not None:
         weight = host(block.weight)
-        some = some if weight[some].any() else np.flatnonzero(weight)[:1]
+        some = some[weight[some] > 0] if weight[some].any() else np.flatnonzero(weight)[:1]
         share = weight[some]
     chosen = some.astype(np.int64)
     z = np.concatenate([host(Block(part, part, chosen=chosen).gathered().x) for part in (block.x, block.t)], axis=1)
@@ -40,6 +40,19 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
     exponent = exponents(spread, size)
     mild = (np.abs(exponent) < 300).all() and (size <= MILD * spread).all()
     return shift, exponent, bool(mild)
+
+
+def largest_magnitudes(block: Block) -> Array:
+    """Return the largest magnitude in each column [x t] of a dense block, among rows that weigh something.
+
+    Numbers that are not finite count wherever they stand.
+    """
+    found = []
+    for rows in (block.gathered(), block.heavy()):
+        xp = namespace(rows.x)
+        parts = [xp.astype(rows.x, xp.float64), beside(rows.x, rows.t)]
+        found.append(np.concatenate([host(xp.max(xp.abs(part), axis=0)) for part in parts if part.shape[1]]))
+    return np.where(np.isfinite(found[0]), found[1], found[0])
 
 
 def exponents(spread: Array, size: Array) -> Array:

@@ -27,7 +27,7 @@ from adaline.block import Block, Shape
 from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums import twofold
 from adaline.sums.base import Sum
-from adaline.sums.columns import exponents, pilot, weighted_columns
+from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
 from adaline.sums.kernels import native
 
 Array = NDArray[np.float64]
@@ -206,16 +206,19 @@ class Moments(Sum):
         return bool(found)
 
     def _refill(self, block: Block) -> None:
-        """Run a block again whose pilot rows gave too small a scale; NaN and infinity stay what they are."""
-        block = block.gathered()
+        """Run a block again whose pilot rows gave too small a scale; NaN and infinity stay what they are.
+
+        Rows that weigh nothing are left out, as their numbers may be beyond the scale of all others.
+        """
         with np.errstate(invalid="ignore"):
-            largest = np.concatenate([np.abs(block.x).max(axis=0), np.abs(block.t).max(axis=0)])
-        if np.isfinite(largest).all():
-            exponent = exponents(largest, largest)
-            mode = self.buffer[2]
-            self.buffer[:] = 0.0
-            self.buffer[2] = mode
-            self._run(block, exponent)
+            largest = largest_magnitudes(block)
+        if not np.isfinite(largest).all():
+            return
+        rows, mode = self.buffer[0], self.buffer[2]
+        self.buffer[:] = 0.0
+        self.buffer[2] = mode
+        self._run(block.heavy(), exponents(largest, largest))
+        self.buffer[0] = rows
 
 
 def fill_reference(moments: Moments, block: Block) -> None:
@@ -238,10 +241,12 @@ def fill_reference(moments: Moments, block: Block) -> None:
                 moments.add(piece)
             return
         else:
-            z, root = weighted_columns(block, shift, exponent)
-            xp = namespace(z)
-            z = xp.concat([z, root], axis=1)
-            product = host(xp.matmul(xp.matrix_transpose(z), z))
+            product = _shifted_product(block, shift, exponent)
+    if not np.isfinite(product).all() and not is_sparse(block.x):
+        largest = largest_magnitudes(block)
+        if np.isfinite(largest).all():
+            exponent = exponents(largest, largest)
+            product = _shifted_product(block.heavy(), shift, exponent)
     moments.buffer[:2] = block.rows, weight
     moments.exponent[:] = exponent
     moments.second[:] = product[:-1, :-1]
@@ -321,6 +326,14 @@ def _common_scale(a: Moments, b: Moments) -> Moments:
             state.first_lo[:] = np.ldexp(state.first_lo, down)
         state.exponent[:] = exponent
     return b
+
+
+def _shifted_product(block: Block, shift: Array, exponent: Array) -> Array:
+    """Return the weighted [z 1]'[z 1], z = (x - shift, t - shift) scaled."""
+    z, root = weighted_columns(block, shift, exponent)
+    xp = namespace(z)
+    z = xp.concat([z, root], axis=1)
+    return host(xp.matmul(xp.matrix_transpose(z), z))
 
 
 def _plain_product(block: Block) -> Array:

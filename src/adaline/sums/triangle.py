@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from adaline.block import Block, Shape
 from adaline.namespaces import host, is_sparse, namespace
 from adaline.sums.base import Sum
-from adaline.sums.columns import pilot, weighted_columns
+from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
 from adaline.sums.moments import PIECE
 
 Array = NDArray[np.float64]
@@ -56,6 +56,11 @@ class Triangle(Sum):
             block = Block(block.x.toarray(), block.t, block.weight)
         shift, exponent, _ = pilot(block, self.centred)
         r = block_triangle(block, shift, exponent, self.centred)
+        if not np.isfinite(r).all():  # the pilot rows gave too small a scale, or a number is not finite
+            largest = largest_magnitudes(block)
+            if np.isfinite(largest).all():
+                exponent = exponents(largest, largest)
+                r = block_triangle(block, shift, exponent, self.centred)
         self.merge(type(self)(self.centred, block.rows, shift, exponent, r))
 
     def merge(self, other: Self) -> None:

@@ -14,14 +14,31 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, UnsafeForget
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
-from adaline.results import Certificate
+from adaline.results import Certificate, Status
+from adaline.solvers.choose import GRAM_BYTES
+from adaline.solvers.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments
+from adaline.systems.attempt import attempt
 from adaline.systems.labels import Labels, all_classes, encode, read_labels
 from adaline.systems.linear import SAFE_DIGITS
 from adaline.systems.reading import read_rows, read_weights, source_of
 
 Array = NDArray[np.float64]
+
+
+NONE = certificate(
+    status=Status.FEW_DIGITS,
+    objective=np.nan,
+    gradient=np.nan,
+    gap=np.inf,
+    digits=0.0,
+    condition=1.0,
+    rank=0,
+    passes=1,
+    solver="none: rows of one class only",
+)
+"""The certificate of a model that has seen a single class."""
 
 
 class ClassSystem(ClassifierMixin, BaseEstimator):
@@ -33,6 +50,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
     n_features_in_: int
     certificate_: Certificate
     _sums: ClassMoments
+    _like: Any
 
     @abstractmethod
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
@@ -42,6 +60,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse constructor arguments that mean nothing."""
 
+    @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,); weights are frequencies."""
         start = perf_counter()
@@ -50,13 +69,14 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         self.classes_, codes = encode(self._labels(y, rows), None)
         if len(self.classes_) < 2:
             raise InvalidData(
-                f"{type(self).__name__} needs rows of at least 2 classes; there is one class, {self.classes_[0]!r}"
+                f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
             )
         source = self._source(rows, codes, sample_weight)
         self._sums = self._collect(source)
         self._finish(source, start)
         return self
 
+    @attempt
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows: equals one fit on all rows. New labels open classes; `classes` may name them first."""
         start = perf_counter()
@@ -79,6 +99,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         self._finish(None, start)
         return self
 
+    @attempt
     def merge(self, other: Self) -> Self:
         """Take in another fitted model: as if fitted on both data sets."""
         start = perf_counter()
@@ -88,6 +109,9 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         check_is_fitted(other, "classes_")
         if self.n_features_in_ != other.n_features_in_:
             raise InvalidData(f"cannot merge models of {self.n_features_in_} and {other.n_features_in_} columns")
+        names = [list(getattr(model, "feature_names_in_", ())) for model in (self, other)]
+        if all(names) and names[0] != names[1]:
+            raise InvalidData(f"cannot merge models of different columns: {names[0]} and {names[1]}")
         union = all_classes(self.classes_, other.classes_)
         total = self._arranged(self.classes_, union)
         total.merge(other._arranged(other.classes_, union))
@@ -95,6 +119,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         self._finish(None, start)
         return self
 
+    @attempt
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
         start = perf_counter()
@@ -107,18 +132,14 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
         left = held.copy()
         left.subtract(gone)
-        digits = 0.0
-        if np.count_nonzero(left.weights > 0) > 1:
-            self._sums = left
-            digits = self._solve(None, left).digits
+        self._sums = left
+        self._finish(None, start)
+        digits = self.certificate_.digits
         if digits < SAFE_DIGITS:
-            self._sums = held
-            self._finish(None, start)
             raise UnsafeForget(
                 f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
                 "remain, or they say too little next to those taken out. Fit the remaining rows anew."
             )
-        self._finish(None, start)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -162,10 +183,17 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
 
     def _source(self, rows: Any, codes: Any, sample_weight: Any) -> Source:
         names = getattr(self, "feature_names_in_", None)
+        if 8 * len(self.classes_) * rows.shape[1] ** 2 > GRAM_BYTES:
+            raise InvalidData(
+                f"{type(self).__name__} needs a matrix of {rows.shape[1]} x {rows.shape[1]} numbers for each of "
+                f"{len(self.classes_)} classes, beyond the limit of {GRAM_BYTES >> 20} MiB. Use fewer columns."
+            )
         weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
         names = None if names is None else tuple(map(str, names))
         targets = beside(codes, codes) if is_device(codes) else codes.astype(np.float64)
-        return source_of(rows, targets[:, None], weight, names)
+        source = source_of(rows, targets[:, None], weight, names)
+        self._like = source.like()
+        return source
 
     def _collect(self, source: Source) -> ClassMoments:
         sums = source.sum(ClassMoments, classes=len(self.classes_), centred=not source.sparse)
@@ -177,12 +205,33 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         return self._sums.copy().arranged([int(i) for i in np.searchsorted(union, classes)], len(union))
 
     def _finish(self, source: Source | None, start: float) -> None:
-        if source is not None:
-            self._like = source.like()
-        proof = self._solve(source, self._sums)
-        if getattr(self, "_like", None) is not None and hasattr(self, "coef_"):
+        """Solve over the classes that have rows; the others, named beforehand or forgotten, are never predicted."""
+        every, present = self.classes_, np.flatnonzero(self._sums.weights > 0)
+        if len(present) == len(every):
+            proof = self._solve(source, self._sums)
+        else:
+            self.classes_ = every[present]
+            proof = (
+                self._solve(None, ClassMoments([self._sums.parts[k] for k in present])) if len(present) > 1 else NONE
+            )
+            self.classes_ = every
+            self._spread_out(present)
+        if self._like is not None and hasattr(self, "coef_"):
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
         self.certificate_ = replace(proof, seconds=perf_counter() - start)
+
+    def _spread_out(self, present: NDArray[np.intp]) -> None:
+        """Bring coefficients of the classes present to their places among all; the others score minus infinity."""
+        k, d = len(self.classes_), self.n_features_in_
+        coef, constant = np.zeros((k, d)), np.full(k, -np.inf)
+        constant[present] = 0.0
+        if len(present) == 2:
+            coef[present[1]], constant[present[1]] = self.coef_[0], self.intercept_[0]
+        elif len(present) > 2:
+            coef[present], constant[present] = self.coef_, self.intercept_
+        if k == 2:
+            coef, constant = coef[1:] - coef[:1], np.array([np.inf if present[0] == 1 else -np.inf])
+        self.coef_, self.intercept_ = coef, constant
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.penalties import no_penalty
 from adaline.proof.covariance import Covariance, factor_of
 from adaline.proof.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.proof.inference import infer
@@ -109,6 +110,7 @@ class Explaining:
             certificate=self.certificate_,
             notes=self._notes(errors),
             errors=errors,
+            intercept=self.fit_intercept,
         )
 
     def test(
@@ -216,8 +218,8 @@ class Explaining:
         """
         check_is_fitted(self, "coef_")
         fit = self._fits[0]
-        if fit.ridge.any() and self._sums is not None:
-            return inflation(gram_factor(self._sums, self.fit_intercept, np.zeros(self.n_features_in_))[0])
+        if fit.penalty.any() and self._sums is not None:
+            return inflation(gram_factor(self._sums, self.fit_intercept, no_penalty(self.n_features_in_))[0])
         return inflation(factor_of(fit))
 
     def _covariances(self, errors: str, X: Any, y: Any, sample_weight: Any, groups: Any) -> list[Covariance]:
@@ -252,7 +254,7 @@ class Explaining:
         return [(fit, source.with_target(k)) for k, fit in enumerate(self._fits)]
 
     def _refuse_penalty(self, what: str, why: str) -> None:
-        if any(fit.ridge.any() for fit in self._fits):
+        if any(fit.penalty.any() for fit in self._fits):
             raise InvalidParameter(f"no {what} for a penalised fit: {why}. Use LinearRegression, or penalty=0.")
 
     def _sample(self) -> Sample:

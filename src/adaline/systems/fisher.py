@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidParameter
+from adaline.namespaces import beside, host, is_device
 from adaline.results import Certificate
 from adaline.solvers.discriminant import Discriminant, discriminant
 from adaline.sources import Source
@@ -69,7 +71,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""
         check_is_fitted(self, "classes_")
         x = self._read(X)
-        return np.asarray(x @ self.directions_.T) - self.directions_ @ self._mean
+        directions = beside(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
+        return host(x @ directions) - self.directions_ @ self._mean
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then return the projections of the same rows."""
@@ -81,15 +84,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         if isinstance(self.threshold, str):
             if self.threshold not in ("middle", "prior"):
                 raise InvalidParameter(f"threshold must be 'middle', 'prior' or a number, got {self.threshold!r}")
-        elif not np.isfinite(self.threshold):
+        elif not (isinstance(self.threshold, Real) and np.isfinite(float(self.threshold))):
             raise InvalidParameter(f"threshold must be 'middle', 'prior' or a number, got {self.threshold!r}")
-        if self.components is not None and self.components < 1:
+        components: Any = self.components
+        if components is not None and not (isinstance(components, Integral) and int(components) >= 1):
             raise InvalidParameter(f"components must be at least 1, got {self.components!r}")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
-        if (sums.weights == 0).any():
-            empty = self.classes_[int(np.flatnonzero(sums.weights == 0)[0])]
-            raise InvalidData(f"class {empty!r} has no rows yet: its mean is unknown")
         solved = discriminant(sums.within(), sums)
         self.means_ = sums.means()[0]
         self._mean = solved.mean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidParameter
 from adaline.namespaces import host, is_sparse
+from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.direct import gram_name
 from adaline.solvers.discriminant import discriminant, shrunk
@@ -72,7 +74,9 @@ class GaussianClassifier(ClassSystem):
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return log posteriors, (n, K)."""
-        joint = self.log_likelihood(X) + np.log(self.priors_)
+        joint = self.log_likelihood(X) + self._log_priors()
+        if np.count_nonzero(self.priors_) == 1:  # one class has been seen: nothing else can be
+            return np.tile(self._log_priors(), (len(joint), 1))
         return np.asarray(joint - special.logsumexp(joint, axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> Array:
@@ -91,6 +95,9 @@ class GaussianClassifier(ClassSystem):
         x = x.toarray() if is_sparse(x) else host(x)
         out = np.empty((x.shape[0], len(self.classes_)))
         for k, factor in enumerate(self._factors):
+            if factor is None:  # a class without rows is infinitely far
+                out[:, k] = np.inf
+                continue
             frame = factor.frame
             rows = np.ldexp((x - self._hi[k]) - self._lo[k], -frame.scale)
             out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * frame.weight
@@ -98,24 +105,22 @@ class GaussianClassifier(ClassSystem):
 
     def decision_function(self, X: Any) -> Array:
         """Return log odds (n,) of classes_[1] for two classes; else discriminants (n, K)."""
-        if self._linear():
+        if hasattr(self, "coef_") or not hasattr(self, "classes_"):
             return super().decision_function(X)
-        scores = self.log_likelihood(X) + np.log(self.priors_)
+        scores = self.log_likelihood(X) + self._log_priors()
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _check_parameters(self) -> None:
         if self.covariance not in COVARIANCES:
             raise InvalidParameter(f"covariance must be one of {', '.join(COVARIANCES)}, got {self.covariance!r}")
-        if not 0 <= self.shrinkage <= 1:
+        shrinkage: Any = self.shrinkage
+        if not (isinstance(shrinkage, Real) and 0 <= float(shrinkage) <= 1):
             raise InvalidParameter(f"shrinkage must be between 0 and 1, got {self.shrinkage!r}")
 
     def _linear(self) -> bool:
         return self.covariance in ("shared", "identity")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
-        if (sums.weights == 0).any():
-            empty = self.classes_[int(np.flatnonzero(sums.weights == 0)[0])]
-            raise InvalidData(f"class {empty!r} has no rows yet: its mean and covariance are unknown")
         for name in ("coef_", "intercept_", "gamma_", "beta_"):
             self.__dict__.pop(name, None)
         self.priors_ = self._read_priors(sums.weights)
@@ -130,7 +135,7 @@ class GaussianClassifier(ClassSystem):
         shape = shrunk(within, self.shrinkage) if self.covariance == "shared" else _spherical(within)
         solved = discriminant(shape, sums)
         n = solved.within.weight
-        self._factors = [solved.factor] * len(self.classes_)
+        self._factors: list[Factor | None] = [solved.factor] * len(self.classes_)
         log_determinant = _log_determinant(solved.factor)
         self._log_determinants = np.full(len(self.classes_), log_determinant)
         scale = np.exp2(solved.within.exponent)
@@ -154,21 +159,23 @@ class GaussianClassifier(ClassSystem):
     def _solve_quadratic(self, sums: ClassMoments) -> Certificate:
         parts = [_diagonal(part) if self.covariance == "diagonal" else part for part in sums.parts]
         parts = [shrunk(part, self.shrinkage) for part in parts]
-        solved = [gram_factor(part, True, np.zeros(sums.features)) for part in parts]
+        solved = [gram_factor(part, True, no_penalty(sums.features)) for part in parts]
         self._factors = [factor for factor, _ in solved]
-        self._log_determinants = np.array([_log_determinant(factor) for factor in self._factors])
+        self._log_determinants = np.array([_log_determinant(factor) for factor, _ in solved])
         covariances = [p.second * np.outer(np.exp2(p.exponent), np.exp2(p.exponent)) / p.weight for p in parts]
         self.covariance_ = np.stack([np.diag(c) if self.covariance == "diagonal" else c for c in covariances])
-        worst = max(self._factors, key=lambda factor: (self.n_features_in_ - factor.rank, factor.condition))
+        worst = max(
+            (factor for factor, _ in solved), key=lambda factor: (self.n_features_in_ - factor.rank, factor.condition)
+        )
         noise = max(float(relative.max()) for _, relative in solved)
         digits = max(-np.log10(worst.condition**2 * noise * self.n_features_in_), 0.0) if worst.decided else 0.0
-        ranks = np.array([factor.rank for factor in self._factors])
+        ranks = np.array([factor.rank for factor, _ in solved])
         constant = self._log_determinants + ranks + self.n_features_in_ * np.log(2 * np.pi)
         return certificate(
             status=judge(worst, digits),
             objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
-            gradient=0.0,
-            gap=0.0,
+            gradient=np.nan,
+            gap=np.inf,
             digits=float(digits),
             condition=worst.condition,
             rank=worst.rank,
@@ -176,10 +183,37 @@ class GaussianClassifier(ClassSystem):
             solver=gram_name(worst) + " on class moments",
         )
 
+    def _log_priors(self) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.priors_))
+
+    def _spread_out(self, present: NDArray[np.intp]) -> None:
+        linear = self._linear() or len(present) < 2
+        if linear:
+            super()._spread_out(present)
+        k = len(self.classes_)
+        factors: list[Factor | None] = [None] * k
+        priors, means = np.zeros(k), np.full((k, self.n_features_in_), np.nan)
+        logs = np.zeros(k)
+        if len(present) == 1:
+            priors[present] = 1.0
+        else:
+            for place, factor in zip(present, self._factors, strict=True):
+                factors[place] = factor
+            priors[present], logs[present] = self.priors_, self._log_determinants
+            means[present] = self.means_
+            hi, lo = means.copy(), np.zeros_like(means)
+            hi[present], lo[present] = self._hi, self._lo
+            self._hi, self._lo = hi, lo
+        self._factors, self.priors_, self.means_, self._log_determinants = factors, priors, means, logs
+
     def _read_priors(self, weights: Array) -> Array:
         if self.priors is None:
             return np.asarray(weights / weights.sum())
-        priors = np.asarray(self.priors, dtype=np.float64)
+        try:
+            priors = np.asarray(self.priors, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidParameter(f"priors must be numbers in the order of classes_, got {self.priors!r}") from None
         if priors.shape != weights.shape or not (priors > 0).all() or abs(priors.sum() - 1) > 1e-9:
             raise InvalidParameter(
                 f"priors must be {len(weights)} positive probabilities that add up to 1, in the order of classes_"
@@ -205,4 +239,4 @@ def _spherical(within: Moments) -> Moments:
 
 def _log_determinant(factor: Factor) -> float:
     """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
-    return factor.log_determinant() - factor.rank * float(np.log(factor.frame.weight))
+    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.frame.weight))

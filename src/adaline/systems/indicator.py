@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.choose import is_wide, solve, solve_wide
 from adaline.solvers.direct import solve_sums
@@ -58,12 +62,13 @@ class LeastSquaresClassifier(ClassSystem):
     def _check_parameters(self) -> None:
         if self.coding not in CODINGS:
             raise InvalidParameter(f"coding must be one of {', '.join(CODINGS)}, got {self.coding!r}")
-        if not np.isfinite(self.threshold):
+        threshold: Any = self.threshold
+        if not (isinstance(threshold, Real) and np.isfinite(float(threshold))):
             raise InvalidParameter(f"threshold must be a number, got {self.threshold!r}")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         targets = self._targets(sums.weights)
-        none = np.zeros(sums.features)
+        none = no_penalty(sums.features)
         rows = None if source is None else source.with_targets(targets[source.target()[:, 0].astype(np.intp)])
         moments = sums.coded(targets)
         if not self.fit_intercept:
@@ -77,7 +82,7 @@ class LeastSquaresClassifier(ClassSystem):
         theta = fit.solution.theta
         if len(self.classes_) == 2:
             theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
-            theta = theta - np.append(self.threshold, none)
+            theta = theta - np.append(self.threshold, np.zeros(sums.features))
         self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
         self.rank_ = fit.solution.certificate.rank
         return fit.solution.certificate
@@ -95,6 +100,4 @@ class LeastSquaresClassifier(ClassSystem):
             return 2 * np.eye(k) - 1
         if self.coding == "signed":
             return np.array([[-1.0], [1.0]])
-        if (weights == 0).any():
-            raise InvalidData("coding='fisher' needs rows of both classes")
         return np.asarray(np.array([[-1.0], [1.0]]) * weights.sum() / weights[:, None])

@@ -54,7 +54,7 @@ def _places(found: Labels, classes: Labels) -> Codes:
     place = np.searchsorted(classes, found)
     unknown = (place == len(classes)) | (classes[np.minimum(place, len(classes) - 1)] != found)
     if unknown.any():
-        raise InvalidData(f"label {found[unknown][0]!r} is not among the classes {list(classes)}")
+        raise InvalidData(f"label '{found[unknown][0]}' is not among the classes {classes.tolist()}")
     return place
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from numbers import Real
 from time import perf_counter
 from typing import Any, Literal, Self, overload
 
@@ -21,12 +22,14 @@ from adaline.solvers.choose import is_wide, sums
 from adaline.solvers.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
+from adaline.systems.attempt import attempt
 from adaline.systems.explaining import Explaining
 from adaline.systems.reading import open_rows, read_rows
 
 Array = NDArray[np.float64]
 
 SAFE_DIGITS = 9.0
+STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
 
 
 class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -56,6 +59,7 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse constructor arguments that mean nothing."""
 
+    @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies unless weights="precision".
 
@@ -64,22 +68,28 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         start = perf_counter()
         self._check_parameters()
+        self._check_intercept()
+        for name in STALE:
+            self.__dict__.pop(name, None)
         source = open_rows(self, X, y, sample_weight, reset=True)
         self._remember(source)
         self._counted = self._count(source)
-        if is_wide(source):
+        if self._is_wide(source):
             self._sums = None
             self._keep(self._solve_wide(source), start)
         else:
             self._sums = sums(source, self.fit_intercept)
             self._keep(self._solve(source, self._sums), start)
+            self.certificate_ = replace(self.certificate_, passes=source.total_reads())
         return self
 
+    @attempt
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         start = perf_counter()
         if not hasattr(self, "_fits"):
             self._check_parameters()
+            self._check_intercept()
             source = open_rows(self, X, y, sample_weight, reset=True)
             self._remember(source)
             total, counted = sums(source, self.fit_intercept), self._count(source)
@@ -91,6 +101,7 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._take(total, counted, start)
         return self
 
+    @attempt
     def merge(self, other: Self) -> Self:
         """Take in another fitted model: as if fitted on both data sets."""
         start = perf_counter()
@@ -112,6 +123,7 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._take(total, counted, start)
         return self
 
+    @attempt
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
         start = perf_counter()
@@ -125,14 +137,9 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         left = mine.copy()
         left.subtract(gone)
-        held, self._counted = self._counted, self._count_with(self._count(source), -1)
-        digits = 0.0
-        try:
-            fits = self._solve(None, left) if left.weight > 0 else ()
-            digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
-        finally:
-            if digits < SAFE_DIGITS:
-                self._counted = held
+        self._counted = self._count_with(self._count(source), -1)
+        fits = self._solve(None, left) if left.weight > 0 else ()
+        digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
         if digits < SAFE_DIGITS:
             raise UnsafeForget(
                 f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
@@ -173,11 +180,20 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
             return values[:, 0] if self._flat else values
         if interval not in ("confidence", "prediction"):
             raise InvalidParameter(f"interval must be 'confidence', 'prediction' or None, got {interval!r}")
-        if not 0 < level < 1:
+        wanted: Any = level
+        if not (isinstance(wanted, Real) and 0 < float(wanted) < 1):
             raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
         half = self._reach(x, interval == "prediction", level)
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
+
+    def _is_wide(self, source: Source) -> bool:
+        """Whether to do without a D x D matrix."""
+        return is_wide(source)
+
+    def _check_intercept(self) -> None:
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise InvalidParameter(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
 
     def _theta(self) -> Array:
         """Return coefficients as they stand, (K, 1 + D), so that edits to coef_ are honoured."""
@@ -223,6 +239,8 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _own_sums(self, verb: str) -> Moments:
         check_is_fitted(self, "coef_")
+        if self._sums is not None and self._sums.centred != bool(self.fit_intercept):
+            raise InvalidParameter(f"cannot {verb}: fit_intercept was changed since the model was fitted; fit anew")
         if self._sums is None:
             raise SumsMissing(
                 f"cannot {verb}: this model was fitted to wide data without a D x D matrix, so it holds no sums"
@@ -230,16 +248,9 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self._sums
 
     def _take(self, total: Moments, counted: Any, start: float) -> None:
-        """Solve from new sums and take them over; a refusal leaves the model as it was."""
-        held = getattr(self, "_counted", None)
-        self._counted = counted
-        try:
-            fits = self._solve(None, total)
-        except Exception:
-            self._counted = held
-            raise
-        self._sums = total
-        self._keep(fits, start)
+        """Solve from new sums and take them over."""
+        self._sums, self._counted = total, counted
+        self._keep(self._solve(None, total), start)
 
     def _keep(self, fits: tuple[Fit, ...], start: float) -> None:
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
 
-from adaline.errors import InvalidData, InvalidType
+from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.array import FLOATS
@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Source:
     """Return the source of the rows X, y; with `reset` remember the number and names of the columns on the system."""
     if isinstance(x, Source):
+        if y is not None or sample_weight is not None:
+            raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
         return x
     rows = read_rows(system, x, reset=reset)
     targets = read_targets(system, y, rows.shape[0])

@@ -6,13 +6,13 @@ import warnings
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline.errors import InvalidParameter
+from adaline.penalties import no_penalty
 from adaline.results import Status
 from adaline.solvers import descent
-from adaline.solvers.choose import SOLVERS, solve, solve_wide
+from adaline.solvers.choose import SOLVERS, gram_fits, is_wide, solve, solve_wide
 from adaline.solvers.direct import solve_sums
 from adaline.solvers.fit import Fit
 from adaline.sources import Source
@@ -96,25 +96,31 @@ class LinearRegression(LinearSystem):
         tol: Any = self.tol
         if not (isinstance(tol, Real) and float(tol) >= 0):
             raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
+        stop_error: Any = self.stop_error
+        if stop_error is not None and not isinstance(stop_error, Real):
+            raise InvalidParameter(f"stop_error must be a number or None, got {self.stop_error!r}")
         epochs: Any = self.epochs
         if not (isinstance(epochs, Integral) and int(epochs) >= 1):
             raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
         self._check_weights()
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
-        none = np.zeros(moments.shape.features)
+        none = no_penalty(moments.shape.features)
         if self.solver == "gradient":
             return (self._descend(moments),)
         if source is None or not source.replayable:
             return (solve_sums(moments, self.fit_intercept, none),)
         return (solve(source, moments, self.fit_intercept, none, self.solver),)
 
+    def _is_wide(self, source: Source) -> bool:
+        return is_wide(source) and (self.solver == "auto" or not gram_fits(source))
+
     def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
-        if self.solver == "gradient":
+        if self.solver != "auto":
             raise InvalidParameter(
-                "solver='gradient' works on the D x D sums, which are too large here; use solver='auto'"
+                f"solver={self.solver!r} works on the D x D sums, which are too large here; use solver='auto'"
             )
-        return (solve_wide(source, self.fit_intercept, np.zeros(source.shape.features)),)
+        return (solve_wide(source, self.fit_intercept, no_penalty(source.shape.features)),)
 
     def _descend(self, moments: Moments) -> Fit:
         rule = descent.Rule(self.rate, self.init, self.tol, self.stop_error, self.epochs)
@@ -127,6 +133,6 @@ class LinearRegression(LinearSystem):
                 f"gradient descent {status} after {self.n_iter_} steps: {status.advice}. A number as rate must stay "
                 f"below {bound:.3g} on these columns.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return fit

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.solvers.choose import solve, solve_wide
+from adaline.penalties import RidgePenalty
+from adaline.solvers.choose import GRAM_BYTES, solve, solve_wide
 from adaline.solvers.direct import solve_sums
 from adaline.solvers.dual import column_scale
 from adaline.solvers.fit import Fit
@@ -99,7 +100,7 @@ class Ridge(LinearSystem):
         if self._standardized():
             unit = _spread(moments)
         if not isinstance(self.penalty, str):
-            return self._known(self._one(source, moments, np.sqrt(self.penalty) * unit))
+            return self._known(self._one(source, moments, RidgePenalty(float(self.penalty), unit)))
         n = self._observations(moments.weight)
         basis = _eigenbasis(moments, unit, self.fit_intercept, n, self._counted is not None)
         fits, choices = [], []
@@ -107,33 +108,37 @@ class Ridge(LinearSystem):
             part = moments.target(k) if moments.shape.targets > 1 else moments
             rows = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
             choice = self._choose(rows, basis, k)
-            fits.append(self._one(rows, part, np.sqrt(choice.penalty) * unit))
+            fits.append(self._one(rows, part, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
         return self._chosen(basis.spectrum, fits, choices)
 
     def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
         unit = source.spread(self.fit_intercept) if self._standardized() else np.ones(source.shape.features)
         if not isinstance(self.penalty, str):
-            return self._known(solve_wide(source, self.fit_intercept, np.sqrt(self.penalty) * unit))
+            return self._known(solve_wide(source, self.fit_intercept, RidgePenalty(float(self.penalty), unit)))
         if self.criterion == "loo":
             raise SumsMissing("criterion='loo' needs the D x D sums, which are too large here; use 'gcv' or 'evidence'")
         n = self._observations(source.total_weight())
+        if 8 * source.n_rows**2 > GRAM_BYTES:
+            raise InvalidParameter(
+                f"penalty='auto' needs X'X or XX', and both exceed {GRAM_BYTES >> 20} MiB here: give a number"
+            )
         spectrum = _dual_spectrum(source, unit, self.fit_intercept, n)
         fits, choices = [], []
         for k in range(source.shape.targets):
             choice = self._choose(None, _Basis(spectrum, None), k)
             rows = source.with_target(k) if source.shape.targets > 1 else source
-            fits.append(solve_wide(rows, self.fit_intercept, np.sqrt(choice.penalty) * unit))
+            fits.append(solve_wide(rows, self.fit_intercept, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
         return self._chosen(spectrum, fits, choices)
 
     def _standardized(self) -> bool:
         return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
 
-    def _one(self, source: Source | None, moments: Moments, ridge: Array) -> Fit:
+    def _one(self, source: Source | None, moments: Moments, penalty: RidgePenalty) -> Fit:
         if source is None or not source.replayable:
-            return solve_sums(moments, self.fit_intercept, ridge)
-        return solve(source, moments, self.fit_intercept, ridge)
+            return solve_sums(moments, self.fit_intercept, penalty)
+        return solve(source, moments, self.fit_intercept, penalty)
 
     def _choose(self, source: Source | None, basis: _Basis, k: int) -> Choice:
         spectrum = basis.spectrum
@@ -157,7 +162,8 @@ class Ridge(LinearSystem):
         if self.criterion == "evidence":
             more = (spectrum.weight - spectrum.intercept) * twice * np.log(2.0)
             return replace(choice, values=choice.values + more)
-        return replace(choice, values=np.ldexp(choice.values, twice))
+        with np.errstate(over="ignore"):
+            return replace(choice, values=np.ldexp(choice.values, twice))
 
     def _known(self, fit: Fit) -> tuple[Fit, ...]:
         self.penalty_ = float(self.penalty)
@@ -172,7 +178,8 @@ class Ridge(LinearSystem):
         self.path_ = paths[0] if self._flat else paths
         if self.criterion == "evidence":
             noise = np.array([spectrum.noise(k, penalties[k : k + 1])[0] for k in range(len(penalties))])
-            noise = np.ldexp(noise, 2 * spectrum.exponent.astype(np.int64))
+            with np.errstate(over="ignore"):
+                noise = np.ldexp(noise, 2 * spectrum.exponent.astype(np.int64))
         else:
             noise = np.array([f.rss[0] / max(self._observations(f.weight) - f.trace[0], 1.0) for f in fits])
         self._set_variances(noise, penalties)

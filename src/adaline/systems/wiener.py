@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, SumsMissing, UnsafeForget
 from adaline.namespaces import host, is_device, is_sparse
+from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers import toeplitz
 from adaline.solvers.choose import GRAM_BYTES, is_wide, solve, solve_wide
@@ -121,7 +122,10 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._refuse_large(source)
             self._recording = recording
             self._keep(
-                solve_wide(source, self.fit_intercept, np.full(source.shape.features, np.sqrt(self.penalty))), start
+                solve_wide(
+                    source, self.fit_intercept, RidgePenalty(float(self.penalty), np.ones(source.shape.features))
+                ),
+                start,
             )
         else:
             self._recording = recording.take(source)
@@ -188,7 +192,9 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         x = self._read_signals(X, reset=False)
         w = np.atleast_2d(self.coef_)
-        source = SignalSource(x, np.zeros((len(x), 1)), self._layout(), self.delay, names=self._names())
+        source = SignalSource(
+            x, np.zeros((len(x), 1)), self._recording.taps, self._recording.delay, names=self._names()
+        )
         output = source.filtered(w) + self.intercept_
         if not np.isfinite(output).all() and not np.isfinite(x).all():
             source.refuse_nonfinite()
@@ -290,7 +296,7 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Solve from sums, with the rows they came from where they are at hand."""
         if self._windowed and self.n_features_in_ == 1:
             return toeplitz.solve(source, total, float(self.penalty))
-        ridge = np.full(total.shape.features, np.sqrt(self.penalty))
+        ridge = RidgePenalty(float(self.penalty), np.ones(total.shape.features))
         if source is None:
             return solve_sums(total, self.fit_intercept, ridge)
         return solve(source, total, self.fit_intercept, ridge)
