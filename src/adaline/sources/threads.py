@@ -78,11 +78,11 @@ def run_blocks(count: int, work: Callable[[int], None], most: int | None = None)
             failed.set()
             raise
 
-    helpers = [_pool(os.getpid(), workers - 1).submit(worker) for _ in range(workers - 1)]
+    hired = [_pool(os.getpid(), workers - 1).submit(worker) for _ in range(workers - 1)]
     try:
         worker()
     finally:
-        errors = [None if helper.cancel() else helper.exception() for helper in helpers]
+        errors = [None if one.cancel() else one.exception() for one in hired]
     for error in errors:
         if error is not None:
             raise error
