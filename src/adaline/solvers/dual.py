@@ -31,11 +31,8 @@ def column_scale(ridge: Array) -> Array:
     return np.divide(1.0, ridge, out=np.zeros_like(ridge), where=ridge > 0)
 
 
-def loss(source: Source, mean: Array, intercept: bool) -> float:
+def loss(spread: Array, mean: Array) -> float:
     """Return how much larger than their spread columns are: what subtracting the mean from sums and products costs."""
-    if not intercept:
-        return 1.0
-    spread = source.spread(True)
     return float((np.hypot(mean, spread)[spread > 0] / spread[spread > 0]).max(initial=1.0))
 
 
@@ -74,10 +71,12 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     residual = missing(w)
     left = residual - lift * a
     squares = (residual**2).sum(axis=0)
-    blur = EPS * condition * (2 * loss(source, mean, intercept) ** 2 if source.sparse else 8.0)
+    spread = source.spread(intercept)
+    w[spread == 0] = 0.0  # a column that does not vary has no part in the solution
+    blur = EPS * condition * (2 * loss(spread, mean) ** 2 if source.sparse else 8.0)
     error = rho * np.abs(dw).max(axis=0) + blur * np.abs(w).max(axis=0)
     theta = np.column_stack([mean_t - mean @ w, w.T])
-    errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.tile(error[:, None], len(mean))])
+    errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.outer(error, spread > 0)])
     features = source.shape.features
     trace = source.n_rows - np.trace(inverse(np.eye(source.n_rows))) if lift else rank
     return Fit(
@@ -91,7 +90,7 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
                 digits=digits(errors, theta, np.ones(1 + features)) if decided else 0.0,
                 condition=condition,
                 rank=features if lift else rank,
-                passes=4 + 2 * STEPS,
+                passes=5 + 2 * STEPS,
                 solver="dual (N x N)",
             ),
         ),

@@ -49,9 +49,9 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
             dtype=np.float64,
         )
 
+    spread = source.spread(intercept)
     operator, full = scaled(scale), bool(lift)
     if not lift and n - intercept >= d:
-        spread = source.spread(intercept)
         equal = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
         full = _independent(scaled(equal))
         if full:
@@ -78,10 +78,10 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
         squares[k] = residual @ residual
         left = max(left, float(np.abs(operator.rmatvec(residual) - lift * v).max()))
     inconsistent = np.sqrt(squares / np.maximum((rhs**2).sum(axis=1), np.finfo(float).tiny))
-    sensitivity = condition * (1.0 + condition * inconsistent) * loss(source, mean, intercept)
+    sensitivity = condition * (1.0 + condition * inconsistent) * loss(spread, mean)
     error = error + 32 * EPS * sensitivity * np.abs(w).max(axis=1)
     theta = np.column_stack([mean_t - w @ mean, w])
-    errors = np.column_stack([error * np.abs(mean).sum(), np.tile(error[:, None], d)])
+    errors = np.column_stack([error * np.abs(mean).sum(), np.outer(error, spread > 0)])
     return Fit(
         Solution(
             theta,
