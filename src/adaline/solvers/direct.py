@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution
-from adaline.solvers.factor import Factor, SpectralFactor, gram_factor, triangle_factor
+from adaline.solvers.factor import Factor, SpectralFactor
+from adaline.solvers.factoring import gram_factor, triangle_factor
 from adaline.solvers.fit import Fit, certificate, digits, judge, raw_theta
 from adaline.solvers.refine import Refined, refine, start_with_intercept
 from adaline.sources import Source

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.direct import gram_name, prior_error
-from adaline.solvers.factor import Factor, gram_factor
+from adaline.solvers.factor import Factor
+from adaline.solvers.factoring import gram_factor
 from adaline.solvers.fit import certificate, digits, judge
 from adaline.sums import ClassMoments, Moments
 

@@ -14,7 +14,8 @@ from scipy.linalg import lapack
 
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
-from adaline.solvers.factor import EPS, estimate_condition
+from adaline.solvers.factor import EPS
+from adaline.solvers.factoring import estimate_condition
 from adaline.solvers.fit import Fit, certificate, digits
 from adaline.sources import Source
 

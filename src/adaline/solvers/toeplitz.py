@@ -21,7 +21,8 @@ from scipy.linalg import LinAlgError, cholesky, matmul_toeplitz, solve_toeplitz,
 from adaline.penalties import RidgePenalty
 from adaline.solvers import choose
 from adaline.solvers.direct import SAFETY, assemble, solve_sums
-from adaline.solvers.factor import Factor, moments_frame
+from adaline.solvers.factor import Factor
+from adaline.solvers.factoring import moments_frame
 from adaline.solvers.fit import Fit
 from adaline.solvers.refine import Refined, refine
 from adaline.sources import Source

@@ -21,21 +21,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from adaline.block import Block, Shape
-from adaline.namespaces import beside, host, is_sparse, namespace
+from adaline.namespaces import host, is_sparse
 from adaline.sums import twofold
 from adaline.sums.base import Sum
-from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
+from adaline.sums.columns import exponents, largest_magnitudes, pilot
 from adaline.sums.kernels import native
+from adaline.sums.products import plain_product, shifted_product, sparse_product
 
 Array = NDArray[np.float64]
 
 ROUNDING = 2.0**-53
 SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
 PANEL_ROWS = 96  # of the native kernel
-BATCH_ROWS = 2**14
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
 CENTRED, RAW = 0.0, 1.0
 
@@ -230,23 +229,23 @@ def fill_reference(moments: Moments, block: Block) -> None:
     if is_sparse(block.x):
         shift = np.zeros(moments.columns)
         exponent = block.exponent
-        product = _sparse_product(block, exponent)
+        product = sparse_product(block, exponent)
     else:
         shift, exponent, mild = pilot(block, moments.centred)
         if block.weight is None and mild:
             shift, exponent = np.zeros((2, moments.columns))
-            product = _plain_product(block)
+            product = plain_product(block)
         elif block.rows * moments.columns > 2 * PIECE:
             for piece in block.pieces(PIECE):
                 moments.add(piece)
             return
         else:
-            product = _shifted_product(block, shift, exponent)
+            product = shifted_product(block, shift, exponent)
     if not np.isfinite(product).all() and not is_sparse(block.x):
         largest = largest_magnitudes(block)
         if np.isfinite(largest).all():
             exponent = exponents(largest, largest)
-            product = _shifted_product(block.heavy(), shift, exponent)
+            product = shifted_product(block.heavy(), shift, exponent)
     moments.buffer[:2] = block.rows, weight
     moments.exponent[:] = exponent
     moments.second[:] = product[:-1, :-1]
@@ -326,48 +325,3 @@ def _common_scale(a: Moments, b: Moments) -> Moments:
             state.first_lo[:] = np.ldexp(state.first_lo, down)
         state.exponent[:] = exponent
     return b
-
-
-def _shifted_product(block: Block, shift: Array, exponent: Array) -> Array:
-    """Return the weighted [z 1]'[z 1], z = (x - shift, t - shift) scaled."""
-    z, root = weighted_columns(block, shift, exponent)
-    xp = namespace(z)
-    z = xp.concat([z, root], axis=1)
-    return host(xp.matmul(xp.matrix_transpose(z), z))
-
-
-def _plain_product(block: Block) -> Array:
-    """Return [x t 1]'[x t 1] without a copy of x, for columns that need neither shift nor scale."""
-    xp = namespace(block.x)
-    x = xp.astype(block.x, xp.float64, copy=False)
-    ones = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
-    rest = xp.concat([beside(x, block.t), ones], axis=1)
-    cross = _product(x, rest)
-    above = xp.concat([_product(x, x), cross], axis=1)
-    below = xp.concat([xp.matrix_transpose(cross), _product(rest, rest)], axis=1)
-    return host(xp.concat([above, below], axis=0))
-
-
-def _product(a: Any, b: Any) -> Any:
-    """Return a'b by batches of rows: faster than one product on a device, and more exact."""
-    xp = namespace(a)
-    height = max(BATCH_ROWS, 4 * a.shape[1])
-    whole = a.shape[0] // height * height
-    out = xp.matmul(xp.matrix_transpose(a[whole:, :]), b[whole:, :])
-    if whole:
-        stacks = [xp.reshape(part[:whole, :], (-1, height, part.shape[1])) for part in (a, b)]
-        out = out + xp.sum(xp.matmul(xp.matrix_transpose(stacks[0]), stacks[1]), axis=0)
-    return out
-
-
-def _sparse_product(block: Block, exponent: Array) -> Array:
-    d = block.shape.features
-    scale = np.exp2(-exponent)
-    parts: list[Any] = [
-        sparse.csr_array(block.x.astype(np.float64)) @ sparse.diags_array(scale[:d]),
-        sparse.csr_array(block.t * scale[d:]),
-        sparse.csr_array(np.ones((block.rows, 1))),
-    ]
-    z: Any = sparse.hstack(parts, format="csr")
-    weighted = z if block.weight is None else sparse.diags_array(block.weight) @ z
-    return np.asarray((z.T @ weighted).toarray())

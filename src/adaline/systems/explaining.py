@@ -18,7 +18,7 @@ from adaline.proof.sample import WEIGHTS, Counted, Sample
 from adaline.proof.sandwich import check_errors, covariances
 from adaline.proof.summary import Summary
 from adaline.results import Certificate
-from adaline.solvers.factor import gram_factor
+from adaline.solvers.factoring import gram_factor
 from adaline.solvers.fit import Fit
 from adaline.sources import Source
 from adaline.sums import Moments

@@ -17,7 +17,8 @@ from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.direct import gram_name
 from adaline.solvers.discriminant import discriminant, shrunk
-from adaline.solvers.factor import Factor, gram_factor
+from adaline.solvers.factor import Factor
+from adaline.solvers.factoring import gram_factor
 from adaline.solvers.fit import certificate, judge
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
