@@ -276,3 +276,28 @@ def test_the_certificate_speaks(make: Make) -> None:
     assert list(model.aliased_) == []
     residual = y - model.predict(X)
     assert proof.objective >= 0.5 * residual @ residual * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("make", systems())
+def test_weights_times_a_power_of_two_change_nothing(make: Make) -> None:
+    X, y = data()
+    model = make()
+    if getattr(model, "penalty", None) not in (None, "auto"):
+        return  # a number is weighed against the sum over rows
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    for verb in ("fit", "partial_fit"):
+        if verb == "partial_fit" and getattr(model, "criterion", None) == "loo":
+            continue
+        plain, scaled = (getattr(make(), verb)(X, y, sample_weight=w) for w in (weight, weight * 2.0**-60))
+        if getattr(model, "penalty", None) is None:
+            np.testing.assert_array_equal(theta(scaled), theta(plain))
+            assert scaled.certificate_.digits == plain.certificate_.digits
+
+
+def test_passes_are_counted() -> None:
+    X, y = data(n=200)
+    assert adaline.LinearRegression().fit(X, y).certificate_.passes == 2
+    assert adaline.LinearRegression(solver="qr").fit(X, y).certificate_.passes == 3
+    assert adaline.Ridge(criterion="loo").fit(X, y).certificate_.passes == 5
+    assert adaline.Ridge().fit(X, np.column_stack([y, -y, 2 * y])).certificate_.passes == 4
+    assert adaline.LinearRegression().partial_fit(X, y).certificate_.passes == 1
