@@ -20,8 +20,8 @@ from adaline.solvers.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.attempt import attempt
+from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labels import Labels, all_classes, encode, read_labels
-from adaline.systems.linear import SAFE_DIGITS
 from adaline.systems.reading import read_rows, read_weights, source_of
 
 Array = NDArray[np.float64]
@@ -134,12 +134,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         left.subtract(gone)
         self._sums = left
         self._finish(None, start)
-        digits = self.certificate_.digits
-        if digits < SAFE_DIGITS:
-            raise UnsafeForget(
-                f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
-                "remain, or they say too little next to those taken out. Fit the remaining rows anew."
-            )
+        refuse_few_digits(self.certificate_.digits)
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing, UnsafeForget
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.proof.inference import Interval, leverages, reach
 from adaline.proof.sample import Counted, count
@@ -24,11 +24,11 @@ from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.attempt import attempt
 from adaline.systems.explaining import Explaining
+from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import open_rows, read_rows
 
 Array = NDArray[np.float64]
 
-SAFE_DIGITS = 9.0
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
 
 
@@ -130,21 +130,11 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         mine = self._own_sums("forget")
         source = self._reopen(X, y, sample_weight, "forget")
         gone = sums(source, self.fit_intercept)
-        if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
-            raise UnsafeForget(
-                f"cannot forget {gone.rows} rows of weight {gone.weight:g}: the model holds {mine.rows} rows of weight "
-                f"{mine.weight:g}. Forget only rows that were fitted."
-            )
-        left = mine.copy()
-        left.subtract(gone)
+        left = without(mine, gone)
         self._counted = self._count_with(self._count(source), -1)
         fits = self._solve(None, left) if left.weight > 0 else ()
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
-        if digits < SAFE_DIGITS:
-            raise UnsafeForget(
-                f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
-                "remain, or they say too little next to those taken out. Fit the remaining rows anew."
-            )
+        refuse_few_digits(digits)
         self._sums = left
         self._keep(fits, start)
         return self

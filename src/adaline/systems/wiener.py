@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter, InvalidType, SumsMissing, UnsafeForget
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, SumsMissing
 from adaline.namespaces import host, is_device, is_sparse
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
@@ -22,7 +22,7 @@ from adaline.solvers.direct import solve_sums
 from adaline.solvers.fit import Fit
 from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
-from adaline.systems.linear import SAFE_DIGITS
+from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import read_rows, read_targets, read_weights
 from adaline.systems.recording import Recording
 
@@ -169,20 +169,10 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
         trial = self._recording.afresh(None)
         gone = trial.take(trial.open(x, t, weight, self._names())).total
         assert gone is not None
-        if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
-            raise UnsafeForget(
-                f"cannot forget {gone.rows} rows of weight {gone.weight:g}: the filter holds {mine.rows} rows of "
-                f"weight {mine.weight:g}. Forget only recordings that were fitted."
-            )
-        left = mine.copy()
-        left.subtract(gone)
+        left = without(mine, gone)
         fit = self._solve(None, left) if left.weight > 0 else None
-        digits = 0.0 if fit is None else fit.solution.certificate.digits
-        if fit is None or digits < SAFE_DIGITS:
-            raise UnsafeForget(
-                f"forgetting this recording would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too little "
-                "remains next to it. Fit the remaining recordings anew."
-            )
+        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits)
+        assert fit is not None
         self._recording = self._recording.afresh(left)
         self._keep(fit, start)
         return self
