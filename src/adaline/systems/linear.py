@@ -35,16 +35,9 @@ STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_v
 class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
 
-    fit_intercept: bool
     coef_: Array
     intercept_: float | Array
-    n_features_in_: int
-    certificate_: Certificate
     rank_: int
-    aliased_: NDArray[np.object_] | None
-    _fits: tuple[Fit, ...]
-    _sums: Moments | None
-    _flat: bool
     _like: Any
 
     @abstractmethod
