@@ -321,5 +321,5 @@ def test_one_block_runs_where_it_was_asked_for() -> None:
         names.append(threading.current_thread().name)
         return Word(str(i))
 
-    assert tree_sum(1, make).text == "0"
+    assert tree_sum([0], make, 1).text == "0"
     assert names == [threading.current_thread().name]

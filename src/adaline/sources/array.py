@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
-from adaline.sources.base import BLOCK_ELEMENTS, Outer, Source, block_rows
+from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, Outer, Source, block_rows
 from adaline.sums.columns import exponents
 
 Array = NDArray[np.float64]
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class ArraySource(Source):
+class ArraySource(IndexedSource):
     """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block."""
 
     def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
@@ -91,7 +91,7 @@ class ArraySource(Source):
         return [slice(j, j + width) for j in range(0, self.shape.features, width)]
 
 
-class SparseSource(Source):
+class SparseSource(IndexedSource):
     """A CSR matrix; zeros stay zeros: nothing is centred, a rank-one correction does it afterwards."""
 
     sparse = True

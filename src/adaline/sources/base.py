@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.namespaces import host, is_sparse
-from adaline.sources.threads import one_blas_thread, run_blocks, tree_sum
+from adaline.sources.threads import one_blas_thread, run_tasks, tree_sum
 from adaline.sums import Sum
 
 Array = NDArray[np.float64]
@@ -46,17 +47,8 @@ class Source(ABC):
     """Whether the targets came as one vector, so that results do too."""
 
     @abstractmethod
-    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
-        """Open rows x (N, D) with targets t (N, K)."""
-
-    @property
-    @abstractmethod
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-
-    @abstractmethod
-    def block(self, i: int) -> Block:
-        """Return block i, without copying rows."""
+    def readers(self) -> Iterator[Callable[[], Block]]:
+        """Return the blocks in order, each as a function that makes it: cheap to draw, so that threads can share."""
 
     @abstractmethod
     def outer(self, intercept: bool, scale: Array) -> Outer:
@@ -86,32 +78,38 @@ class Source(ABC):
         """Return the same rows with target k alone."""
         return self.with_targets(np.ascontiguousarray(self.target()[:, k : k + 1]))
 
+    def recoded(self, values: Array) -> Source:
+        """Return the same rows where target k, a class index, becomes values[k], (K, m)."""
+        return self.with_targets(values[self.target()[:, 0].astype(np.intp)])
+
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows, merged in a fixed tree."""
         self.reads[0] += 1
 
-        def make(i: int) -> S:
+        def make(read: Callable[[], Block]) -> S:
             out = kind.zero(self.shape, **config)
-            out.add(self.block(i), theta)
+            out.add(read(), theta)
             return out
 
-        if not self.parallel:
-            return tree_sum(self.n_blocks, make, 1)
-        if kind.uses_blas:
+        if kind.uses_blas and self.parallel:
             with one_blas_thread():
-                return tree_sum(self.n_blocks, make)
-        return tree_sum(self.n_blocks, make)
+                return tree_sum(self.readers(), make, self._hands())
+        return tree_sum(self.readers(), make, self._hands())
 
     def map(self, function: Callable[[Block], Array]) -> Array:
         """Return function(block) for all rows in order: predictions, leverages."""
-        parts: list[Array] = [np.empty(0)] * self.n_blocks
+        parts: dict[int, Array] = {}
 
-        def work(i: int) -> None:
-            parts[i] = function(self.block(i))
+        def work(i: int, read: Callable[[], Block]) -> None:
+            parts[i] = function(read())
 
         with one_blas_thread():
-            run_blocks(self.n_blocks, work)
-        return np.concatenate(parts)
+            run_tasks(self.readers(), work, self._hands())
+        return np.concatenate([parts[i] for i in range(len(parts))])
+
+    def _hands(self) -> int | None:
+        """Return how many threads can share the blocks; None for all there are."""
+        return None if self.parallel else 1
 
     def total_reads(self) -> int:
         """Return how often the rows were summed over."""
@@ -127,8 +125,8 @@ class Source(ABC):
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first row and column that is NaN or infinite; called only after a sum came out so."""
-        for i in range(self.n_blocks):
-            block = self.block(i)
+        for read in self.readers():
+            block = read()
             for what, values in (("X", block.x), ("y", block.t)):
                 found = _first_nonfinite(values)
                 if found is not None:
@@ -147,6 +145,30 @@ class Source(ABC):
     def name(self, column: int) -> str:
         """Return the name of a feature column, x0, x1, ... where it has none."""
         return f"x{column}" if self.names is None else self.names[column]
+
+
+class IndexedSource(Source):
+    """A source whose blocks can be had in any order."""
+
+    @abstractmethod
+    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
+        """Open rows x (N, D) with targets t (N, K)."""
+
+    @property
+    @abstractmethod
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+
+    @abstractmethod
+    def block(self, i: int) -> Block:
+        """Return block i, without copying rows."""
+
+    def readers(self) -> Iterator[Callable[[], Block]]:
+        """Return the blocks in order."""
+        return (partial(self.block, i) for i in range(self.n_blocks))
+
+    def _hands(self) -> int | None:
+        return self.n_blocks if self.parallel else 1
 
 
 def block_rows(features: int) -> int:

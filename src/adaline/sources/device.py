@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.namespaces import beside, host, namespace
-from adaline.sources.base import Outer, Source
+from adaline.sources.base import IndexedSource, Outer, Source
 
 Array = NDArray[np.float64]
 
 DEVICE_BLOCK_ELEMENTS = 2**31
 
 
-class DeviceSource(Source):
+class DeviceSource(IndexedSource):
     """A dense (N, D) array of another namespace; targets (N, K) and weights lie beside it."""
 
     parallel = False

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.sources.array import FLOATS, ArraySource
-from adaline.sources.base import Outer, S, Source, block_rows
+from adaline.sources.base import IndexedSource, Outer, S, Source, block_rows
 from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents
@@ -33,7 +33,7 @@ CHUNK, CHUNKS = 4096, 16  # rows to one dot product, and dot products added one 
 LOWEST_EXPONENT = -1022.0
 
 
-class SignalSource(Source):
+class SignalSource(IndexedSource):
     """Rows of tapped delay lines, all taps of signal 0 first, then those of signal 1, ...
 
     Parameters

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -19,6 +19,7 @@ from adaline.errors import InvalidParameter
 from adaline.sums import Sum
 
 S = TypeVar("S", bound=Sum)
+T = TypeVar("T")
 
 _chosen: int | None = None
 _holding = threading.Lock()
@@ -55,14 +56,22 @@ def threads() -> int:
     return int(wanted)
 
 
-def run_blocks(count: int, work: Callable[[int], None], most: int | None = None) -> None:
-    """Call work(i) for i = 0 .. count - 1 on all threads, or at most so many; an exception stops the rest."""
-    workers = min(most or threads(), count)
+def run_blocks(count: int, work: Callable[[int], None]) -> None:
+    """Call work(i) for i = 0 .. count - 1 on all threads; an exception stops the rest."""
+    run_tasks(range(count), lambda i, _: work(i), count)
+
+
+def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | None = None) -> None:
+    """Call work(i, task) for the tasks on all threads, or at most so many; an exception stops the rest.
+
+    Tasks are drawn one at a time, in order, by whichever thread is free.
+    """
+    workers = threads() if most is None else min(threads(), most)
+    numbered = iter(enumerate(tasks))
     if workers <= 1:
-        for i in range(count):
-            work(i)
+        for i, task in numbered:
+            work(i, task)
         return
-    indices = iter(range(count))
     lock = threading.Lock()
     failed = threading.Event()
 
@@ -70,10 +79,10 @@ def run_blocks(count: int, work: Callable[[int], None], most: int | None = None)
         try:
             while not failed.is_set():
                 with lock:
-                    i = next(indices, None)
-                if i is None:
+                    drawn = next(numbered, None)
+                if drawn is None:
                     return
-                work(i)
+                work(*drawn)
         except BaseException:
             failed.set()
             raise
@@ -82,40 +91,40 @@ def run_blocks(count: int, work: Callable[[int], None], most: int | None = None)
     try:
         worker()
     finally:
+        failed.set()
         errors = [None if one.cancel() else one.exception() for one in hired]
     for error in errors:
         if error is not None:
             raise error
 
 
-def tree_sum(count: int, make: Callable[[int], S], most: int | None = None) -> S:
-    """Return make(0) + ... + make(count - 1), merged left to right in a fixed binary tree."""
-    if count == 1:
-        return make(0)
+def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None) -> S:
+    """Return make(first) + ... + make(last), merged left to right in a fixed binary tree.
+
+    Neighbours of a level merge as soon as both are there. How many tasks there are need not be known: what is left
+    without a neighbour at the end is one node a level, merged from the right.
+    """
     waiting: dict[tuple[int, int], S] = {}
     lock = threading.Lock()
 
-    def work(i: int) -> None:
-        node, level = make(i), 0
+    def work(i: int, task: T) -> None:
+        node, level = make(task), 0
         while True:
-            width = -(-count >> level)
-            if width == 1:
-                break
-            sibling = (level, i ^ 1)
-            if sibling[1] < width:
-                with lock:
-                    other = waiting.pop(sibling, None)
-                    if other is None:
-                        waiting[level, i] = node
-                        return
-                left, right = (node, other) if i % 2 == 0 else (other, node)
-                left.merge(right)
-                node = left
-            level, i = level + 1, i >> 1
-        waiting[level, 0] = node
+            with lock:
+                other = waiting.pop((level, i ^ 1), None)
+                if other is None:
+                    waiting[level, i] = node
+                    return
+            left, right = (node, other) if i % 2 == 0 else (other, node)
+            left.merge(right)
+            node, level, i = left, level + 1, i >> 1
 
-    run_blocks(count, work, most)
-    return waiting.popitem()[1]
+    run_tasks(tasks, work, most)
+    (_, total), *rest = sorted(waiting.items(), key=lambda item: item[0][0])
+    for _, left in rest:
+        left.merge(total)
+        total = left
+    return total
 
 
 @contextmanager

@@ -69,7 +69,7 @@ class LeastSquaresClassifier(ClassSystem):
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         targets = self._targets(sums.weights)
         none = no_penalty(sums.features)
-        rows = None if source is None else source.with_targets(targets[source.target()[:, 0].astype(np.intp)])
+        rows = None if source is None else source.recoded(targets)
         moments = sums.coded(targets)
         if not self.fit_intercept:
             moments = moments.about_zero()
