@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adaline.errors import AdalineError, AdalineWarning
     from adaline.proof import anova
     from adaline.results import Certificate, Status
-    from adaline.sources import set_threads
+    from adaline.sources import open_table, set_threads
     from adaline.systems import (
         FisherDiscriminant,
         GaussianClassifier,
@@ -40,6 +40,7 @@ _HOMES = {
     "Status": "adaline.results",
     "WienerFilter": "adaline.systems",
     "anova": "adaline.proof",
+    "open_table": "adaline.sources",
     "set_threads": "adaline.sources",
 }
 
@@ -56,6 +57,7 @@ __all__ = [
     "WienerFilter",
     "anova",
     "datasets",
+    "open_table",
     "set_threads",
 ]
 

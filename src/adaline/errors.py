@@ -9,6 +9,14 @@ class InvalidData(AdalineError, ValueError):
     """The rows given cannot be learned from: not finite, empty, of the wrong shape."""
 
 
+class MissingValues(InvalidData):
+    """Values are missing, and no policy says what to do about them."""
+
+
+class UnreadableTable(AdalineError, OSError):
+    """A file, database or query cannot be read as a table."""
+
+
 class InvalidType(AdalineError, TypeError):
     """An argument is of a kind that cannot be read as numbers."""
 
@@ -23,6 +31,10 @@ class SumsMissing(AdalineError, ValueError):
 
 class UnsafeForget(AdalineError, ValueError):
     """Taking these rows out would leave fewer correct digits than a model may have."""
+
+
+class ModelFileError(AdalineError, OSError):
+    """A model file cannot be read or written: missing, truncated, altered, foreign, or of a newer version."""
 
 
 class AdalineWarning(UserWarning):

@@ -3,6 +3,18 @@
 from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.base import Outer, Source
 from adaline.sources.device import DeviceSource
+from adaline.sources.opening import open_table
+from adaline.sources.table import TableSource
 from adaline.sources.threads import set_threads, threads
 
-__all__ = ["ArraySource", "DeviceSource", "Outer", "Source", "SparseSource", "set_threads", "threads"]
+__all__ = [
+    "ArraySource",
+    "DeviceSource",
+    "Outer",
+    "Source",
+    "SparseSource",
+    "TableSource",
+    "open_table",
+    "set_threads",
+    "threads",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
+from adaline.coding import Coding
 from adaline.errors import InvalidData
 from adaline.namespaces import host, is_sparse
 from adaline.sources.threads import one_blas_thread, run_tasks, tree_sum
@@ -18,6 +19,7 @@ from adaline.sums import Sum
 
 Array = NDArray[np.float64]
 S = TypeVar("S", bound=Sum)
+Reader = Callable[[], Iterable[Block]]
 
 BLOCK_ELEMENTS = 2**20
 MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
@@ -36,6 +38,8 @@ class Source(ABC):
     shape: Shape
     n_rows: int
     names: tuple[str, ...] | None
+    coding: Coding | None = None
+    """How the columns were made from those of a table, where they were."""
     weight: Array | None
     replayable: bool = True
     sparse: bool = False
@@ -47,8 +51,8 @@ class Source(ABC):
     """Whether the targets came as one vector, so that results do too."""
 
     @abstractmethod
-    def readers(self) -> Iterator[Callable[[], Block]]:
-        """Return the blocks in order, each as a function that makes it: cheap to draw, so that threads can share."""
+    def readers(self) -> Iterator[Reader]:
+        """Return the blocks in order, as functions that each make a run of them: cheap to draw, so threads share."""
 
     @abstractmethod
     def outer(self, intercept: bool, scale: Array) -> Outer:
@@ -86,9 +90,10 @@ class Source(ABC):
         """Return the sum over all rows, merged in a fixed tree."""
         self.reads[0] += 1
 
-        def make(read: Callable[[], Block]) -> S:
+        def make(read: Reader) -> S:
             out = kind.zero(self.shape, **config)
-            out.add(read(), theta)
+            for block in read():
+                out.add(block, theta)
             return out
 
         if kind.uses_blas and self.parallel:
@@ -98,14 +103,27 @@ class Source(ABC):
 
     def map(self, function: Callable[[Block], Array]) -> Array:
         """Return function(block) for all rows in order: predictions, leverages."""
-        parts: dict[int, Array] = {}
+        parts: dict[int, list[Array]] = {}
 
-        def work(i: int, read: Callable[[], Block]) -> None:
-            parts[i] = function(read())
+        def work(i: int, read: Reader) -> None:
+            parts[i] = [function(block) for block in read()]
 
         with one_blas_thread():
             run_tasks(self.readers(), work, self._hands())
-        return np.concatenate([parts[i] for i in range(len(parts))])
+        return np.concatenate([part for i in range(len(parts)) for part in parts[i]])
+
+    def blocks(self) -> Iterator[Block]:
+        """Return the blocks in order."""
+        for read in self.readers():
+            yield from read()
+
+    def labels(self) -> NDArray[Any]:
+        """Return the different targets, sorted: the classes."""
+        return np.unique(self.target()[:, 0])
+
+    def encoded(self, classes: NDArray[Any]) -> Source:
+        """Return the same rows with the place of each target among the classes as target."""
+        return self.with_targets(np.searchsorted(classes, self.target()).astype(np.float64))
 
     def _hands(self) -> int | None:
         """Return how many threads can share the blocks; None for all there are."""
@@ -125,8 +143,7 @@ class Source(ABC):
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first row and column that is NaN or infinite; called only after a sum came out so."""
-        for read in self.readers():
-            block = read()
+        for block in self.blocks():
             for what, values in (("X", block.x), ("y", block.t)):
                 found = _first_nonfinite(values)
                 if found is not None:
@@ -163,9 +180,12 @@ class IndexedSource(Source):
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
-    def readers(self) -> Iterator[Callable[[], Block]]:
-        """Return the blocks in order."""
-        return (partial(self.block, i) for i in range(self.n_blocks))
+    def readers(self) -> Iterator[Reader]:
+        """Return the blocks in order, one a run."""
+        return (partial(self._run, i) for i in range(self.n_blocks))
+
+    def _run(self, i: int) -> tuple[Block]:
+        return (self.block(i),)
 
     def _hands(self) -> int | None:
         return self.n_blocks if self.parallel else 1

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,8 @@ from adaline.sums import ClassMoments
 from adaline.systems.attempt import attempt
 from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labels import Labels, all_classes, encode, read_labels
-from adaline.systems.reading import read_rows, read_weights, source_of
+from adaline.systems.reading import open_rows, read_rows, read_weights, source_of
+from adaline.systems.streaming import by_blocks, coded, own_targets
 
 Array = NDArray[np.float64]
 
@@ -41,9 +43,17 @@ NONE = certificate(
 """The certificate of a model that has seen a single class."""
 
 
+class Labelled(NamedTuple):
+    """Rows with labels: the classes found, and the source of the rows with the places of their labels in classes."""
+
+    classes: Labels
+    encoded: Callable[[Labels], Source]
+
+
 class ClassSystem(ClassifierMixin, BaseEstimator):
     """A classifier that is solved from class moments."""
 
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     classes_: Labels
     coef_: Array
     intercept_: Array
@@ -62,16 +72,16 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows X (n, D) and labels y (n,); weights are frequencies."""
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         start = perf_counter()
         self._check_parameters()
-        rows = read_rows(self, X, reset=True)
-        self.classes_, codes = encode(self._labels(y, rows), None)
+        given = self._open(X, y, sample_weight, reset=True)
+        self.classes_ = given.classes
         if len(self.classes_) < 2:
             raise InvalidData(
                 f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
             )
-        source = self._source(rows, codes, sample_weight)
+        source = given.encoded(self.classes_)
         self._sums = self._collect(source)
         self._finish(source, start)
         return self
@@ -83,16 +93,14 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "_sums")
         if first:
             self._check_parameters()
-        rows = read_rows(self, X, reset=first)
-        labels = self._labels(y, rows)
+        given = self._open(X, y, sample_weight, reset=first)
         known = [] if first else [self.classes_]
-        union = all_classes(labels, *known, *([] if classes is None else [np.asarray(classes)]))
+        union = all_classes(given.classes, *known, *([] if classes is None else [np.asarray(classes)]))
         if classes is not None and len(all_classes(np.asarray(classes), *known)) < len(union):
             raise InvalidData(f"y has labels that are not among the classes {list(np.asarray(classes))}")
-        _, codes = encode(labels, union)
         before = None if first else self._arranged(self.classes_, union)
         self.classes_ = union
-        total = self._collect(self._source(rows, codes, sample_weight))
+        total = self._collect(given.encoded(union))
         if before is not None:
             total.merge(before)
         self._sums = total
@@ -124,9 +132,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
         start = perf_counter()
         check_is_fitted(self, "classes_")
-        rows = read_rows(self, X, reset=False)
-        _, codes = encode(self._labels(y, rows), self.classes_)
-        gone = self._collect(self._source(rows, codes, sample_weight))
+        gone = self._collect(self._open(X, y, sample_weight, reset=False).encoded(self.classes_))
         held = self._sums
         if (gone.weights > held.weights * (1 + 1e-12)).any() or gone.rows > held.rows:
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
@@ -137,6 +143,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         refuse_few_digits(self.certificate_.digits)
         return self
 
+    @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         check_is_fitted(self, "classes_")
@@ -148,6 +155,12 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of rows X whose label y is predicted, or of those of a source."""
+        if isinstance(X, Source):
+            y, sample_weight = own_targets(coded(self, X))
+        return float(super().score(X, y, sample_weight))
 
     def _scores(self, x: Any) -> Array:
         """Return discriminants, (n, 1) for two classes or (n, K), on the host."""
@@ -164,29 +177,44 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
             x = x.astype(np.float64)
         probe = x.data if is_sparse(x) else x
         if not np.isfinite(probe).all():
-            self._source(x, np.zeros(x.shape[0], dtype=np.intp), None).refuse_nonfinite()
+            self._source(x, np.zeros(x.shape[0], dtype=np.intp), None, 1).refuse_nonfinite()
         return x
 
-    def _labels(self, y: Any, rows: Any) -> Labels:
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
+        """Return the classes that rows have, and their source once it is known which classes there are in all."""
+        if isinstance(X, Source):
+            source = open_rows(self, X, y, sample_weight, reset=reset)
+            return Labelled(source.labels(), lambda classes: self._checked(source.encoded(classes), len(classes)))
+        rows = read_rows(self, X, reset=reset)
         labels: Labels = read_labels(y)
         if labels.shape[0] != rows.shape[0]:
             raise InvalidData(
                 f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, "
                 f"y has {labels.shape[0]}"
             )
-        return labels
+        found, codes = encode(labels, None)
 
-    def _source(self, rows: Any, codes: Any, sample_weight: Any) -> Source:
+        def encoded(classes: Labels) -> Source:
+            places = codes if classes is found else encode(labels, classes)[1]
+            return self._source(rows, places, sample_weight, len(classes))
+
+        return Labelled(found, encoded)
+
+    def _source(self, rows: Any, codes: Any, sample_weight: Any, classes: int) -> Source:
         names = getattr(self, "feature_names_in_", None)
-        if 8 * len(self.classes_) * rows.shape[1] ** 2 > GRAM_BYTES:
-            raise InvalidData(
-                f"{type(self).__name__} needs a matrix of {rows.shape[1]} x {rows.shape[1]} numbers for each of "
-                f"{len(self.classes_)} classes, beyond the limit of {GRAM_BYTES >> 20} MiB. Use fewer columns."
-            )
         weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
         names = None if names is None else tuple(map(str, names))
         targets = beside(codes, codes) if is_device(codes) else codes.astype(np.float64)
-        source = source_of(rows, targets[:, None], weight, names)
+        return self._checked(source_of(rows, targets[:, None], weight, names), classes)
+
+    def _checked(self, source: Source, classes: int) -> Source:
+        """Refuse a source whose sums are too large, and remember where its arrays live."""
+        columns = source.shape.features
+        if 8 * classes * columns**2 > GRAM_BYTES:
+            raise InvalidData(
+                f"{type(self).__name__} needs a matrix of {columns} x {columns} numbers for each of {classes} classes, "
+                f"beyond the limit of {GRAM_BYTES >> 20} MiB. Use fewer columns."
+            )
         self._like = source.like()
         return source
 

@@ -17,6 +17,7 @@ from adaline.solvers.discriminant import Discriminant, discriminant
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.classes import ClassSystem
+from adaline.systems.streaming import by_blocks
 
 Array = NDArray[np.float64]
 
@@ -67,6 +68,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         self.threshold = threshold
         self.components = components
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""
         check_is_fitted(self, "classes_")

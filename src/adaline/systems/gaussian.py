@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from adaline.solvers.fit import certificate, judge
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.classes import ClassSystem
+from adaline.systems.streaming import by_blocks
 
 Array = NDArray[np.float64]
 
@@ -68,11 +69,14 @@ class GaussianClassifier(ClassSystem):
     Lecture S0, section 5.8, (5.31)-(5.41); S2 for a covariance per class. One pass.
     """
 
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"covariance": "full"}, {"covariance": "diagonal"})
+
     def __init__(self, *, covariance: str = "shared", priors: Any = None, shrinkage: float = 0.0) -> None:
         self.covariance = covariance
         self.priors = priors
         self.shrinkage = shrinkage
 
+    @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Return log posteriors, (n, K)."""
         joint = self.log_likelihood(X) + self._log_priors()
@@ -84,11 +88,13 @@ class GaussianClassifier(ClassSystem):
         """Return posteriors p(c_k | x) of (5.35), (n, K)."""
         return np.exp(self.predict_log_proba(X))
 
+    @by_blocks
     def log_likelihood(self, X: Any) -> Array:
         """Return log densities log p(x | c_k) of (5.31), (n, K); singular covariances by pseudo-inverse."""
         distance = self.mahalanobis(X)
         return np.asarray(-0.5 * (distance + self._log_determinants + self.n_features_in_ * np.log(2 * np.pi)))
 
+    @by_blocks
     def mahalanobis(self, X: Any) -> Array:
         """Return (x - mean_k)' Sigma_k^-1 (x - mean_k), the squared length ||x - mean_k||^2 of (5.38), (n, K)."""
         check_is_fitted(self, "classes_")

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from numbers import Real
 from time import perf_counter
-from typing import Any, Literal, Self, overload
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from adaline.systems.attempt import attempt
 from adaline.systems.explaining import Explaining
 from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import open_rows, read_rows
+from adaline.systems.streaming import by_blocks, coded, own_targets
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,7 @@ STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_v
 class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
 
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     coef_: Array
     intercept_: float | Array
     rank_: int
@@ -57,7 +59,8 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies unless weights="precision".
 
         X may be an array (float32 and float64 are never copied), a pandas, polars or Arrow frame, a SciPy sparse
-        matrix, or a source.
+        matrix, or a source, such as `open_table` returns, which brings its own targets and weights. Categories in a
+        frame or table are coded, and `coding_` remembers how.
         """
         start = perf_counter()
         self._check_parameters()
@@ -136,6 +139,7 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Array: ...
     @overload
     def predict(self, X: Any, interval: Literal["confidence", "prediction"], level: float = 0.95) -> Interval: ...
+    @by_blocks
     def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Array | Interval:
         """Return predictions (n,) or (n, K); with `interval` a named tuple (prediction, lower, upper).
 
@@ -170,6 +174,12 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 of the predictions for rows X and targets y, or for those of a source."""
+        if isinstance(X, Source):
+            y, sample_weight = own_targets(coded(self, X))
+        return float(super().score(X, y, sample_weight))
+
     def _is_wide(self, source: Source) -> bool:
         """Whether to do without a D x D matrix."""
         return is_wide(source)
@@ -197,9 +207,6 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _remember(self, source: Source) -> None:
         self._flat = source.flat
         self._like = source.like()
-        self.n_features_in_ = source.shape.features
-        if source.names is not None:
-            self.feature_names_in_ = np.asarray(source.names, dtype=object)
 
     def _count(self, source: Source) -> Counted | None:
         return count(source) if self.weights == "precision" else None

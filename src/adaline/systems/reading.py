@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
 
+from adaline.coding.frames import learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.array import FLOATS
+from adaline.sources.base import IndexedSource
+from adaline.systems.streaming import CodedRows, coded, remember
 
 Array = NDArray[np.float64]
 
@@ -27,6 +30,11 @@ def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, rese
     if isinstance(x, Source):
         if y is not None or sample_weight is not None:
             raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
+        if not reset:
+            return coded(system, x)
+        if x.shape.targets == 0:
+            raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
+        remember(system, x)
         return x
     rows = read_rows(system, x, reset=reset)
     targets = read_targets(system, y, rows.shape[0])
@@ -40,12 +48,14 @@ def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, rese
 
 def source_of(rows: Any, targets: Any, weight: Array | None, names: tuple[str, ...] | None) -> Source:
     """Return the source for rows of this kind: sparse, dense, or on a device."""
-    kind: type[Source] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    kind: type[IndexedSource] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
     return kind(rows, targets, weight, names)
 
 
 def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
-    """Return X as a 2-D array of numbers or a CSR matrix, without copying floats."""
+    """Return X as a 2-D array of numbers or a CSR matrix, without copying floats; code frames that hold categories."""
+    if isinstance(x, CodedRows):
+        return np.asarray(x)
     plain = type(x) is np.ndarray and x.ndim == 2 and x.dtype in FLOATS and x.size > 0
     if plain and not hasattr(system, "feature_names_in_"):
         if reset:
@@ -53,6 +63,12 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
         elif x.shape[1] != system.n_features_in_:
             _check_n_features(system, x, reset=False)
         return x
+    if reset:
+        system.__dict__.pop("coding_", None)
+    if not (isinstance(x, np.ndarray) or is_sparse(x) or is_device(x)):
+        found = _coded_frame(system, x, reset)
+        if found is not None:
+            return found
     _check_feature_names(system, x, reset=reset)
     if is_device(x):
         x = _read_device(x)
@@ -143,15 +159,27 @@ def _has_numbers(x: Any) -> bool:
     return getattr(getattr(x, "dtype", None), "kind", "O") in "fiub" and x.dtype != np.float16
 
 
+def _coded_frame(system: BaseEstimator, x: Any, reset: bool) -> Array | None:
+    """Return the columns of X made from a frame with categories; None where x is no such frame.
+
+    With `reset` the levels are learned; otherwise the coding is that of the model, if it has one.
+    """
+    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    if not isinstance(frame, nw.DataFrame) or len(frame) == 0:
+        return None
+    if not reset:
+        coding = system.__dict__.get("coding_")
+        return None if coding is None else coding.code(frame)
+    coding = learn_from_frame(frame)
+    if coding is None:
+        return None
+    system.coding_ = coding
+    system.feature_names_in_ = np.asarray(coding.names, dtype=object)
+    system.n_features_in_ = len(coding.names)
+    return coding.code(frame)
+
+
 def _from_frame(x: Any) -> Any:
-    """Return a data frame or series as a NumPy array; other things as they are."""
+    """Return a data frame of numbers or a series as a NumPy array; other things as they are."""
     frame = nw.from_native(x, pass_through=True, allow_series=True, eager_only=True)
-    if isinstance(frame, nw.DataFrame):
-        for name, kind in frame.schema.items():
-            if not (kind.is_numeric() or kind == nw.Boolean):
-                raise InvalidData(
-                    f"could not convert column {name!r} of type {kind} to float: it is not a column of numbers. "
-                    "Drop it or code it as numbers."
-                )
-        return frame.to_numpy()
-    return frame.to_numpy() if isinstance(frame, nw.Series) else x
+    return frame.to_numpy() if isinstance(frame, nw.DataFrame | nw.Series) else x

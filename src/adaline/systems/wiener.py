@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,14 @@ from adaline.solvers import toeplitz
 from adaline.solvers.choose import GRAM_BYTES, is_wide, solve, solve_wide
 from adaline.solvers.direct import solve_sums
 from adaline.solvers.fit import Fit
+from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
+from adaline.systems.attempt import attempt
 from adaline.systems.forgetting import refuse_few_digits, without
-from adaline.systems.reading import read_rows, read_targets, read_weights
+from adaline.systems.reading import open_rows, read_rows, read_targets, read_weights
 from adaline.systems.recording import Recording
+from adaline.systems.streaming import CodedRows, coded
 
 Array = NDArray[np.float64]
 
@@ -88,6 +91,7 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Lecture S0, section 5.1, (5.9)-(5.11).
     """
 
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
     coef_: Array
     intercept_: float | Array
     n_features_in_: int
@@ -113,8 +117,13 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows."""
+        """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows.
+
+        The signals may also be the columns of a source, in its order of rows.
+        """
         start = perf_counter()
+        if isinstance(X, Source):
+            return self._listen(open_rows(self, X, y, sample_weight, reset=True), start, afresh=True)
         x, t, weight = self._read(X, y, sample_weight, reset=True)
         recording = self._begin(t.shape[1])
         source = recording.open(x, t, weight, self._names())
@@ -138,6 +147,8 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
         new = not hasattr(self, "_recording")
         if not new:
             self._own_sums("continue")
+        if isinstance(X, Source):
+            return self._listen(open_rows(self, X, y, sample_weight, reset=new), start, afresh=new)
         x, t, weight = self._read(X, y, sample_weight, reset=new)
         recording = self._begin(t.shape[1]) if new else self._recording
         self._recording = recording.take(recording.open(x, t, weight, self._names()))
@@ -180,6 +191,8 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""
         check_is_fitted(self, "coef_")
+        if isinstance(X, Source):
+            X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
         x = self._read_signals(X, reset=False)
         w = np.atleast_2d(self.coef_)
         source = SignalSource(
@@ -250,6 +263,8 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _read_signals(self, x: Any, *, reset: bool) -> Any:
         """Return signals as (n, C)."""
         x = host(x) if is_device(x) else x
+        if isinstance(x, CodedRows):
+            return np.asarray(x)
         if len(x.shape if hasattr(x, "shape") else np.shape(np.asarray(x))) == 1:
             if self.taps is None:
                 raise InvalidData(
@@ -276,6 +291,22 @@ class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if reset:
             self._flat = t.ndim == 1
         return x, t.reshape(len(t), -1), weight
+
+    @attempt
+    def _listen(self, source: Source, start: float, *, afresh: bool) -> Self:
+        """Take in the rows of a source, block by block; the filter is solved from the sums alone."""
+        self._check_parameters()
+        if afresh:
+            self._flat = source.flat
+        recording = self._begin(source.shape.targets) if afresh else self._recording
+        for block in source.blocks():
+            weight = block.weight
+            if weight is not None and self._windowed:
+                raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
+            recording = recording.take(recording.open(block.x, block.t, weight, self._names()))
+        self._recording = recording
+        self._keep(self._solve(None, self._own_sums("continue")), start)
+        return self
 
     def _begin(self, targets: int) -> Recording:
         return Recording.begin(

@@ -1,0 +1,7 @@
+"""From the columns of a table to columns of numbers: categories, dates, missing values, formulas."""
+
+from adaline.coding.coding import MISSING, UNSEEN, Coding
+from adaline.coding.columns import Column
+from adaline.coding.terms import Factor, Term
+
+__all__ = ["MISSING", "UNSEEN", "Coding", "Column", "Factor", "Term"]

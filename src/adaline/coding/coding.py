@@ -1,0 +1,229 @@
+"""The recipe that turns the columns of a table into columns of numbers; it is learned once and kept with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
+from adaline.coding.expressions import evaluate, names_in
+from adaline.coding.terms import Factor, Term
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
+
+Array = NDArray[np.float64]
+
+MISSING = ("error", "drop", "mean", "indicator")
+UNSEEN = ("error", "other")
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How raw columns become the columns of X.
+
+    A number stays what it is, a boolean is 0 or 1, a date the days since 1970, a category of L levels the L - 1 columns
+    of its levels but the first (reference coding). A formula adds products and expressions.
+
+    Parameters
+    ----------
+    columns : what is known of each raw column.
+    terms : products of factors that make up X; a column that stands in no term is not used.
+    target, weight : the target's column or expression, and the column of weights, where the table had them.
+    missing : "error", "drop" (refused here, left out by tables), "mean" (numbers by their mean, categories by the
+        shares of their levels) or "indicator" (numbers by their mean next to a column that says so, categories by a
+        level of their own).
+    unseen : levels that were not there when levels were learned: "error", or "other": coded by the shares of the
+        levels, that is as an average one.
+    intercept : whether the design goes with a constant; False for formulas that say so.
+    """
+
+    columns: tuple[Column, ...]
+    terms: tuple[Term, ...]
+    target: str | None = None
+    weight: str | None = None
+    missing: str = "error"
+    unseen: str = "error"
+    intercept: bool = True
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of X, as in "distance", "carrier[T.UA]", "log(x):C(y)[T.b]"."""
+        return tuple(":".join(parts) for term in self._all_terms for parts in _product([self._labels(f) for f in term]))
+
+    @cached_property
+    def origin(self) -> tuple[str, ...]:
+        """The raw column (columns, for products) that each column of X comes from."""
+        out: list[str] = []
+        for term in self._all_terms:
+            width = int(np.prod([len(self._labels(factor)) for factor in term]))
+            raw = dict.fromkeys(name for factor in term for name in self._raw(factor))
+            out += [":".join(raw)] * width
+        return tuple(out)
+
+    @cached_property
+    def needed(self) -> tuple[str, ...]:
+        """The raw columns that X is made of."""
+        return tuple(dict.fromkeys(column.name for column in self.columns))
+
+    def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
+        """Return X, (n, D) in column order, for the rows of a frame; errors count rows from `first_row`."""
+        for name in self.needed:
+            if name not in frame.columns:
+                raise InvalidData(
+                    f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
+                )
+        read = _Rows(self, frame, first_row)
+        out = np.empty((len(self.names), len(frame)))
+        j = 0
+        for term in self._all_terms:
+            for column in read.term(term):
+                out[j] = column
+                j += 1
+        return out.T
+
+    def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
+        """Return which rows can be coded: all where missing values are filled, else those that have none."""
+        out = np.ones(len(frame), dtype=bool)
+        if self.missing in ("mean", "indicator"):
+            return out
+        for column in self.columns:
+            series = frame[column.name]
+            out &= (column.codes(series) != ABSENT) if column.is_category else ~np.isnan(column.numbers(series))
+        return out
+
+    def column(self, name: str, category: bool) -> Column:
+        """Return what is known of a raw column, as a number or as a category."""
+        return next(c for c in self.columns if c.name == name and c.is_category == category)
+
+    @cached_property
+    def _all_terms(self) -> list[tuple[Factor, ...]]:
+        """The terms, each number with gaps followed by its indicator, which is written as a factor "x[missing]"."""
+        out = []
+        for term in self.terms:
+            out.append(term.factors)
+            if len(term.factors) == 1 and not term.factors[0].category and term.factors[0].column is not None:
+                column = self.column(term.factors[0].column, False)
+                if column.gaps:
+                    out.append((Factor(f"{column.name}[missing]", column.name, full=True),))
+        return out
+
+    def _labels(self, factor: Factor) -> list[str]:
+        if not factor.category:
+            return [factor.text]
+        assert factor.column is not None
+        levels = self.column(factor.column, True).shown_levels()
+        if factor.full:
+            return [f"{factor.text}[{level}]" for level in levels]
+        return [f"{factor.text}[T.{level}]" for level in levels[1:]]
+
+    def _raw(self, factor: Factor) -> list[str]:
+        return names_in(factor.text) if factor.column is None else [factor.column]
+
+
+class _Rows:
+    """The rows of one frame while they are coded: each raw column is read once."""
+
+    def __init__(self, coding: Coding, frame: nw.DataFrame[Any], first_row: int) -> None:
+        self.coding = coding
+        self.frame = frame
+        self.first_row = first_row
+        self.read: dict[tuple[str, bool], Any] = {}
+
+    def term(self, factors: tuple[Factor, ...]) -> Iterator[Array]:
+        """Return the columns of a term one after the other."""
+        for parts in _product([list(self._factor(factor)) for factor in factors]):
+            out = parts[0]
+            for part in parts[1:]:
+                out = out * part
+            yield out
+
+    def _factor(self, factor: Factor) -> Iterator[Array]:
+        if factor.category:
+            assert factor.column is not None
+            yield from self._dummies(self.coding.column(factor.column, True), factor.full)
+        elif factor.column is None:
+            yield np.broadcast_to(
+                evaluate(factor.text, {name: self._numbers(name)[0] for name in names_in(factor.text)}),
+                (len(self.frame),),
+            )
+        else:
+            values, gaps = self._numbers(factor.column)
+            yield gaps.astype(np.float64) if factor.full else values
+
+    def _dummies(self, column: Column, full: bool) -> Iterator[Array]:
+        codes = self._codes(column)
+        levels = len(column.shown_levels())
+        share = [*column.share, *([0.0] if column.gaps else [])]
+        odd = codes < 0
+        for level in range(0 if full else 1, levels):
+            dummy = (codes == level).astype(np.float64)
+            if odd.any():
+                dummy[odd] = share[level]
+            yield dummy
+
+    def _numbers(self, name: str) -> tuple[Array, NDArray[np.bool_]]:
+        if (name, False) not in self.read:
+            column = self.coding.column(name, False)
+            values = column.numbers(self.frame[name])
+            gaps = np.isnan(values)
+            if gaps.any():
+                if self.coding.missing not in ("mean", "indicator"):
+                    self._refuse_missing(name, gaps)
+                values = np.where(gaps, column.mean, values)
+            self.read[name, False] = values, gaps
+        found: tuple[Array, NDArray[np.bool_]] = self.read[name, False]
+        return found
+
+    def _codes(self, column: Column) -> Codes:
+        if (column.name, True) not in self.read:
+            codes = column.codes(self.frame[column.name])
+            absent = codes == ABSENT
+            if absent.any():
+                if self.coding.missing not in ("mean", "indicator"):
+                    self._refuse_missing(column.name, absent)
+                if column.gaps:
+                    codes[absent] = len(column.levels)
+            if self.coding.unseen == "error" and (codes == UNKNOWN).any():
+                row = int(np.flatnonzero(codes == UNKNOWN)[0])
+                level = self.frame[column.name].to_list()[row]
+                raise InvalidData(
+                    f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
+                    f"there when the levels were learned ({_some(column.levels)}). Use unseen='other' to take it for "
+                    "an average one, or name all levels by categories="
+                )
+            self.read[column.name, True] = codes
+        found: Codes = self.read[column.name, True]
+        return found
+
+    def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
+        row = self.first_row + int(np.flatnonzero(gaps)[0])
+        raise MissingValues(
+            f"column {name!r} has {int(gaps.sum()):,} missing value(s) (NaN or none), first at row {row}. Fill them, "
+            "leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
+        )
+
+
+def check_policies(missing: str, unseen: str) -> None:
+    """Refuse words that mean nothing."""
+    if missing not in MISSING:
+        raise InvalidParameter(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
+    if unseen not in UNSEEN:
+        raise InvalidParameter(f"unseen must be 'error' or 'other', got {unseen!r}")
+
+
+def _product(lists: list[list[Any]]) -> list[list[Any]]:
+    """Return one of each list in all combinations, the first list turning slowest."""
+    out: list[list[Any]] = [[]]
+    for items in lists:
+        out = [[*before, item] for before in out for item in items]
+    return out
+
+
+def _some(levels: tuple[Any, ...]) -> str:
+    shown = ", ".join(map(str, levels[:8]))
+    return shown + (", ..." if len(levels) > 8 else "")

@@ -1,0 +1,139 @@
+"""One raw column of a table: what kind it is, and what was learned of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidData
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Level = str | int | float | bool
+
+MOST_LEVELS = 1000  # a text column with more different values is text, not a category, unless it is named
+FEW_LEVELS = 20  # as is one with more than this whose values mostly occur once
+ABSENT, UNKNOWN = -1, -2  # codes of a missing value and of a level that was not there when levels were learned
+MISSING_LEVEL = "(missing)"
+DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is known of a raw column.
+
+    Parameters
+    ----------
+    name : of the column.
+    kind : "number", "boolean", "date" (days since 1970) or "category".
+    levels : of a category, the reference first.
+    share : how often each level occurred, as a fraction of the rows.
+    mean : of the values present, for numbers where missing ones are filled.
+    gaps : whether missing values have a column (numbers) or a level (categories) of their own.
+    """
+
+    name: str
+    kind: str
+    levels: tuple[Level, ...] = ()
+    share: tuple[float, ...] = ()
+    mean: float = math.nan
+    gaps: bool = False
+
+    @property
+    def is_category(self) -> bool:
+        """Whether it is coded by levels."""
+        return self.kind == "category"
+
+    def shown_levels(self) -> list[str]:
+        """Return the levels as text, that of missing values last."""
+        return [*map(str, self.levels), *([MISSING_LEVEL] if self.gaps else [])]
+
+    def numbers(self, series: nw.Series[Any]) -> Array:
+        """Return values as float64, NaN where missing."""
+        if self.kind == "date":
+            return days(series)
+        try:
+            return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        except Exception:
+            raise InvalidData(
+                f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there"
+            ) from None
+
+    def codes(self, series: nw.Series[Any]) -> Codes:
+        """Return the place of each value among the levels, ABSENT where missing, UNKNOWN for other levels."""
+        known = {level: i for i, level in enumerate(self.levels)}
+        values = series.unique().to_list()
+        place = {value: known.get(plain(value), UNKNOWN) for value in values if not is_missing(value)}
+        if series.implementation.is_pyarrow():
+            return _arrow_codes(series, place)
+        return np.array([place.get(value, ABSENT) for value in series.to_list()], dtype=np.intp)
+
+
+def days(series: nw.Series[Any]) -> Array:
+    """Return dates and times as days since 1970-01-01, fractions included, NaN where missing."""
+    if series.dtype == nw.Date:
+        series = series.cast(nw.Datetime("us"))
+    micro = series.dt.timestamp("us")
+    return np.asarray(micro.cast(nw.Float64).to_numpy(), dtype=np.float64) / (DAY * 1e6)
+
+
+def kind_of(dtype: Any) -> str:
+    """Return "number", "boolean", "date", "category" (declared), "text", or "other"."""
+    if dtype.is_numeric():
+        return "number"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype in (nw.Date, nw.Datetime):
+        return "date"
+    if dtype in (nw.Categorical, nw.Enum):
+        return "category"
+    return "text" if dtype in (nw.String, nw.Object) else "other"
+
+
+def is_text(distinct: int, rows: int) -> bool:
+    """Whether a column of texts with so many different ones is prose or names, rather than a category."""
+    return distinct > MOST_LEVELS or (distinct > FEW_LEVELS and distinct > rows / 2)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none."""
+    return value is None or value != value
+
+
+def plain(value: Any) -> Any:
+    """Return a level as a plain Python value that can be written down."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def learn_category(name: str, counts: dict[Any, int], order: list[Any] | None = None) -> Column:
+    """Return a category from how often each value occurred; levels sorted unless an order is given."""
+    plainly = {plain(value): count for value, count in counts.items() if not is_missing(value)}
+    present = [plain(level) for level in order] if order is not None else sorted(plainly, key=_rank)
+    total = sum(plainly.values()) or 1
+    return Column(name, "category", tuple(present), tuple(plainly.get(level, 0) / total for level in present))
+
+
+def _rank(level: Any) -> tuple[bool, Any]:
+    return isinstance(level, str), level
+
+
+def _arrow_codes(series: nw.Series[Any], place: dict[Any, int]) -> Codes:
+    """Look levels up by Arrow's own hash table."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = series.to_native()
+    values = list(place)
+    found = pc.index_in(column, value_set=pa.array(values, type=column.type)) if values else None
+    if found is None:
+        return np.full(len(column), ABSENT, dtype=np.intp)
+    index = pc.fill_null(found, len(values)).to_numpy()
+    return np.asarray(np.array([*place.values(), ABSENT], dtype=np.intp)[index])

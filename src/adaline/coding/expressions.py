@@ -1,0 +1,96 @@
+"""Arithmetic on columns, as formulas write it: names, numbers, + - * / **, and a few functions. Nothing is executed.
+
+An expression is parsed by Python's own parser and walked through; what is not on the list below is refused, so that a
+formula, or a model file that holds one, can never run code.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidParameter
+
+Array = NDArray[np.float64]
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "I": np.asarray,
+    "abs": np.abs,
+    "cos": np.cos,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "sin": np.sin,
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+}
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+
+
+def names_in(text: str) -> list[str]:
+    """Return the columns that an expression reads, in order, each once."""
+    tree, back = _parsed(text)
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
+    return list(dict.fromkeys(back.get(node.id, node.id) for node in found))
+
+
+def evaluate(text: str, columns: Mapping[str, Array]) -> Array:
+    """Return the value of an expression for all rows."""
+    tree, back = _parsed(text)
+    with np.errstate(all="ignore"):  # what is not finite is refused by who sums it up
+        return np.asarray(_value(tree, columns, back, text), dtype=np.float64)
+
+
+def _value(node: ast.expr, columns: Mapping[str, Array], back: Mapping[str, str], text: str) -> Any:
+    match node:
+        case ast.Name(id=name):
+            return columns[back.get(name, name)]
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return float(value)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            return OPERATORS[type(op)](_value(left, columns, back, text), _value(right, columns, back, text))
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
+            value = _value(operand, columns, back, text)
+            return -value if isinstance(op, ast.USub) else value
+        case ast.Call(func=ast.Name(id=name), args=[only], keywords=[]) if name in FUNCTIONS:
+            return FUNCTIONS[name](_value(only, columns, back, text))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=[only], keywords=[]) if (
+            name in FUNCTIONS
+        ):
+            return FUNCTIONS[name](_value(only, columns, back, text))
+    raise InvalidParameter(
+        f"cannot read {ast.unparse(node)!r} in the formula's {text!r}: there are columns, numbers, + - * / **, "
+        f"C(column) and {', '.join(FUNCTIONS)}"
+    )
+
+
+@cache
+def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
+    """Return the tree, and the names that stood between backquotes by the words that replaced them."""
+    back: dict[str, str] = {}
+    parts = text.split("`")
+    for i in range(1, len(parts), 2):
+        word = f"_quoted_{i}"
+        back[word], parts[i] = parts[i], word
+    try:
+        if len(parts) % 2 == 0:
+            raise SyntaxError
+        return ast.parse("".join(parts), mode="eval").body, back
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InvalidParameter(f"cannot read {text!r} in the formula") from None

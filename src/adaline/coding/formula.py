@@ -1,0 +1,77 @@
+"""R-style formulas, parsed by formulaic; what they say is evaluated here, never executed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from adaline.coding.expressions import names_in
+from adaline.coding.terms import Factor, Term
+from adaline.errors import InvalidParameter
+
+CATEGORY = re.compile(r"C\(\s*`?([^`,()]+?)`?\s*\)")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """What a formula says: the target's expression, the terms, and whether there is a constant."""
+
+    target: str
+    terms: tuple[Term, ...]
+    intercept: bool
+
+    def columns(self) -> list[str]:
+        """Return the raw columns on the right-hand side, each once."""
+        factors = [factor for term in self.terms for factor in term.factors]
+        return list(dict.fromkeys(name for f in factors for name in ([f.column] if f.column else names_in(f.text))))
+
+
+def read_formula(text: str, categories: Collection[str], known: Collection[str]) -> Formula:
+    """Return what a formula such as "y ~ x1 + C(x2) + x1:x3" says; `categories` are columns that are not numbers."""
+    try:
+        from formulaic import Formula as Parsed
+        from formulaic.errors import FormulaicError
+    except ImportError:
+        raise InvalidParameter("a formula needs the package formulaic: pip install 'adaline[app]'") from None
+    try:
+        parsed: Any = Parsed(text)
+        left, right = list(parsed.lhs), list(parsed.rhs)
+    except AttributeError:
+        raise InvalidParameter(f"the formula {text!r} has no target: write it as 'target ~ columns'") from None
+    except (FormulaicError, ValueError, TypeError, RecursionError) as error:
+        first = str(error).strip().splitlines()
+        raise InvalidParameter(f"cannot read the formula {text!r}: {first[0] if first else 'syntax'}") from None
+    if len(left) != 1 or len(left[0].factors) != 1:
+        raise InvalidParameter(f"the formula {text!r} must have one target on its left-hand side")
+    target = left[0].factors[0].expr
+    terms = [Term(tuple(_factor(f.expr, categories) for f in term.factors)) for term in right if str(term) != "1"]
+    formula = Formula(target, tuple(term for term in terms if term.factors), any(str(term) == "1" for term in right))
+    for name in [*names_in(target), *formula.columns()]:
+        if name not in known:
+            raise InvalidParameter(f"the formula names {name!r}, and there is no such column; {_offer(known)}")
+    return formula
+
+
+def _factor(text: str, categories: Collection[str]) -> Factor:
+    match = CATEGORY.fullmatch(text)
+    if match:
+        return Factor(text, match.group(1), category=True)
+    if text.startswith("C("):
+        raise InvalidParameter(
+            f"cannot read {text!r} in the formula: C takes a column alone; name the levels, the reference first, "
+            "by categories={'column': [...]}"
+        )
+    names = names_in(text)
+    if names == [text.strip("`")]:
+        return Factor(names[0], names[0], category=names[0] in categories)
+    for name in names:
+        if name in categories:
+            raise InvalidParameter(f"column {name!r} is not a number, so {text!r} means nothing; use C({name})")
+    return Factor(text)
+
+
+def _offer(known: Collection[str]) -> str:
+    shown = list(known)[:20]
+    return "there are: " + ", ".join(shown) + (", ..." if len(known) > len(shown) else "")

@@ -1,0 +1,82 @@
+"""Learning the coding of a frame in memory, and saying why a column cannot be coded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from adaline.coding.coding import Coding
+from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
+from adaline.coding.terms import Factor, Term, without_repetition
+from adaline.errors import InvalidData, MissingValues
+
+
+def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
+    """Return the terms of a design without a formula: every column once."""
+    terms = [Term((Factor(column.name, column.name, column.is_category),)) for column in columns]
+    return without_repetition(terms, True)
+
+
+def learn_from_frame(frame: nw.DataFrame[Any]) -> Coding | None:
+    """Return the coding of a frame that holds categories; None where it holds numbers alone.
+
+    Columns of texts, declared categories and enums become categories; dates, prose and other things are refused.
+    """
+    kinds = {name: kind_of(kind) for name, kind in frame.schema.items()}
+    if all(kind in ("number", "boolean") for kind in kinds.values()):
+        return None
+    columns = []
+    for name, kind in kinds.items():
+        series = frame[name]
+        if kind in ("number", "boolean"):
+            columns.append(Column(name, kind))
+            continue
+        if kind not in ("text", "category"):
+            raise InvalidData(refusal(name, kind, str(series.dtype)))
+        columns.append(_learn(name, kind, series))
+    return Coding(tuple(columns), plain_terms(columns))
+
+
+def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
+    values = series.to_list()
+    counts: dict[Any, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    absent = sum(count for value, count in counts.items() if is_missing(value))
+    if absent:
+        raise MissingValues(
+            f"column {name!r} has {absent:,} missing value(s). Fill them, leave such rows out, or use "
+            "open_table(frame, target=..., missing='drop')"
+        )
+    odd = next((v for v in counts if not isinstance(v, str | int | float | bool | np.generic)), None)
+    if odd is not None:
+        raise InvalidData(
+            f"column {name!r} holds {type(odd).__name__}: it is neither a number nor a category. Drop it."
+        )
+    if kind == "text" and is_text(len(counts), len(values)):
+        raise InvalidData(refusal(name, "text", f"{len(counts):,} different texts"))
+    order = None
+    if kind == "category":
+        order = [level for level in series.cat.get_categories().to_list() if level in counts]
+    return learn_category(name, counts, order)
+
+
+def refusal(name: str, kind: str, what: str) -> str:
+    """Return why a column cannot be used as it is, and what to do."""
+    if kind == "date":
+        return (
+            f"could not convert column {name!r} of type {what} to float: dates are not numbers by themselves. Name it "
+            f"in dates= (open_table) to use it as days since 1970, or leave it out"
+        )
+    if kind == "text":
+        return (
+            f"column {name!r} holds {what}: text, not a category. Leave it out (features=), or name it in categories= "
+            "to code every one of them"
+        )
+    return (
+        f"could not convert column {name!r} of type {what} to float: it is neither a column of numbers nor of "
+        "categories. Leave it out or turn it into numbers"
+    )

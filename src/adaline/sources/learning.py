@@ -1,0 +1,257 @@
+"""Learning the coding of a table: one scan for levels, means and gaps, by SQL; none where all are numbers."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adaline.coding import Coding, Column, Term
+from adaline.coding.coding import check_policies
+from adaline.coding.columns import is_missing, is_text, learn_category, plain
+from adaline.coding.expressions import names_in
+from adaline.coding.formula import read_formula
+from adaline.coding.frames import plain_terms, refusal
+from adaline.coding.terms import without_repetition
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.sources.relation import Relation
+from adaline.sources.sql import quoted
+
+SAMPLE = 200_000  # rows in which a text column is looked at first
+MOSTLY = 0.5  # share of numbers beyond which a text column is numbers with something wrong in it
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user asked of a table: the arguments of `open_table`, names checked against its columns."""
+
+    target: str | tuple[str, ...] | None = None
+    features: tuple[str, ...] | None = None
+    weight: str | None = None
+    categories: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
+    dates: tuple[str, ...] = ()
+    missing: str = "error"
+    unseen: str = "error"
+    formula: str | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets, each a column or (from a formula) an expression."""
+        if self.target is None:
+            return ()
+        return (self.target,) if isinstance(self.target, str) else self.target
+
+
+def read_wish(relation: Relation, wish: Wish) -> Wish:
+    """Return a wish whose names all exist; raise what is wrong with it otherwise."""
+    check_policies(wish.missing, wish.unseen)
+    if wish.formula is not None and (wish.target is not None or wish.features is not None):
+        raise InvalidParameter("a formula names target and features: give neither target= nor features=")
+    listed: list[tuple[str, Iterable[str]]] = [
+        ("target", wish.targets),
+        ("features", wish.features or ()),
+        ("weight", [wish.weight] if wish.weight is not None else []),
+        ("categories", [name for name, _ in wish.categories]),
+        ("dates", wish.dates),
+    ]
+    for argument, names in listed:
+        for name in names:
+            check_column(relation, name, argument)
+    for name in wish.dates:
+        if relation.kind(name) != "date":
+            raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
+    if wish.weight is not None and relation.kind(wish.weight) not in ("number", "boolean"):
+        raise InvalidData(f"the weights in column {wish.weight!r} are {relation.schema[wish.weight]}, not numbers")
+    if wish.features is not None:
+        twice = {*wish.targets, wish.weight} & {*wish.features}
+        if twice or len(set(wish.features)) < len(wish.features):
+            raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
+    return wish
+
+
+def check_column(relation: Relation, name: str, argument: str) -> None:
+    """Refuse a name that no column has, with those that look like it."""
+    if name in relation.schema:
+        return
+    near = difflib.get_close_matches(str(name), relation.schema, n=1)
+    shown = ", ".join(list(relation.schema)[:20]) + (", ..." if len(relation.schema) > 20 else "")
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    raise InvalidParameter(f"{argument}: {relation.title} has no column {name!r}.{meant} There are: {shown}")
+
+
+def usable(relation: Relation, wish: Wish) -> tuple[list[str], dict[str, str]]:
+    """Return the columns that can be features as they are, and why the others cannot, in a few words each."""
+    named = {name for name, _ in wish.categories}
+    reasons: dict[str, str] = {}
+    texts = []
+    for name in relation.schema:
+        kind = relation.kind(name)
+        if name in (*wish.targets, wish.weight):
+            continue
+        if kind == "other":
+            reasons[name] = f"holds {relation.schema[name]}"
+        elif kind == "date" and name not in wish.dates:
+            reasons[name] = "holds dates; name it in dates to use it as days"
+        elif kind == "text" and name not in named:
+            texts.append(name)
+    if texts:
+        counts, rows = _distinct(relation, texts)
+        for name in texts:
+            if is_text(counts[name], rows):
+                reasons[name] = f"holds {counts[name]:,} different texts; name it in categories to code them all"
+    features = [n for n in relation.schema if n not in reasons and n not in (*wish.targets, wish.weight)]
+    return features, reasons
+
+
+def learn(relation: Relation, wish: Wish) -> Coding:
+    """Return the coding of a table's columns."""
+    named = dict(wish.categories)
+    kinds = {name: "category" if name in named else relation.kind(name) for name in relation.schema}
+    terms: tuple[Term, ...] | None = None
+    targets, intercept = wish.targets, True
+    if wish.formula is not None:
+        formula = read_formula(
+            wish.formula, [n for n, kind in kinds.items() if kind in ("text", "category")], list(relation.schema)
+        )
+        targets, intercept = (formula.target,), formula.intercept
+        features = formula.columns()
+        terms = without_repetition(formula.terms, intercept)
+        for factor in (factor for term in terms for factor in term.factors):
+            if factor.category and factor.column is not None:
+                kinds[factor.column] = "category"
+    elif wish.features is not None:
+        features = list(wish.features)
+    else:
+        features = [name for name in relation.schema if name not in (*targets, wish.weight)]
+    if not features:
+        raise InvalidData(f"{relation.title} has no column to learn from besides the target")
+    for name in features:
+        if kinds[name] == "other" or (kinds[name] == "date" and name not in wish.dates):
+            raise InvalidData(refusal(name, kinds[name], relation.schema[name]))
+    texts = [name for name in features if kinds[name] == "text"]
+    _refuse_prose(relation, texts)
+    kinds |= dict.fromkeys(texts, "category")
+    columns = _columns(relation, wish, targets, features, kinds, named)
+    return Coding(
+        columns,
+        plain_terms(columns) if terms is None else terms,
+        targets[0] if len(targets) == 1 else None,
+        wish.weight,
+        wish.missing,
+        wish.unseen,
+        intercept,
+    )
+
+
+def kept(relation: Relation, wish: Wish, targets: Sequence[str], features: Iterable[str]) -> str:
+    """Return SQL for the rows that take part: rows without what must be there are left out where that was asked."""
+    if wish.missing == "error":
+        return "TRUE"
+    must = [name for text in targets for name in target_columns(relation, text)]
+    must += [wish.weight] if wish.weight is not None else []
+    must += features if wish.missing == "drop" else []
+    return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(must)) or "TRUE"
+
+
+def target_columns(relation: Relation, text: str) -> list[str]:
+    """Return the raw columns of a target: itself, or those of its expression."""
+    return [text] if text in relation.schema else names_in(text)
+
+
+def missing_message(relation: Relation, names: Iterable[str]) -> str:
+    """Return which columns have how many missing values, and what to do."""
+    names = list(dict.fromkeys(names))
+    counts = ", ".join(f"count(*) FILTER ({relation.absent(name)})" for name in names)
+    found = dict(zip(names, relation.rows(f"SELECT {counts} FROM {relation.sql}")[0], strict=True))
+    worst = sorted((n for n in names if found[n]), key=lambda name: -found[name])
+    shown = ", ".join(f"{name!r} ({found[name]:,})" for name in worst[:5]) + (", ..." if len(worst) > 5 else "")
+    return (
+        f"{relation.title} has missing values in column {shown}. Choose missing='drop' to leave such rows out, 'mean' "
+        "to fill them, or 'indicator' to fill them and say so in a column"
+    )
+
+
+def _columns(
+    relation: Relation,
+    wish: Wish,
+    targets: Sequence[str],
+    features: list[str],
+    kinds: dict[str, str],
+    named: dict[str, tuple[Any, ...] | None],
+) -> tuple[Column, ...]:
+    """Return what is known of the features; one scan where there are categories or values to fill."""
+    fill = wish.missing in ("mean", "indicator")
+    asked: dict[str, str] = {}
+    for name in features:
+        column = quoted(name)
+        if kinds[name] == "category":
+            asked[name] = f"histogram({relation.value(name)})"
+        elif fill:
+            numbers = f"epoch({column}) / 86400" if kinds[name] == "date" else f"CAST({column} AS DOUBLE)"
+            asked[name] = f"avg({numbers}) FILTER (NOT {relation.absent(name)})"
+    found: dict[str, Any] = {}
+    gaps: dict[str, int] = dict.fromkeys(features, 0)
+    if asked:
+        counts = [f"count(*) FILTER ({relation.absent(name)})" for name in asked]
+        where = kept(relation, wish, targets, features)
+        values = relation.rows(f"SELECT {', '.join([*asked.values(), *counts])} FROM {relation.sql} WHERE {where}")[0]
+        found = dict(zip(asked, values[: len(asked)], strict=True))
+        gaps |= dict(zip(asked, values[len(asked) :], strict=True))
+    out = []
+    for name in features:
+        marked = wish.missing == "indicator" and gaps[name] > 0
+        if kinds[name] != "category":
+            mean = found.get(name)
+            if fill and mean is None:
+                raise MissingValues(f"column {name!r} has no values at all: there is no mean to fill in; leave it out")
+            out.append(Column(name, kinds[name], mean=math.nan if mean is None else float(mean), gaps=marked))
+            continue
+        if gaps[name] and wish.missing == "error":
+            raise MissingValues(missing_message(relation, features))
+        counts_of = dict(found[name] or {})
+        if not counts_of:
+            raise MissingValues(f"column {name!r} has no values at all; leave it out")
+        out.append(replace(_category(relation, name, counts_of, named.get(name)), gaps=marked))
+    return tuple(out)
+
+
+def _category(relation: Relation, name: str, counts: dict[Any, int], levels: tuple[Any, ...] | None) -> Column:
+    if levels is None and relation.schema[name].startswith("ENUM("):
+        declared = relation.rows(f"SELECT enum_range(CAST(NULL AS {relation.schema[name]}))")[0][0]
+        levels = tuple(level for level in declared if level in counts)
+    if levels is not None:
+        known = {plain(level) for level in levels}
+        strange = [plain(value) for value in counts if not is_missing(value) and plain(value) not in known]
+        if strange:
+            raise InvalidData(f"column {name!r} has the level {strange[0]!r}, which categories= does not name")
+    return learn_category(name, counts, None if levels is None else list(levels))
+
+
+def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
+    """Return about how many different values text columns have among their first rows, and how many rows those are."""
+    asked = ", ".join(f"count(DISTINCT {quoted(name)})" for name in names)
+    rows, *counts = relation.rows(f"SELECT count(*), {asked} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
+    return dict(zip(names, counts, strict=True)), rows
+
+
+def _refuse_prose(relation: Relation, names: list[str]) -> None:
+    """Refuse text columns that are not categories: too many different texts, or numbers with a word among them."""
+    if not names:
+        return
+    counts, rows = _distinct(relation, names)
+    numbers = ", ".join(f"count(TRY_CAST({quoted(name)} AS DOUBLE)), count({quoted(name)})" for name in names)
+    found = relation.rows(f"SELECT {numbers} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
+    for i, name in enumerate(names):
+        numeric, present = found[2 * i], found[2 * i + 1]
+        if present and MOSTLY < numeric / present < 1:
+            column = quoted(name)
+            word = f"{column} IS NOT NULL AND TRY_CAST({column} AS DOUBLE) IS NULL"
+            odd = relation.rows(f"SELECT {column} FROM {relation.sql} WHERE {word} LIMIT 1")[0][0]
+            raise InvalidData(
+                f"column {name!r} holds numbers, but also {odd!r} ({present - numeric:,} such value(s)): mend the file "
+                "or name the column in categories= if its numbers are names"
+            )
+        if is_text(counts[name], rows):
+            raise InvalidData(refusal(name, "text", f"{counts[name]:,} different texts"))

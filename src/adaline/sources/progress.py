@@ -1,0 +1,70 @@
+"""A line on the terminal while rows are read: how many, how fast, how long still."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+PATIENCE, PAUSE = 1.0, 0.2  # seconds before the line appears, and between changes
+WIDTH = 24
+
+
+class Progress:
+    """Counts rows; prints only where `shown`, and only when it takes long."""
+
+    def __init__(self, title: str, total: int | None, shown: bool) -> None:
+        self.title = title
+        self.total = total
+        self.shown = shown
+        self.rows = 0
+        self.start = perf_counter()
+        self._next = self.start + PATIENCE
+        self._lock = threading.Lock()
+        self._printed = False
+
+    def add(self, rows: int) -> None:
+        """Count rows that have been read."""
+        with self._lock:
+            self.rows += rows
+            now = perf_counter()
+            if self.shown and now >= self._next:
+                self._next = now + PAUSE
+                self._printed = True
+                print(f"\r{self.line(now - self.start)}\033[K", end="", file=sys.stderr, flush=True)
+
+    def line(self, seconds: float) -> str:
+        """Return the line as it stands after so many seconds."""
+        speed = self.rows / max(seconds, 1e-9)
+        said = f"{self.title}: {self.rows:,} rows, {_short(speed)} rows/s"
+        if not self.total:
+            return said
+        share = min(self.rows / self.total, 1.0)
+        full = int(WIDTH * share)
+        left = max(self.total - self.rows, 0) / max(speed, 1e-9)
+        return f"{said} [{'=' * full}{' ' * (WIDTH - full)}] {100 * share:.0f}%, {left:.0f} s left"
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._printed:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def watched(title: str, total: int | None, shown: bool | None) -> Iterator[Progress]:
+    """Return a progress line that is taken away at the end; None shows it where stderr is a terminal."""
+    progress = Progress(title, total, sys.stderr.isatty() if shown is None else shown)
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+def _short(number: float) -> str:
+    for unit in ("", " thousand"):
+        if number < 1000:
+            return f"{number:.3g}{unit}"
+        number /= 1000
+    return f"{number:.3g} million"

@@ -1,0 +1,29 @@
+"""Words of SQL."""
+
+from __future__ import annotations
+
+import re
+
+from adaline.errors import UnreadableTable
+
+QUERY = re.compile(r"\s*(select|with|from)\b", re.IGNORECASE)
+
+
+def the_table(name: str, held: list[str], wanted: str | None) -> str:
+    """Return the table meant among those that a database holds."""
+    if wanted is None and len(held) == 1:
+        return held[0]
+    if wanted in held:
+        return str(wanted)
+    problem = "holds several tables" if wanted is None else f"holds no table {wanted!r}"
+    raise UnreadableTable(f"{name} {problem}: name one by table=, or give a query there ({', '.join(held) or 'none'})")
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Return a text as SQL."""
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,347 @@
+"""Rows of a table: files, queries, databases and frames, coded block by block; memory does not grow with the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.coding import Coding, Column
+from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
+from adaline.coding.expressions import evaluate
+from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
+from adaline.sources.array import ArraySource
+from adaline.sources.base import Outer, Reader, Source, block_rows
+from adaline.sources.learning import Wish, check_column, kept, learn, missing_message, target_columns
+from adaline.sources.progress import Progress, watched
+from adaline.sources.relation import Relation, Run
+
+Array = NDArray[np.float64]
+
+KEPT = 2**23  # numbers of a table that are kept in memory, so that it is read once
+MOST_CLASSES = 1000
+TEXTS = ("text", "category")
+
+ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
+
+
+class TableSource(Source):
+    """Rows of a table, coded; opened by `open_table`.
+
+    What the targets are depends on who asks: numbers for a regression, places among the classes (`encoded`) for a
+    classifier, nothing (`coded_by` without targets) for predictions.
+    """
+
+    def __init__(
+        self,
+        relation: Relation,
+        wish: Wish,
+        *,
+        coding: Coding | None = None,
+        read_targets: ReadTargets | None = None,
+        n_targets: int | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.relation = relation
+        self.wish = wish
+        self.progress = progress
+        self.reads = [0]
+        self._given_coding = coding
+        self._read_targets = self._numbers if read_targets is None else read_targets
+        self._n_targets = n_targets
+        self._blocks: list[Block] | None = None
+        self._rows: int | None = None
+        self._encoded: tuple[NDArray[Any], TableSource] | None = None
+
+    @cached_property
+    def coding(self) -> Coding:  # type: ignore[override]
+        """How the columns of the table become those of X."""
+        return learn(self.relation, self.wish) if self._given_coding is None else self._given_coding
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names or expressions of the targets."""
+        if self.wish.formula is None:
+            return self.wish.targets
+        return (self.coding.target,) if self.coding.target is not None else ()
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the target is a column of texts, so that only a classifier can learn it."""
+        names = self.targets
+        return len(names) == 1 and names[0] in self.relation.schema and self.relation.kind(names[0]) in TEXTS
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns of X."""
+        return self.coding.names
+
+    @property
+    def shape(self) -> Shape:  # type: ignore[override]
+        """Columns of X, and targets."""
+        return Shape(len(self.names), len(self.targets) if self._n_targets is None else self._n_targets)
+
+    @property
+    def flat(self) -> bool:  # type: ignore[override]
+        """Whether one target was named by itself."""
+        return not isinstance(self.wish.target, tuple)
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows that take part; counted where no pass has done so yet."""
+        if self._rows is None:
+            self._rows = self.relation.count(self.where)
+        return self._rows
+
+    @cached_property
+    def where(self) -> str:
+        """SQL for the rows that take part."""
+        return kept(self.relation, self.wish, self.targets, self.coding.needed)
+
+    @property
+    def weight(self) -> Array | None:  # type: ignore[override]
+        """All weights, or None."""
+        if self.wish.weight is None:
+            return None
+        return self.map(lambda block: np.asarray(block.weight))
+
+    def keep(self) -> TableSource:
+        """Hold a small table in memory, which also checks it; a large one is left to be streamed. Returns self."""
+        if self.relation.size() > 8 * KEPT:
+            return self
+        if self.has_labels and self._read_targets == self._numbers:
+            self.encoded(self.labels())
+            return self
+        held: list[Block] = []
+        numbers = 0
+        for block in self.blocks():
+            held.append(block)
+            numbers += block.rows * (sum(block.shape) + 1)
+            if numbers > KEPT:
+                return self
+        self._blocks = held
+        return self
+
+    def readers(self) -> Iterator[Reader]:
+        """Return the blocks in order: from memory, or streamed from the table with a progress line."""
+        if self._blocks is not None:
+            for block in self._blocks:
+                yield partial(iter, [block])
+            return
+        columns = list(dict.fromkeys([*self.coding.needed, *self._beside()]))
+        self._refuse_change()
+        runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
+        first = 0
+        with watched(self.relation.title, self._likely_rows(), self.progress) as progress:
+            for rows, run in runs:
+                yield partial(self._read, run, first, progress)
+                first += rows
+        if first == 0:
+            raise InvalidData(f"{self.relation.title} has no rows{'' if self.where == 'TRUE' else ' without gaps'}")
+        self._refuse_change()
+        self._rows = first
+
+    def target(self) -> Array:
+        """Return all targets, (N, K)."""
+        return self.map(lambda block: np.asarray(block.t))
+
+    def target_values(self) -> NDArray[Any]:
+        """Return the targets as they stand in the table: numbers, or labels."""
+        if not self.has_labels:
+            return self.target()[:, 0] if self.flat else self.target()
+        classes = self.labels()
+        return np.asarray(classes[self.encoded(classes).target()[:, 0].astype(np.intp)])
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets, held in memory."""
+        return self._with(lambda frame, first: t[first : first + len(frame)], lambda b: t[b.first_row :][: b.rows], t)
+
+    def with_target(self, k: int) -> Source:
+        """Return the same rows with target k alone."""
+        return self._derived(lambda t: np.ascontiguousarray(t[:, k : k + 1]), np.empty((0, 1)))
+
+    def recoded(self, values: Array) -> Source:
+        """Return the same rows where target k, a class index, becomes values[k]."""
+        return self._derived(lambda t: values[t[:, 0].astype(np.intp)], values)
+
+    def labels(self) -> NDArray[Any]:
+        """Return the different values of the target, sorted; refuse fractions and too many of them."""
+        if self._encoded is not None:
+            return self._encoded[0]
+        if len(self.targets) != 1:
+            raise InvalidParameter("a classifier needs one target: open the table with target='column'")
+        name = self.targets[0]
+        if name not in self.relation.schema:
+            raise InvalidData(f"a classifier needs a column as target, not the expression {name!r}")
+        table, value = self.relation.sql, self.relation.value(name)
+        rows = self.relation.rows(f"SELECT DISTINCT {value} FROM {table} WHERE {self.where} LIMIT {MOST_CLASSES + 1}")
+        found = [plain(row[0]) for row in rows if not is_missing(row[0])]
+        if len(found) < len(rows) and self.wish.missing == "error":
+            raise MissingValues(missing_message(self.relation, [name]))
+        if len(found) > MOST_CLASSES or any(isinstance(label, float) for label in found):
+            raise InvalidData(
+                f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, "
+                "so it is no label; use a regression, or cut it into classes"
+            )
+        return np.unique(np.array(found)) if found else np.array([], dtype=object)
+
+    def encoded(self, classes: NDArray[Any]) -> TableSource:
+        """Return the same rows with the place of each label among the classes as target."""
+        if self._encoded is not None and np.array_equal(self._encoded[0], classes):
+            return self._encoded[1]
+        name = self.targets[0]
+        column = Column(name, "category", tuple(plain(label) for label in classes))
+
+        def places(frame: nw.DataFrame[Any], first: int) -> Array:
+            codes = column.codes(frame[name])
+            if (codes == ABSENT).any():
+                raise MissingValues(f"the target {name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
+            if (codes == UNKNOWN).any():
+                label = frame[name].to_list()[int((codes == UNKNOWN).argmax())]
+                raise InvalidData(f"label '{label}' is not among the classes {list(column.levels)}")
+            return codes.astype(np.float64)[:, None]
+
+        out = self._like(places, 1).keep()
+        self._encoded = classes, out
+        return out
+
+    def coded_by(self, coding: Coding, targets: bool = True) -> TableSource:
+        """Return this table coded as a fitted model has it; without targets only rows to predict."""
+        absent = [name for name in coding.needed if name not in self.relation.schema]
+        if absent:
+            raise InvalidData(
+                f"{self.relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}"
+            )
+        wish = Wish(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
+        if not targets:
+            return TableSource(
+                self.relation, wish, coding=coding, read_targets=_no_targets, n_targets=0, progress=self.progress
+            )
+        wish = replace(wish, target=self.wish.target, weight=self.wish.weight, missing=coding.missing)
+        if not self.targets and coding.target is not None:
+            for name in target_columns(self.relation, coding.target):
+                check_column(self.relation, name, "target")
+            wish = replace(wish, target=coding.target, weight=coding.weight)
+        return TableSource(self.relation, wish, coding=coding, progress=self.progress).keep()
+
+    def refuse_nonfinite(self) -> None:
+        """Name what is missing or infinite."""
+        columns = [*self._beside(), *self.coding.needed]
+        if self.wish.missing == "error" and self.relation.count(" OR ".join(map(self.relation.absent, columns))):
+            raise MissingValues(missing_message(self.relation, columns))
+        super().refuse_nonfinite()
+
+    def matvec(self, v: Array) -> Array:
+        """Return X v."""
+        return self.map(lambda block: np.asarray(block.x @ v))
+
+    def rmatvec(self, u: Array) -> Array:
+        """Return X' u."""
+        return self._dense.rmatvec(u)
+
+    def spread(self, intercept: bool) -> Array:
+        """Return root mean squares of the columns."""
+        return self._dense.spread(intercept)
+
+    def outer(self, intercept: bool, scale: Array) -> Outer:
+        """Return the dual Gram matrix; only asked for where rows are few."""
+        return self._dense.outer(intercept, scale)
+
+    @cached_property
+    def _dense(self) -> ArraySource:
+        """All rows in memory, for solvers of wide data, which have few of them."""
+        blocks = list(self.blocks())
+        t = np.concatenate([block.t for block in blocks])
+        return ArraySource(np.concatenate([block.x for block in blocks]), t, self.weight, self.names)
+
+    def _read(self, run: Run, first: int, progress: Progress) -> Iterator[Block]:
+        for batch in run():
+            frame = nw.from_native(_table(batch), eager_only=True)
+            try:
+                yield self._block(frame, first)
+            except MissingValues:
+                columns = [*self._beside(), *self.coding.needed]
+                raise MissingValues(missing_message(self.relation, columns)) from None
+            first += len(frame)
+            progress.add(len(frame))
+
+    def _block(self, frame: nw.DataFrame[Any], first: int) -> Block:
+        weight = None
+        if self.wish.weight is not None:
+            weight = Column(self.wish.weight, "number").numbers(frame[self.wish.weight])
+            if not (np.isfinite(weight) & (weight >= 0)).all():
+                row = int((~(np.isfinite(weight) & (weight >= 0))).argmax())
+                raise InvalidData(
+                    f"the weight in column {self.wish.weight!r} is {weight[row]:g} at row {first + row}: weights are "
+                    "numbers of zero or more"
+                )
+        return Block(self.coding.code(frame, first), self._read_targets(frame, first), weight, first_row=first)
+
+    def _numbers(self, frame: nw.DataFrame[Any], first: int) -> Array:
+        """Return the targets as numbers."""
+        out = np.empty((len(frame), len(self.targets)))
+        for k, wanted in enumerate(self.targets):
+            columns = {}
+            for name in target_columns(self.relation, wanted):
+                if self.relation.kind(name) not in ("number", "boolean"):
+                    raise InvalidData(
+                        f"the target {name!r} holds {self.relation.schema[name]}, not numbers. A regression needs "
+                        "numbers as targets; use a classifier"
+                    )
+                columns[name] = Column(name, "number").numbers(frame[name])
+                if np.isnan(columns[name]).any():
+                    raise MissingValues(f"the target {name!r} has missing values")
+            out[:, k] = columns[wanted] if wanted in columns else evaluate(wanted, columns)
+        return out
+
+    def _beside(self) -> list[str]:
+        """Return the raw columns that the targets and weights are read from."""
+        targets = [] if self._n_targets == 0 else self.targets
+        names = [name for wanted in targets for name in target_columns(self.relation, wanted)]
+        return [*names, *([] if self.wish.weight is None else [self.wish.weight])]
+
+    def _likely_rows(self) -> int | None:
+        return self.relation.likely_rows() if self._rows is None else self._rows
+
+    def _refuse_change(self) -> None:
+        if self.relation.stamps() != self.relation.stamp:
+            raise UnreadableTable(f"{self.relation.title} has changed since it was opened: open it again")
+
+    def _like(self, read_targets: ReadTargets, n_targets: int) -> TableSource:
+        out = TableSource(
+            self.relation,
+            self.wish,
+            coding=self.coding,
+            read_targets=read_targets,
+            n_targets=n_targets,
+            progress=self.progress,
+        )
+        out.reads, out._rows = self.reads, self._rows
+        return out
+
+    def _derived(self, function: Callable[[Array], Array], like: Array) -> Source:
+        return self._with(
+            lambda frame, first: function(self._read_targets(frame, first)), lambda b: function(b.t), like
+        )
+
+    def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], like: Array) -> Source:
+        out = self._like(read_targets, like.shape[1])
+        if self._blocks is not None:
+            out._blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in self._blocks]
+        return out
+
+
+def _no_targets(frame: nw.DataFrame[Any], first: int) -> Array:
+    return np.empty((len(frame), 0))
+
+
+def _table(batch: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch

@@ -1,0 +1,92 @@
+"""Systems on sources: rows of a table are coded as the model has it, and predictions are made block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.coding import Coding, Column
+from adaline.coding.frames import plain_terms
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources import Source, TableSource
+
+Array = NDArray[np.float64]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
+    """Rows that have been through the coding of the model: columns need no check by name."""
+
+
+def by_blocks(method: Method) -> Method:
+    """Let a method from rows to rows, such as predict, take a source: it is called for each block, in order."""
+
+    @wraps(method)
+    def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(X, Source):
+            return method(self, X, *args, **kwargs)
+        parts: dict[int, Any] = {}
+
+        def rows(block: Any) -> Array:
+            x = block.x.view(CodedRows) if isinstance(block.x, np.ndarray) else block.x
+            parts[block.first_row] = method(self, x, *args, **kwargs)
+            return np.empty(0)
+
+        coded(self, X, targets=False).map(rows)
+        found = [parts[first] for first in sorted(parts)]
+        if isinstance(found[0], tuple):
+            return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        return np.concatenate(found)
+
+    return cast(Method, reading)
+
+
+def coded(system: Any, source: Source, targets: bool = True) -> Source:
+    """Return a source with the columns that a fitted system has; without targets it need not have any."""
+    if isinstance(source, TableSource):
+        coding = system.__dict__.get("coding_")
+        names = system.__dict__.get("feature_names_in_")
+        if coding is None and names is not None:
+            columns = [Column(str(name), "number") for name in names]
+            coding = Coding(tuple(columns), plain_terms(columns))
+        if coding is not None:
+            return source.coded_by(coding, targets)
+    if source.shape.features != system.n_features_in_:
+        raise InvalidData(
+            f"X has {source.shape.features} features, but {type(system).__name__} is expecting "
+            f"{system.n_features_in_} features as input"
+        )
+    return source
+
+
+def remember(system: Any, source: Source) -> None:
+    """Keep on a system what its columns are called and how they are made."""
+    system.n_features_in_ = source.shape.features
+    system.__dict__.pop("feature_names_in_", None)
+    system.__dict__.pop("coding_", None)
+    if source.names is not None:
+        system.feature_names_in_ = np.asarray(source.names, dtype=object)
+    if source.coding is not None:
+        system.coding_ = source.coding
+        check_intercept(system, source.coding)
+
+
+def check_intercept(system: Any, coding: Coding) -> None:
+    """Refuse a constant where the formula says that there is none; without one, every level would need a column."""
+    if not coding.intercept and system.get_params().get("fit_intercept", True):
+        raise InvalidParameter(
+            "the formula has no constant, and this system fits one: use fit_intercept=False, or take '0 +' or '- 1' "
+            "out of the formula"
+        )
+
+
+def own_targets(source: Source) -> tuple[NDArray[Any], Array | None]:
+    """Return the targets as they were given, and the weights, to score predictions by."""
+    if isinstance(source, TableSource):
+        return source.target_values(), source.weight
+    t = source.target()
+    return (t[:, 0] if source.flat else t), source.weight
