@@ -11,12 +11,14 @@ namespace adaline {
 using index = std::int64_t;
 
 // x_ij = x[row * down + j * across], float32 where single. Strides count elements. The row is
-// i, or chosen[i] where only some rows are meant.
+// i, or chosen[i] where only some rows are meant. Columns that lie apart, as in a table, have
+// their heads listed: x_ij = heads[j][row].
 struct Dense {
     const void* x;
     bool single;
     index rows, columns, down, across;
     const index* chosen = nullptr;
+    const void* const* heads = nullptr;
 };
 
 // Row i holds data[k] in column indices[k] for k from indptr[i] to indptr[i + 1].

@@ -1,4 +1,4 @@
-// Dense rows of any strides, float32 or float64, seen as doubles; and a walk ahead of them.
+// Dense rows of any strides, or columns that lie apart, float32 or float64, seen as doubles; and a walk ahead of them.
 #pragma once
 
 #include "vector.hpp"
@@ -10,33 +10,37 @@ struct Matrix {
     const T* x;
     index rows, columns, down, across;
     const index* chosen;
+    const void* const* heads;
 
     const T* at(index i, index j) const {
-        return x + (chosen ? chosen[i] : i) * down + j * across;
+        const index row = chosen ? chosen[i] : i;
+        return heads ? static_cast<const T*>(heads[j]) + row : x + row * down + j * across;
     }
     double operator()(index i, index j) const { return *at(i, j); }
 
-    bool by_rows() const { return across == 1 || columns == 1; }
+    bool by_rows() const { return !heads && (across == 1 || columns == 1); }
     bool by_columns() const { return down == 1 && !chosen; }
 };
 
 // Calls f with a Matrix of the type that x has.
 template <class F>
 inline auto typed(const Dense& x, F f) {
-    if (x.single)
-        return f(Matrix<float>{static_cast<const float*>(x.x), x.rows, x.columns, x.down, x.across, x.chosen});
-    return f(Matrix<double>{static_cast<const double*>(x.x), x.rows, x.columns, x.down, x.across, x.chosen});
+    const auto matrix = [&]<class T>(const T* data) {
+        return f(Matrix<T>{data, x.rows, x.columns, x.down, x.across, x.chosen, x.heads});
+    };
+    return x.single ? matrix(static_cast<const float*>(x.x)) : matrix(static_cast<const double*>(x.x));
 }
 
 // The cache lines of the panel that comes next, asked for one at a time between
 // multiplications, so that reading memory and computing overlap. The panel is `left`
 // segments of `span` bytes, `pitch` bytes apart: one for rows that touch, otherwise one
-// for each row or, in column order, each column. A line that a segment begins inside of has
+// for each row or, in column order, each column, which may also lie apart. A line that a segment begins inside of has
 // come with the segment before it, so each step asks for the line that ends the next 64 bytes.
 class Ahead {
     static constexpr index line = 64;
     const char *next = nullptr, *end = nullptr;
-    index span = 0, pitch = 0, left = 0;
+    index span = 0, pitch = 0, left = 0, offset = 0;
+    const void* const* head = nullptr;
 
   public:
     template <class T>
@@ -53,6 +57,8 @@ class Ahead {
             span = size * height;
             pitch = size * x.across;
             left = x.columns;
+            head = x.heads;
+            offset = size * first + line - 1;
         } else {
             return;
         }
@@ -65,9 +71,9 @@ class Ahead {
         __builtin_prefetch(next, 0, 2);
         next += line;
         if (next >= end) {
-            end += pitch;
-            next = end - span;
             --left;
+            end = head && left ? static_cast<const char*>(*++head) + offset + span : end + pitch;
+            next = end - span;
         }
     }
 };

@@ -24,6 +24,7 @@ namespace {
 using Buffer = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Rectangle = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using Line = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Maybe = std::optional<Reals>;
 
@@ -72,9 +73,35 @@ index state_size(index q) { return 3 + (4 + q) * q; }
 
 using Chosen = std::optional<nb::ndarray<const index, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 
-Dense dense(const Rectangle& x) {
-    return {x.data(), is_single(x.dtype()), index(x.shape(0)), index(x.shape(1)), x.stride(0), x.stride(1)};
-}
+// Rows of x: a matrix, or a list of columns of one type and length.
+class Rows {
+    std::vector<Line> lines;
+    std::vector<const void*> heads;
+
+  public:
+    Dense dense;
+
+    explicit Rows(nb::handle x) {
+        if (!nb::isinstance<nb::list>(x)) {
+            Rectangle m;
+            if (!nb::try_cast(x, m, false)) throw nb::type_error("x must be a matrix, or a list of columns");
+            dense = {m.data(), is_single(m.dtype()), index(m.shape(0)), index(m.shape(1)), m.stride(0), m.stride(1)};
+            return;
+        }
+        if (!nb::try_cast(x, lines, false)) throw nb::type_error("columns must be vectors");
+        require(!lines.empty(), "there must be a column");
+        const Line& first = lines.front();
+        for (const Line& one : lines) {
+            require(one.dtype() == first.dtype() && one.size() == first.size(), "columns must be alike");
+            heads.push_back(one.data());
+        }
+        dense = {first.data(), is_single(first.dtype()), index(first.size()), index(lines.size()), 1, 0};
+        dense.heads = heads.data();
+    }
+
+    Rows(const Rows&) = delete;
+    Rows& operator=(const Rows&) = delete;
+};
 
 template <class Integer>
 bool within(const void* numbers, index from, index to, index low, index high) {
@@ -133,9 +160,10 @@ void check_state(const Buffer& state, index q) {
     require(index(state.size()) == state_size(q), "state has the wrong size");
 }
 
-bool moments_dense(const Buffer& state, index D, index K, const Rectangle& x, const Reals& t,
-                   const Maybe& weight, bool centred, const Maybe& exponent, const Chosen& chosen) {
-    Dense rows = dense(x);
+bool moments_dense(const Buffer& state, index D, index K, nb::handle x, const Reals& t, const Maybe& weight,
+                   bool centred, const Maybe& exponent, const Chosen& chosen) {
+    Rows held(x);
+    Dense& rows = held.dense;
     if (chosen) {
         require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows.rows), "chosen rows must exist");
         rows.chosen = chosen->data();
@@ -174,9 +202,10 @@ void moments_subtract(const Buffer& a, const Reals& b, index D, index K) {
     active->moments_subtract(a.data(), b.data(), D + K);
 }
 
-void residual_dense(const Buffer& g, const Rectangle& x, const Reals& t, const Maybe& weight,
-                    const Reals& hi, const Reals& lo, const Reals& exponent) {
-    const Dense rows = dense(x);
+void residual_dense(const Buffer& g, nb::handle x, const Reals& t, const Maybe& weight, const Reals& hi,
+                    const Reals& lo, const Reals& exponent) {
+    const Rows held(x);
+    const Dense& rows = held.dense;
     const Targets y = targets(t, weight, rows.rows);
     const Model theta = model(g, hi, lo, exponent, rows.columns, y.K);
     const nb::gil_scoped_release unlocked;
@@ -212,13 +241,13 @@ NB_MODULE(_native, m) {
 
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
-    m.def("moments_dense", &moments_dense, array("state"), "D"_a, "K"_a, array("x"), array("t"),
+    m.def("moments_dense", &moments_dense, array("state"), "D"_a, "K"_a, "x"_a, array("t"),
           optional("weight"), "centred"_a, optional("exponent"), optional("chosen") = nb::none());
     m.def("moments_csr", &moments_csr, array("state"), "D"_a, "K"_a, array("data"), array("indices"),
           array("indptr"), array("t"), optional("weight"), array("exponent"));
     m.def("moments_merge", &moments_merge, array("a"), array("b"), "D"_a, "K"_a);
     m.def("moments_subtract", &moments_subtract, array("a"), array("b"), "D"_a, "K"_a);
-    m.def("residual_dense", &residual_dense, array("g"), array("x"), array("t"), optional("weight"),
+    m.def("residual_dense", &residual_dense, array("g"), "x"_a, array("t"), optional("weight"),
           array("theta_hi"), array("theta_lo"), array("exponent"));
     m.def("residual_csr", &residual_csr, array("g"), array("data"), array("indices"), array("indptr"),
           array("t"), optional("weight"), array("theta_hi"), array("theta_lo"), array("exponent"));

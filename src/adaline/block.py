@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.namespaces import host, is_device, is_sparse, namespace
 
@@ -18,13 +19,30 @@ class Shape(NamedTuple):
     targets: int
 
 
+class Columns(list[NDArray[np.float64]]):
+    """Columns of a table, each a vector of its own; native kernels read them where they lie."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return (len(self[0]) if self else 0), len(self)
+
+    def packed(self) -> NDArray[np.float64]:
+        """Return them as one matrix, (n, D) in column order."""
+        out = np.empty(self.shape[::-1])
+        for row, column in zip(out, self, strict=True):
+            row[:] = column
+        return out.T
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Rows `first_row`, `first_row + 1`, ... of a source.
 
     Parameters
     ----------
-    x : (n, D) float32 or float64 of any strides, or CSR, or an array of another array-API namespace.
+    x : (n, D) float32 or float64 of any strides, or CSR, or an array of another array-API namespace, or Columns, which
+        only sums that say so (`Sum.reads_columns`) get to see.
     t : (n, K) targets, float64.
     weight : (n,) non-negative frequencies, or None for ones.
     exponent : (D + K,) column scales of the source as powers of two, where the source knows them (CSR), or None.
@@ -66,8 +84,14 @@ class Block:
         x, t = (Block(part, part, chosen=rows.astype(np.int64)).gathered().x for part in (block.x, block.t))
         return Block(x, t, host(block.weight)[rows], block.exponent, block.first_row)
 
+    def packed(self) -> Block:
+        """Return the block with x as one matrix, for code that does not know of Columns."""
+        return replace(self, x=self.x.packed()) if isinstance(self.x, Columns) else self
+
     def gathered(self) -> Block:
         """Return the block with the chosen rows copied out, for code that does not know of chosen rows."""
+        if isinstance(self.x, Columns):
+            return self.packed().gathered()
         if self.chosen is None:
             return self
         if is_device(self.x):

@@ -11,6 +11,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.block import Columns
 from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
 from adaline.coding.expressions import evaluate, names_in
 from adaline.coding.terms import Factor, Term
@@ -72,19 +73,20 @@ class Coding:
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
         """Return X, (n, D) in column order, for the rows of a frame; errors count rows from `first_row`."""
+        return self.columns_of(frame, first_row).packed()
+
+    def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Columns:
+        """Return the columns of X; those that are columns of the frame without being copied.
+
+        A missing number that no policy fills stays NaN: whoever sums up or predicts notices.
+        """
         for name in self.needed:
             if name not in frame.columns:
                 raise InvalidData(
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
         read = _Rows(self, frame, first_row)
-        out = np.empty((len(self.names), len(frame)))
-        j = 0
-        for term in self._all_terms:
-            for column in read.term(term):
-                out[j] = column
-                j += 1
-        return out.T
+        return Columns(column for term in self._all_terms for column in read.term(term))
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
         """Return which rows can be coded: all where missing values are filled, else those that have none."""
@@ -166,17 +168,16 @@ class _Rows:
                 dummy[odd] = share[level]
             yield dummy
 
-    def _numbers(self, name: str) -> tuple[Array, NDArray[np.bool_]]:
+    def _numbers(self, name: str) -> tuple[Array, Any]:
         if (name, False) not in self.read:
             column = self.coding.column(name, False)
             values = column.numbers(self.frame[name])
-            gaps = np.isnan(values)
-            if gaps.any():
-                if self.coding.missing not in ("mean", "indicator"):
-                    self._refuse_missing(name, gaps)
-                values = np.where(gaps, column.mean, values)
-            self.read[name, False] = values, gaps
-        found: tuple[Array, NDArray[np.bool_]] = self.read[name, False]
+            if self.coding.missing in ("mean", "indicator"):
+                gaps = np.isnan(values)
+                self.read[name, False] = (np.where(gaps, column.mean, values) if gaps.any() else values), gaps
+            else:
+                self.read[name, False] = values, None
+        found: tuple[Array, Any] = self.read[name, False]
         return found
 
     def _codes(self, column: Column) -> Codes:

@@ -57,6 +57,8 @@ class Column:
         """Return values as float64, NaN where missing."""
         if self.kind == "date":
             return days(series)
+        if series.dtype == nw.Float64 and series.implementation.is_pyarrow():
+            return _arrow_numbers(series.to_native())
         try:
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except Exception:
@@ -123,6 +125,13 @@ def learn_category(name: str, counts: dict[Any, int], order: list[Any] | None = 
 
 def _rank(level: Any) -> tuple[bool, Any]:
     return isinstance(level, str), level
+
+
+def _arrow_numbers(column: Any) -> Array:
+    """Return a column of doubles where it lies, if it lies in one piece and has no gaps."""
+    if column.num_chunks == 1 and column.null_count == 0:
+        return np.asarray(column.chunk(0).to_numpy(zero_copy_only=True))
+    return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
 def _arrow_codes(series: nw.Series[Any], place: dict[Any, int]) -> Codes:

@@ -3,7 +3,8 @@
 - D > N and many columns, or a Gram matrix beyond the memory limit: the dual N x N system where N is small enough, else
   LSMR on products (sparse).
 - Otherwise one pass for the Gram matrix and Cholesky. That is the answer where its a-priori bound promises
-  `PROMISED_DIGITS` and the data are large; else residual passes refine it.
+  `PROMISED_DIGITS` (`STREAMED_DIGITS` where rows come from a file each time) and the data are large; else residual
+  passes refine it.
 - Too ill-conditioned for the Gram matrix: the triangle (QR), refined; numerically singular: SVD of the triangle.
 - `solver="gradient"`: batch descent on the sums.
 """
@@ -30,6 +31,7 @@ GRAM_BYTES = 2**29
 WIDE_COLUMNS = 512
 SMALL = 1e6  # N D below which refinement costs nothing that matters
 PROMISED_DIGITS = 10.0
+STREAMED_DIGITS = 6.0  # where a pass reads a file again: that doubles the time of the fit
 PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass to be right to 9 digits
 SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the triangle takes over
 
@@ -70,7 +72,8 @@ def solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePenal
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
     out = None if small else normal.bounded(penalty)
-    if out is None or not promised(moments, factor.length, out):
+    wanted = STREAMED_DIGITS if source.streamed else PROMISED_DIGITS
+    if out is None or not promised(moments, factor.length, out, wanted):
         out = refine(source, factor, normal.u, penalty)
         how += ", refined"
     return assemble(moments, factor, out, penalty, how)
@@ -94,10 +97,8 @@ def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: Rid
     return assemble(moments, factor, out, penalty, how)
 
 
-def promised(moments: Moments, length: Array, out: Refined) -> bool:
+def promised(moments: Moments, length: Array, out: Refined, wanted: float = PROMISED_DIGITS) -> bool:
     """Whether the a-priori bound gives enough digits of coefficients and residual sum of squares."""
     lengths = np.concatenate([[np.sqrt(moments.weight)], length])
     total = moments.second.diagonal()[moments.shape.features :]
-    return bool(
-        digits(out.error, out.theta, lengths) >= PROMISED_DIGITS and (out.squares >= PROMISED_SQUARES * total).all()
-    )
+    return bool(digits(out.error, out.theta, lengths) >= wanted and (out.squares >= PROMISED_SQUARES * total).all())

@@ -43,6 +43,8 @@ class Source(ABC):
     weight: Array | None
     replayable: bool = True
     sparse: bool = False
+    streamed: bool = False
+    """Whether each pass reads the rows from outside again."""
     parallel: bool = True
     """Whether blocks run on several threads; a device runs them one after the other."""
     reads: list[int]
@@ -93,7 +95,7 @@ class Source(ABC):
         def make(read: Reader) -> S:
             out = kind.zero(self.shape, **config)
             for block in read():
-                out.add(block, theta)
+                out.add(block if kind.reads_columns else block.packed(), theta)
             return out
 
         if kind.uses_blas and self.parallel:
@@ -106,7 +108,7 @@ class Source(ABC):
         parts: dict[int, list[Array]] = {}
 
         def work(i: int, read: Reader) -> None:
-            parts[i] = [function(block) for block in read()]
+            parts[i] = [function(block.packed()) for block in read()]
 
         with one_blas_thread():
             run_tasks(self.readers(), work, self._hands())
@@ -115,7 +117,8 @@ class Source(ABC):
     def blocks(self) -> Iterator[Block]:
         """Return the blocks in order."""
         for read in self.readers():
-            yield from read()
+            for block in read():
+                yield block.packed()
 
     def labels(self) -> NDArray[Any]:
         """Return the different targets, sorted: the classes."""

@@ -99,6 +99,11 @@ class TableSource(Source):
             self._rows = self.relation.count(self.where)
         return self._rows
 
+    @property
+    def streamed(self) -> bool:  # type: ignore[override]
+        """Whether the table is too large to be held in memory."""
+        return self._blocks is None
+
     @cached_property
     def where(self) -> str:
         """SQL for the rows that take part."""
@@ -121,6 +126,8 @@ class TableSource(Source):
         held: list[Block] = []
         numbers = 0
         for block in self.blocks():
+            if not (np.isfinite(block.x).all() and np.isfinite(block.t).all()):
+                self.refuse_nonfinite()
             held.append(block)
             numbers += block.rows * (sum(block.shape) + 1)
             if numbers > KEPT:
@@ -281,7 +288,7 @@ class TableSource(Source):
                     f"the weight in column {self.wish.weight!r} is {weight[row]:g} at row {first + row}: weights are "
                     "numbers of zero or more"
                 )
-        return Block(self.coding.code(frame, first), self._read_targets(frame, first), weight, first_row=first)
+        return Block(self.coding.columns_of(frame, first), self._read_targets(frame, first), weight, first_row=first)
 
     def _numbers(self, frame: nw.DataFrame[Any], first: int) -> Array:
         """Return the targets as numbers."""

@@ -21,6 +21,9 @@ class Sum(ABC):
     uses_blas: ClassVar[bool] = False
     """Whether `add` calls BLAS, which must then be held to one thread while blocks run."""
 
+    reads_columns: ClassVar[bool] = False
+    """Whether `add` takes a block whose x are Columns."""
+
     @classmethod
     @abstractmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:

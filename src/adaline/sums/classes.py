@@ -27,6 +27,7 @@ class ClassMoments(Sum):
 
     invertible: ClassVar[bool] = True
     uses_blas: ClassVar[bool] = Moments.uses_blas
+    reads_columns: ClassVar[bool] = True
 
     def __init__(self, parts: list[Moments]) -> None:
         self.parts = parts

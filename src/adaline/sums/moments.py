@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.block import Block, Shape
+from adaline.block import Block, Columns, Shape
 from adaline.namespaces import host, is_sparse
 from adaline.sums import twofold
 from adaline.sums.base import Sum
@@ -48,6 +48,7 @@ class Moments(Sum):
 
     invertible: ClassVar[bool] = True
     uses_blas: ClassVar[bool] = native is None
+    reads_columns: ClassVar[bool] = True
 
     def __init__(self, shape: Shape, buffer: Array) -> None:
         self.shape = shape
@@ -185,7 +186,7 @@ class Moments(Sum):
         return self.buffer[3 + k * q : 3 + (k + 1) * q]
 
     def _fill(self, block: Block) -> None:
-        if native is not None and isinstance(block.x, np.ndarray):
+        if native is not None and isinstance(block.x, np.ndarray | Columns):
             if not self._run(block, None):
                 self._refill(block)
             return
@@ -210,6 +211,7 @@ class Moments(Sum):
         Rows that weigh nothing are left out, as their numbers may be beyond the scale of all others.
         """
         with np.errstate(invalid="ignore"):
+            block = block.packed()
             largest = largest_magnitudes(block)
         if not np.isfinite(largest).all():
             return

@@ -8,12 +8,12 @@ Columns are scaled by powers of two, theta accordingly: theta_j here is w_j 2^(e
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.block import Block, Shape
+from adaline.block import Block, Columns, Shape
 from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums import twofold
 from adaline.sums.base import Sum
@@ -34,6 +34,8 @@ class Theta(NamedTuple):
 
 class Residual(Sum):
     """Sums (K, D + 2, 2) of w r, w x_j r and w r^2 as pairs hi, lo."""
+
+    reads_columns: ClassVar[bool] = True
 
     def __init__(self, sums: Array) -> None:
         self.sums = sums
@@ -58,7 +60,7 @@ class Residual(Sum):
         if native is not None and is_sparse(block.x):
             x = block.x
             native.residual_csr(self.sums, x.data, x.indices, x.indptr, block.t, block.weight, *theta)
-        elif native is not None and isinstance(block.x, np.ndarray):
+        elif native is not None and isinstance(block.x, np.ndarray | Columns):
             native.residual_dense(self.sums, block.x, block.t, block.weight, *theta)
         else:
             for piece in block.pieces(PIECE):
