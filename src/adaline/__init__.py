@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from adaline.proof import anova
     from adaline.results import Certificate, Status
     from adaline.sources import open_table, set_threads
+    from adaline.storage import export_onnx, load, read_header, save
     from adaline.systems import (
         FisherDiscriminant,
         GaussianClassifier,
@@ -40,7 +41,11 @@ _HOMES = {
     "Status": "adaline.results",
     "WienerFilter": "adaline.systems",
     "anova": "adaline.proof",
+    "export_onnx": "adaline.storage",
+    "load": "adaline.storage",
     "open_table": "adaline.sources",
+    "read_header": "adaline.storage",
+    "save": "adaline.storage",
     "set_threads": "adaline.sources",
 }
 
@@ -57,7 +62,11 @@ __all__ = [
     "WienerFilter",
     "anova",
     "datasets",
+    "export_onnx",
+    "load",
     "open_table",
+    "read_header",
+    "save",
     "set_threads",
 ]
 

@@ -1,0 +1,199 @@
+"""The container of a model: one safetensors file, whose metadata hold a JSON header, both under checksums.
+
+The metadata have one text, under `adaline`. It is a JSON object that ends with `data`, the BLAKE2b-256 of names, types,
+shapes and bytes of all tensors, and `checksum`, that of everything before it, so that any altered byte is noticed, the
+header's without reading the data. Files are read, not mapped: one that changes meanwhile ends in an error, no crash.
+Whatever is wrong with a file is a ModelFileError that says what it is and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, deserialize
+from safetensors.numpy import save_file
+
+from adaline import __version__
+from adaline.errors import InvalidData, InvalidType, ModelFileError
+
+SCHEMA = 1
+KEY = "adaline"
+LONGEST_HEADER = 100_000_000  # the limit of safetensors itself
+TYPES = {
+    "BOOL": "?",
+    **{f"{sign}{8 * size}": f"<{sign.lower()}{size}" for sign in "IU" for size in (1, 2, 4, 8)},
+    **{f"F{8 * size}": f"<f{size}" for size in (2, 4, 8)},
+}
+BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+"""What reading nonsense may raise."""
+AGAIN = "Restore it from a copy, or save the model again."
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def write(path: str | os.PathLike[str], head: dict[str, Any], tensors: Tensors) -> None:
+    """Write a header and tensors; an existing file is replaced only when the new one is complete."""
+    head = {**head, "data": _digest(tensors)}
+    text = json.dumps({**head, "checksum": _checksum(head)})
+    with replacing(path) as temporary:
+        save_file(tensors, temporary, metadata={KEY: text})
+        with open(temporary, "rb") as file:
+            if int.from_bytes(file.read(8), "little") > LONGEST_HEADER:
+                raise InvalidData(f"cannot store this model: names, classes and history exceed {LONGEST_HEADER} bytes")
+
+
+def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the header of a file, checked."""
+    with _opened(path) as file:
+        return _head(file, path)[0]
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
+    """Return the header and the tensors of a file, checked."""
+    with _opened(path) as file:
+        head, length = _head(file, path)
+        file.seek(0)
+        content = file.read(length)
+    try:
+        tensors = {name: _array(info) for name, info in deserialize(content)}  # type: ignore[no-untyped-call]
+    except (SafetensorError, *BROKEN) as error:
+        refuse(path, f"is damaged: {error}", AGAIN)
+    if _digest(tensors) != head["data"]:
+        _altered(path)
+    return head, tensors
+
+
+def refuse(path: Any, what: str, advice: str) -> NoReturn:
+    """Raise the one error of model files."""
+    raise ModelFileError(f"{_name(path)} {what}. {advice}") from None
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Give a temporary name in the same folder; at the end the file takes the place of `path`, or vanishes on error."""
+    final = os.path.realpath(_name(path))
+    temporary = f"{final}.{secrets.token_hex(4)}.tmp"
+    try:
+        with open(temporary, "xb"):
+            pass
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, final)
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"cannot write {_name(path)}: {reason}") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _name(path: Any) -> str:
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise InvalidType(f"expected the name of a file, got {type(path).__name__}") from None
+
+
+def _altered(path: Any) -> NoReturn:
+    refuse(path, "was altered since it was saved: its checksum differs", AGAIN)
+
+
+@contextmanager
+def _opened(path: Any) -> Iterator[BinaryIO]:
+    """Open a file for reading; whatever goes wrong in reading it has one kind of error."""
+    try:
+        with open(_name(path), "rb") as file:
+            yield file
+    except ModelFileError:
+        raise
+    except FileNotFoundError:
+        raise ModelFileError(f"{_name(path)}: there is no such file") from None
+    except IsADirectoryError:
+        raise ModelFileError(f"{_name(path)} is a folder: give the name of a model file") from None
+    except (OSError, ValueError, MemoryError) as error:
+        raise ModelFileError(f"cannot read {_name(path)}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
+    """Return the header, checked, and the length of the file that it promises."""
+    foreign = "Model files are written by adaline.save."
+    size = os.fstat(file.fileno()).st_size
+    start = file.read(9)
+    length = int.from_bytes(start[:8], "little")
+    if len(start) < 9 or start[8:] != b"{" or not 2 <= length <= LONGEST_HEADER:
+        refuse(path, "is not a model file" if size else "is empty", foreign)
+    if size < 8 + length:
+        refuse(path, f"is truncated: it has {size} bytes, and should have more than {8 + length}", AGAIN)
+    try:
+        outer = _json(start[8:] + file.read(length - 1))
+        text = outer.pop("__metadata__", {}).get(KEY)
+        end = 8 + length + max((int(info["data_offsets"][1]) for info in outer.values()), default=0)
+    except BROKEN:
+        refuse(path, "is not a model file, or its header was altered", foreign)
+    if text is None:
+        refuse(path, "is a safetensors file, but holds no adaline model", foreign)
+    if size != end:
+        what = "is truncated" if size < end else "was altered"
+        refuse(path, f"{what}: it has {size} bytes, and should have {end}", AGAIN)
+    try:
+        head = _json(text)
+        schema, version, checksum = head["schema"], str(head["adaline"])[:40], head.pop("checksum", None)
+        if type(schema) is not int or schema < 1:
+            raise ValueError("no schema")
+        if schema > SCHEMA:
+            refuse(
+                path,
+                f"was written by a newer adaline, {version} (schema {schema}); this is {__version__} (schema {SCHEMA})",
+                "Upgrade: pip install --upgrade adaline",
+            )
+        if checksum != _checksum(head):
+            raise ValueError("another checksum")
+    except BROKEN:
+        _altered(path)
+    return head, end
+
+
+def _json(text: Any) -> Any:
+    """Parse JSON as it is defined: an object has no key twice, and there is no NaN."""
+    return json.loads(text, object_pairs_hook=_once, parse_constant=_never)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _never(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _checksum(head: dict[str, Any]) -> str:
+    text = json.dumps(head)
+    return blake2b(text.encode(), digest_size=32).hexdigest()
+
+
+def _digest(tensors: Tensors) -> str:
+    digest = blake2b(digest_size=32)
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(json.dumps([name, array.dtype.name, array.shape]).encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _array(info: dict[str, Any]) -> NDArray[Any]:
+    """Return a tensor as an array of its own, which can be written to."""
+    array = np.frombuffer(bytearray(info["data"]), dtype=TYPES[info["dtype"]]).reshape(info["shape"])
+    if array.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
+        raise ValueError("a truth value is neither 0 nor 1")
+    return array

@@ -1,0 +1,180 @@
+"""Model files: a fitted system in one file, to the bit, and no code.
+
+The container (see `adaline.storage.container`) holds the arrays of the model as tensors, and a JSON header with
+
+    schema        version of this layout, 1
+    adaline       version of the package that wrote it;   created: when
+    system        name in the registry SYSTEMS;           parameters: its constructor arguments
+    certificate, columns, classes: for the reader; the model is made from `state`
+    state         what fit has set, as trees (see `adaline.storage.tree`) that refer to the tensors by name
+    data, checksum
+
+The checksums guard against accidents. What guards against malice is that nothing in a file can run: names are looked up
+in closed lists, never imported. Constructor arguments that a later version adds take their defaults for older files;
+every other change of layout is a new schema.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from adaline import __version__
+from adaline.errors import AdalineError, InvalidParameter, InvalidType
+from adaline.results import Certificate
+from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
+from adaline.storage.tree import decode, encode
+from adaline.systems import SYSTEMS
+
+PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
+TREES = ("parameters", "certificate", "state")
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted system to one file, to the bit; an existing file is replaced only when the new one is complete.
+
+    The file holds what `predict`, `partial_fit`, `merge`, `forget` and inference need: sums and coefficients, no rows
+    (but for the last samples of a recording in progress). Arrays on a device are brought to the host.
+
+    Parameters
+    ----------
+    model : a fitted system of adaline.
+    path : name of the file; `.adaline` is a good ending, any will do.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from adaline import LinearRegression
+    >>> from adaline.storage import load, save
+    >>> model = LinearRegression().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "line.adaline"
+    ...     save(model, path)
+    ...     again = load(path).partial_fit([[5.0]], [4.0])
+    >>> bool(again.coef_ == model.partial_fit([[5.0]], [4.0]).coef_)
+    True
+    """
+    check_storable(model)
+    parameters = model.get_params(deep=False)
+    state = {name: value for name, value in vars(model).items() if name not in parameters}
+    if "_like" in state:
+        state["_like"] = None  # a device array that says where results should go: they go to the host
+    tensors: Tensors = {}
+    head = {
+        "schema": SCHEMA,
+        "adaline": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "system": type(model).__name__,
+        "parameters": encode(parameters),
+        "certificate": encode(_shown(model.certificate_)),
+        **encode({"columns": _listed(model, "feature_names_in_"), "classes": _listed(model, "classes_")}),
+        "state": encode(state, tensors),
+    }
+    write(path, head, tensors)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the system that a model file holds, equal to the bit to the one saved. No code in a file is ever run.
+
+    Parameters
+    ----------
+    path : a file written by `save`. Anything else ends in a ModelFileError that says what it is.
+
+    Examples
+    --------
+    >>> from adaline.storage import load
+    >>> load("nowhere.adaline")
+    Traceback (most recent call last):
+        ...
+    adaline.errors.ModelFileError: nowhere.adaline: there is no such file
+    """
+    head, tensors = read(path)
+    cls = _system(path, head)
+    try:
+        parameters, state = decode(head["parameters"]), decode(head["state"], tensors)
+        if not parameters.keys() <= inspect.signature(cls).parameters.keys():
+            raise ValueError("unknown parameters")
+        if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
+            raise ValueError("its state names what fit does not set")
+        model = cls(**parameters)
+        vars(model).update(state)
+        check_is_fitted(model)
+    except (*BROKEN, AdalineError) as error:
+        refuse(path, f"does not describe a fitted {cls.__name__}: {error}", AGAIN)
+    return model
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a model file says about itself, as plain Python, without reading the data.
+
+    Returns
+    -------
+    dict with `schema`, `adaline` (version that wrote it), `created`, `system`, `parameters`, `certificate`, `columns`
+        and `classes` (None where there are none). Arrays are lists.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from adaline import Ridge
+    >>> from adaline.storage import read_header, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Ridge(penalty=0.5).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]), pathlib.Path(folder) / "m")
+    ...     header = read_header(pathlib.Path(folder) / "m")
+    >>> header["system"], header["parameters"]["penalty"], header["certificate"]["status"]
+    ('Ridge', 0.5, 'solved')
+    """
+    head = read_head(path)
+    _system(path, head)
+    try:
+        trees = {name: _plain(decode(head[name])) for name in TREES[:-1]}
+        return {**_plain(decode({name: head[name] for name in PLAIN})), **trees}
+    except (*BROKEN, AdalineError) as error:
+        refuse(path, f"has a header that cannot be read: {error}", AGAIN)
+
+
+def check_storable(model: Any) -> None:
+    """Refuse what is not a fitted system of the registry."""
+    kind = type(model)
+    if SYSTEMS.get(kind.__name__) is not kind:
+        raise InvalidType(f"{kind.__name__} is not a system of adaline: {', '.join(SYSTEMS)}")
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise InvalidParameter(
+            f"this {kind.__name__} is not fitted: there is nothing to store. Fit it first."
+        ) from None
+
+
+def _system(path: Any, head: dict[str, Any]) -> type[Any]:
+    """Return the class that a header names, from the registry and nowhere else."""
+    if set(head) != {*PLAIN, *TREES, "data"}:
+        refuse(path, "has a header with other fields than those of a model", AGAIN)
+    name = head["system"]
+    if not isinstance(name, str) or name not in SYSTEMS:
+        refuse(
+            path,
+            f"holds a system that adaline {__version__} does not know: {str(name)[:40]!r}",
+            f"It was written by adaline {str(head['adaline'])[:40]}: install that version or a newer one.",
+        )
+    return SYSTEMS[name]
+
+
+def _listed(model: Any, name: str) -> list[Any] | None:
+    values = getattr(model, name, None)
+    return None if values is None else np.asarray(values).tolist()
+
+
+def _shown(proof: Certificate) -> dict[str, Any]:
+    """Return a certificate for the header: numbers, and the label of its status."""
+    return {**{field.name: getattr(proof, field.name) for field in fields(proof)}, "status": str(proof.status)}
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: v.tolist() if isinstance(v, np.ndarray | np.generic) else v for name, v in values.items()}

@@ -1,0 +1,300 @@
+"""Export to ONNX: a fitted system as a graph of standard operators, for other runtimes and languages.
+
+Every linear output is computed about the mean m of the training columns, where the sums know it,
+
+    w'x + w0 = w'(x - m) + (w0 + w'm),
+
+m rounded to the graph's type and the constant formed in float64: the large numbers cancel before they are multiplied,
+so that float32 keeps its 7 digits of the spread of the outputs and not of the size of the columns. Squared distances of
+Gaussian densities are taken about each class's own mean, in coordinates where its covariance is the identity.
+
+Only standard operators of opset 13 are used. This is the one module that imports onnx.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline import __version__
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
+from adaline.namespaces import host
+from adaline.storage.container import replacing
+from adaline.storage.model_file import check_storable
+from adaline.sums import ClassMoments, Moments
+from adaline.systems import GaussianClassifier, WienerFilter
+
+Array = NDArray[np.float64]
+
+OPSET, IR_VERSION = 13, 8
+TYPES = ("float64", "float32")
+FOREVER = np.iinfo(np.int64).max
+
+
+def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64") -> None:
+    """Write a fitted system as an ONNX file, with input `X` (n, D) and outputs by what the system does.
+
+    Regressions and filters: `prediction`, (n,) or (n, K). Classifiers: `label` (n,), text or int64 (float64 where the
+    classes are such); `score`, the decision function, (n,) or (n, K); `probability` (n, K) where the system has
+    posteriors; `projection` (n, r) for FisherDiscriminant. The metadata hold the names of the columns, the classes and
+    the certificate.
+
+    In float64 outputs agree with `predict` to rounding. In float32 they agree, on the same float32 rows, to about 1e-6
+    of the spread of the outputs however large the means of the columns are (and to what float32 can write of the output
+    itself), posteriors to about 1e-6. Where no sums are kept (wide data) the means are not known, and large ones cost
+    float32 digits. Rows at a boundary between classes may fall on its other side.
+
+    Categories, dates and formulas are not part of the graph: its input are the columns of numbers that they become.
+
+    Parameters
+    ----------
+    model : a fitted system of adaline.
+    path : name of the file to write; an existing one is replaced only when the new one is complete.
+    dtype : "float64" or "float32"
+        Type of the input and of all numbers in the graph.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from adaline import LinearRegression
+    >>> from adaline.storage import export_onnx
+    >>> model = LinearRegression().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_onnx(model, pathlib.Path(folder) / "line.onnx", dtype="float32")
+    """
+    check_storable(model)
+    if dtype not in TYPES:
+        raise InvalidParameter(f"dtype must be one of {', '.join(TYPES)}, got {dtype!r}")
+    graph = _Graph(_onnx(), np.dtype(dtype))
+    if isinstance(model, WienerFilter):
+        columns = _filter(graph, model)
+    elif hasattr(model, "classes_"):
+        columns = _classifier(graph, model)
+    elif hasattr(model, "coef_"):
+        columns = _regression(graph, model)
+    else:
+        raise _no_form(model)
+    content = graph.model(model, columns).SerializeToString()
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.write(content)
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError:
+        raise AdalineError("export to ONNX needs the package onnx: pip install adaline[onnx]") from None
+    return onnx
+
+
+class _Graph:
+    """Nodes, constants and outputs, as they are added; values go by their names."""
+
+    def __init__(self, onnx: Any, dtype: np.dtype[Any]) -> None:
+        self.onnx = onnx
+        self.dtype = dtype
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node of one output and return its name."""
+        name = f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def put(self, values: Any) -> str:
+        """Add a constant as it is."""
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values, order="C"), name))
+        return name
+
+    def real(self, values: Any) -> str:
+        """Add a constant of the graph's type; refuse finite numbers that it cannot hold."""
+        exact = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            cast = exact.astype(self.dtype)
+        if (np.isfinite(exact) & ~np.isfinite(cast)).any():
+            raise InvalidData("the coefficients or the columns are too large for float32: use dtype='float64'")
+        return self.put(cast)
+
+    def rounded(self, values: Array) -> Array:
+        """Return numbers rounded to the graph's type, as float64."""
+        with np.errstate(over="ignore"):
+            return values.astype(self.dtype).astype(np.float64)
+
+    def affine(self, x: str, w: Array, constant: Any, centre: Array) -> str:
+        """Return (n, K) outputs w'x + constant of rows x (n, D), taken about a centre (D,)."""
+        m = self.rounded(centre)
+        product = self.op("MatMul", self.op("Sub", x, self.real(m)), self.real(w.T))
+        return self.op("Add", product, self.real(np.broadcast_to(constant, (len(w),)) + w @ m))
+
+    def flat(self, value: str) -> str:
+        """Return (n,) from (n, 1)."""
+        return self.op("Squeeze", value, self.put(np.array([1])))
+
+    def output(self, name: str, value: str, columns: int | None, dtype: Any = None) -> None:
+        """Declare an output (n,) or (n, columns)."""
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
+        self.outputs.append(self._info(name, dtype or self.dtype, columns))
+
+    def model(self, system: Any, columns: int) -> Any:
+        """Return the whole for rows of so many columns, checked."""
+        helper = self.onnx.helper
+        rows = [self._info("X", self.dtype, columns)]
+        graph = helper.make_graph(self.nodes, type(system).__name__, rows, self.outputs, self.constants)
+        out = helper.make_model(
+            graph,
+            producer_name="adaline",
+            producer_version=__version__,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+        )
+        notes = {"system": type(system).__name__, "certificate": str(system.certificate_)}
+        names = getattr(getattr(system, "coding_", None), "names", getattr(system, "feature_names_in_", None))
+        for key, values in (("columns", names), ("classes", getattr(system, "classes_", None))):
+            if values is not None:
+                notes[key] = json.dumps([str(value) for value in values])
+        helper.set_model_props(out, notes)
+        self.onnx.checker.check_model(out, full_check=True)
+        return out
+
+    def _info(self, name: str, dtype: Any, columns: int | None) -> Any:
+        kind = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        shape = ["n"] if columns is None else ["n", columns]
+        return self.onnx.helper.make_tensor_value_info(name, kind, shape)
+
+
+def _regression(graph: _Graph, model: Any) -> int:
+    coef = np.atleast_2d(host(model.coef_))
+    value = graph.affine("X", coef, host(model.intercept_), _centre(model, coef.shape[1]))
+    _predict(graph, value, len(coef), np.ndim(host(model.coef_)) == 1)
+    return int(coef.shape[1])
+
+
+def _predict(graph: _Graph, value: str, targets: int, flat: bool) -> None:
+    graph.output("prediction", graph.flat(value) if flat else value, None if flat else targets)
+
+
+def _filter(graph: _Graph, model: WienerFilter) -> int:
+    """y_n = w0 + sum_(c, j) w_cj x_c(n - delay - j), signals zero outside the record."""
+    taps, delay = model._recording.taps, model._recording.delay
+    w, longest = np.atleast_2d(model.coef_), max(taps)
+    kernel = np.zeros((len(w), len(taps), longest))  # oldest sample first
+    for c, part in enumerate(np.split(w, np.cumsum(taps)[:-1], axis=1)):
+        kernel[:, c, longest - taps[c] :] = part[:, ::-1]
+    first = delay + longest - 1  # how far before the record the first row reaches
+    padded = graph.op("Pad", "X", graph.put(np.array([max(first, 0), 0, max(-delay, 0), 0])))
+    bounds = [np.array([value]) for value in (max(-first, 0), -delay if delay > 0 else FOREVER, 0)]
+    samples = graph.op("Slice", padded, *map(graph.put, bounds))
+    total = model._recording.total
+    newest = np.cumsum([0, *taps[:-1]])
+    mean = np.zeros(len(taps)) if total is None else total.about_mean().first_hi[newest]
+    m = graph.rounded(mean)
+    samples = graph.op("Sub", samples, graph.real(m))
+    constant = np.broadcast_to(model.intercept_, (len(w),)) + kernel.sum(axis=2) @ m
+    if graph.dtype == np.float32:
+        lines = graph.op("Unsqueeze", graph.op("Transpose", samples, perm=[1, 0]), graph.put(np.array([0])))
+        found = graph.op("Squeeze", graph.op("Conv", lines, graph.real(kernel)), graph.put(np.array([0])))
+        value = graph.op("Transpose", found, perm=[1, 0])
+    else:  # onnxruntime has no Conv for double: rows of samples times the kernel
+        rows = graph.op("Gather", graph.op("Shape", "X"), graph.put(np.array(0)))
+        start = graph.op("Range", graph.put(np.array(0)), rows, graph.put(np.array(1)))
+        places = graph.op("Add", graph.op("Unsqueeze", start, graph.put(np.array([1]))), graph.put(np.arange(longest)))
+        windows = graph.op("Gather", samples, places, axis=0)  # (n, longest, C)
+        flat = graph.op("Reshape", windows, graph.put(np.array([-1, longest * len(taps)])))
+        value = graph.op("MatMul", flat, graph.real(kernel.transpose(2, 1, 0).reshape(-1, len(w))))
+    _predict(graph, graph.op("Add", value, graph.real(constant)), len(w), np.ndim(model.coef_) == 1)
+    return len(taps)
+
+
+def _classifier(graph: _Graph, model: Any) -> int:
+    if hasattr(model, "coef_"):
+        w = np.atleast_2d(host(model.coef_))
+        score = graph.affine("X", w, host(model.intercept_), _centre(model, w.shape[1]))
+        (columns, features), joint = w.shape, None
+    elif isinstance(model, GaussianClassifier):
+        score = joint = _log_joint(graph, model)
+        columns, features = model._hi.shape
+        if columns == 2:
+            score, columns = graph.op("MatMul", joint, graph.real([[-1.0], [1.0]])), 1
+    else:
+        raise _no_form(model)
+    if columns == 1:
+        positive = graph.op("Greater", graph.flat(score), graph.real(0.0))
+        best = graph.op("Cast", positive, to=int(graph.onnx.TensorProto.INT64))
+    else:
+        best = graph.op("ArgMax", score, axis=1, keepdims=0)
+    labels = _labels(model.classes_)
+    label = graph.op("Gather", graph.put(labels), best, axis=0)
+    graph.output("label", label, None, labels.dtype)
+    graph.output("score", graph.flat(score) if columns == 1 else score, None if columns == 1 else columns)
+    if isinstance(model, GaussianClassifier):
+        if joint is None and columns == 1 and len(model.classes_) == 2:
+            graph.output("probability", _two(graph, score), 2)
+        else:
+            graph.output("probability", graph.op("Softmax", joint or score, axis=1), len(model.classes_))
+    elif hasattr(model, "predict_proba"):
+        raise _no_form(model)
+    if hasattr(model, "directions_"):
+        directions = host(model.directions_)
+        centre = _centre(model, directions.shape[1])
+        graph.output("projection", graph.affine("X", directions, -directions @ model._mean, centre), len(directions))
+    return int(features)
+
+
+def _two(graph: _Graph, score: str) -> str:
+    """Return the posteriors of two classes from the log odds of the second."""
+    return graph.op("Concat", graph.op("Sigmoid", graph.op("Neg", score)), graph.op("Sigmoid", score), axis=1)
+
+
+def _log_joint(graph: _Graph, model: GaussianClassifier) -> str:
+    """Return ln p(c_k) p(x | c_k), (n, K); minus infinity for classes without rows."""
+    parts: list[str | None] = []
+    constant = model._log_priors() - 0.5 * (model._log_determinants + model.n_features_in_ * np.log(2 * np.pi))
+    for k, factor in enumerate(model._factors):
+        if factor is None:
+            parts.append(None)
+            continue
+        whiten = factor.half(np.diag(np.exp2(-factor.frame.scale.astype(np.float64)))) * np.sqrt(factor.frame.weight)
+        m = graph.rounded(model._hi[k])
+        rest = (m - model._hi[k]) - model._lo[k]
+        rows = graph.op("MatMul", graph.op("Sub", "X", graph.real(m)), graph.real(whiten))
+        rows = graph.op("Add", rows, graph.real(rest @ whiten))
+        distance = graph.op("ReduceSumSquare", rows, axes=[1], keepdims=1)
+        parts.append(graph.op("Add", graph.op("Mul", distance, graph.real(-0.5)), graph.real(constant[k])))
+    there = graph.op("Shape", next(part for part in parts if part is not None))
+    never = graph.op("Expand", graph.real([[-np.inf]]), there)
+    return graph.op("Concat", *(part or never for part in parts), axis=1)
+
+
+def _centre(model: Any, features: int) -> Array:
+    """Return the mean of the training columns, zero where the model does not know it."""
+    sums = vars(model).get("_sums")
+    total = sums.total() if isinstance(sums, ClassMoments) else sums
+    if not isinstance(total, Moments) or total.weight <= 0:
+        return np.zeros(features)
+    return total.about_mean().first_hi[:features].copy()
+
+
+def _labels(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return classes as ONNX has them: text, int64 or float64."""
+    kinds = {type(value) for value in classes.tolist()}
+    for kind, dtype in ((str, object), (bool, np.int64), (int, np.int64), (float, np.float64)):
+        if kinds == {kind}:
+            try:
+                return np.array(classes.tolist(), dtype=dtype)
+            except OverflowError:
+                break
+    raise InvalidData(f"classes of type {classes.dtype} have no form in ONNX: use text or whole numbers as labels")
+
+
+def _no_form(model: Any) -> InvalidType:
+    return InvalidType(f"{type(model).__name__} has no ONNX form yet")

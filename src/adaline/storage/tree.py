@@ -1,0 +1,298 @@
+"""Objects as a tree of JSON and back: what a fitted model holds, bit for bit, and nothing that could run.
+
+None, booleans, whole numbers, finite floats, text and lists are JSON as they are. All else is an object of one key that
+says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]},
+{"tensor": name}, {"array": ...} (text, labels, and numbers where there are no tensors), {"Status": "SOLVED"}, one of
+the classes listed here, such as {"Shape": {"features": 4, "targets": 1}}, or {"same": n}: the n-th of these objects.
+
+Classes are a closed list. A name in a file is looked up in it and never imported; an object is made only if exactly its
+own fields are there. A class that is not listed cannot be stored, and the error says where to enter it.
+
+Arrays that do not lie row by row are stored with the order and direction of their axes (see `adaline.storage.layout`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Shape
+from adaline.coding import Coding, Column, Factor, Term
+from adaline.errors import InvalidType
+from adaline.namespaces import host, is_device
+from adaline.penalties import RidgePenalty
+from adaline.proof.sample import Counted
+from adaline.results import Certificate, Solution, Status
+from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
+from adaline.solvers.fit import Fit
+from adaline.storage.layout import laid_out, layout
+from adaline.sums import ClassMoments, Moments
+from adaline.systems.recording import Recording
+
+Anything = NDArray[Any]
+
+_FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
+
+RECORDS: tuple[type[Any], ...] = (
+    *(Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
+    *(Coding, Column, Factor, Term),
+)
+"""Frozen dataclasses and named tuples: stored by their fields, made again by their constructor."""
+
+PARTS: dict[type[Any], tuple[str, ...]] = {
+    Moments: ("shape", "buffer"),
+    ClassMoments: ("parts",),
+    CholeskyFactor: (*_FACTOR, "r"),
+    SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
+}
+"""Other classes with the attributes that make them up; cached properties are formed again from these."""
+
+FIELDS: dict[type[Any], tuple[str, ...]] = {
+    **{cls: getattr(cls, "_fields", None) or tuple(f.name for f in dataclasses.fields(cls)) for cls in RECORDS},
+    **PARTS,
+}
+CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
+
+_WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
+NUMBERS: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("bool", *_WIDTHS)}
+TEXT = re.compile(r"<U(\d{1,7})")
+DATE = re.compile(r"(datetime64|timedelta64)(\[\w{1,9}\])?")
+MOST_TEXT = 2**28  # characters of an array of text, padding included
+
+
+def encode(values: dict[str, Any], tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
+    """Return the trees of named values; arrays of numbers go to `tensors`, under their path, or into the trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.storage.tree import decode, encode
+    >>> encode({"rate": 0.5, "weights": (1.0, float("inf")), "priors": np.array([0.25, 0.75])})["weights"]
+    {'tuple': [1.0, {'float': 'inf'}]}
+    >>> tensors = {}
+    >>> trees = encode({"coef_": np.array([1.0, 2.0])}, tensors)
+    >>> trees, decode(trees, tensors)["coef_"]
+    ({'coef_': {'tensor': 'coef_'}}, array([1., 2.]))
+    """
+    writer = _Writer(tensors)
+    return {name: writer.write(value, name) for name, value in values.items()}
+
+
+def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
+    """Return the values of named trees; raise ValueError, TypeError or OverflowError if they have none."""
+    reader = _Reader(tensors or {})
+    return {name: reader.read(tree) for name, tree in _typed(trees, dict).items()}
+
+
+class _Writer:
+    def __init__(self, tensors: dict[str, Anything] | None) -> None:
+        self.tensors = tensors
+        self.objects: dict[int, int] = {}  # by identity, the number of each object
+        self.arrays: dict[int, Any] = {}  # by identity, the tree of each array
+        self.alive: list[Any] = []  # what has been stored, so that no identity is used twice
+
+    def write(self, value: Any, path: str) -> Any:
+        kind = type(value)
+        if value is None or kind in (bool, int, str):
+            return value
+        if kind is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if kind is list:
+            return self._each(value, path)
+        if kind is tuple:
+            return {"tuple": self._each(value, path)}
+        if kind is dict:
+            return {"dict": [[self.write(k, f"{path}.key"), self.write(v, f"{path}.{k}")] for k, v in value.items()]}
+        if isinstance(value, np.generic):
+            return self._scalar(value, path)
+        if kind in (np.ndarray, np.memmap):
+            return self._array(np.asarray(value), path)
+        if is_device(value):
+            there = host(value)
+            return self._array(there, path) if there.ndim else self.write(float(there), path)
+        if kind is Status:
+            return {"Status": value.name}
+        return self._object(value, path)
+
+    def _each(self, values: Any, path: str) -> list[Any]:
+        return [self.write(value, f"{path}.{i}") for i, value in enumerate(values)]
+
+    def _object(self, value: Any, path: str) -> Any:
+        kind = type(value)
+        fields = FIELDS.get(kind)
+        if fields is None:
+            raise InvalidType(
+                f"cannot store {path}: a model file holds numbers, text, arrays and adaline's own objects, "
+                f"never code or other objects, and this is of type {kind.__qualname__}"
+            )
+        if id(value) in self.objects:
+            return {"same": self.objects[id(value)]}
+        if kind in PARTS:
+            unknown = [
+                n for n in vars(value) if n not in fields and not isinstance(getattr(kind, n, 0), cached_property)
+            ]
+            if unknown:
+                raise InvalidType(
+                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.tree"
+                )
+        tree = {kind.__name__: {name: self.write(getattr(value, name), f"{path}.{name}") for name in fields}}
+        self.objects[id(value)] = len(self.objects)
+        self.alive.append(value)
+        return tree
+
+    def _scalar(self, value: np.generic, path: str) -> Any:
+        if isinstance(value, np.str_):
+            return {"scalar": ["str", str(value)]}
+        if value.dtype.name not in NUMBERS:
+            raise InvalidType(f"cannot store {path}: numbers of type {value.dtype}")
+        return {"scalar": [value.dtype.name, self.write(value.item(), path)]}
+
+    def _array(self, array: Anything, path: str) -> Any:
+        if id(array) not in self.arrays:
+            numbers = self.tensors is not None and array.dtype.name in NUMBERS
+            self.arrays[id(array)] = self._tensor(array, path) if numbers else self._values(array, path)
+            self.alive.append(array)
+        return self.arrays[id(array)]
+
+    def _tensor(self, array: Anything, path: str) -> Any:
+        assert self.tensors is not None
+        while path in self.tensors:
+            path += "'"
+        self.tensors[path] = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
+        axes, gaps = layout(array)
+        if axes == list(range(1, array.ndim + 1)) and not gaps:
+            return {"tensor": path}
+        return {"tensor": {"name": path, "axes": axes, "gaps": gaps}}
+
+    def _values(self, array: Anything, path: str) -> Any:
+        name, values = array.dtype.name, array
+        if array.dtype.kind == "U":
+            name = f"<U{array.dtype.itemsize // 4}"
+            if not _fits(name, array.size):
+                raise InvalidType(f"cannot store {path}: {array.size} texts of type {name} take too much room")
+        elif array.dtype.kind in "mM":
+            values = array.astype(np.int64)
+        elif name not in NUMBERS and name != "object":
+            raise InvalidType(f"cannot store {path}: an array of type {array.dtype}")
+        items = [self.write(item, f"{path}[{i}]") for i, item in enumerate(values.ravel().tolist())]
+        return {"array": {"dtype": name, "shape": list(array.shape), "values": items}}
+
+
+class _Reader:
+    def __init__(self, tensors: dict[str, Anything]) -> None:
+        self.tensors = tensors
+        self.laid: dict[str, Anything] = {}
+        self.made: list[Any] = []
+
+    def read(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self.read(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        if len(tree) != 1:
+            raise ValueError("an object of the tree must have one key")
+        ((tag, inner),) = tree.items()
+        if tag in CLASSES:
+            return self._object(CLASSES[tag], inner)
+        match tag:
+            case "tuple":
+                return tuple(self.read(_typed(inner, list)))
+            case "dict":
+                return {self.read(key): self.read(value) for key, value in _typed(inner, list)}
+            case "float" if inner in ("nan", "inf", "-inf"):
+                return float(inner)
+            case "scalar":
+                name, value = _typed(inner, list)
+                return np.str_(_typed(value, str)) if name == "str" else _number(name).type(self.read(value))
+            case "tensor":
+                return self._tensor(inner)
+            case "array":
+                return self._values(_fields(inner, ("dtype", "shape", "values")))
+            case "same":
+                if type(inner) is int and 0 <= inner < len(self.made):
+                    return self.made[inner]
+            case "Status" if inner in Status.__members__:
+                return Status[inner]
+        raise ValueError(f"unknown: {str(tag)[:40]!r}")
+
+    def _object(self, cls: type[Any], inner: Any) -> Any:
+        fields = {name: self.read(value) for name, value in _fields(inner, FIELDS[cls]).items()}
+        if cls in PARTS:
+            made = object.__new__(cls)
+            vars(made).update(fields)
+        else:
+            made = cls(**fields)
+        _check(made)
+        self.made.append(made)
+        return made
+
+    def _tensor(self, inner: Any) -> Anything:
+        plain = isinstance(inner, str)
+        name, axes, gaps = (inner, [], False) if plain else _fields(inner, ("name", "axes", "gaps")).values()
+        if name not in self.tensors:
+            raise ValueError(f"no tensor {str(name)[:40]!r}")
+        if name not in self.laid:
+            array = self.tensors[name]
+            self.laid[name] = array if plain else laid_out(array, _typed(axes, list), _typed(gaps, bool))
+        return self.laid[name]
+
+    def _values(self, parts: dict[str, Any]) -> Anything:
+        name, shape = _typed(parts["dtype"], str), _typed(parts["shape"], list)
+        values = self.read(_typed(parts["values"], list))
+        if not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(values):
+            raise ValueError("an array's shape and values differ")
+        if name == "object":
+            out = np.empty(len(values), dtype=object)
+            for i, value in enumerate(values):
+                out[i] = value
+        elif TEXT.fullmatch(name) and _fits(name, len(values)):
+            out = np.array([_typed(value, str) for value in values], dtype=name)
+        elif DATE.fullmatch(name):
+            out = np.array(values, dtype=np.int64).view(name)
+        else:
+            out = np.array(values, dtype=_number(name))
+        return out.reshape(shape)
+
+
+def _check(made: Any) -> None:
+    """Refuse sums that do not fit together: native code reads their buffers."""
+    if isinstance(made, Moments):
+        q = _typed(made.shape, Shape).features + made.shape.targets
+        buffer = _typed(made.buffer, np.ndarray)
+        if buffer.dtype != np.float64 or buffer.shape != (3 + 4 * q + q * q,) or not buffer.flags.c_contiguous:
+            raise ValueError("moments of the wrong size")
+    elif isinstance(made, ClassMoments):
+        shapes = {_typed(part, Moments).shape for part in _typed(made.parts, list)}
+        if len(shapes) != 1:
+            raise ValueError("classes of different shape")
+    elif isinstance(made, Shape) and not all(type(n) is int and 0 <= n < 2**31 for n in made):
+        raise ValueError("a shape has whole numbers")
+
+
+def _fields(inner: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    if set(_typed(inner, dict)) != set(names):
+        raise ValueError(f"expected the fields {', '.join(names)}")
+    return {name: inner[name] for name in names}
+
+
+def _typed(value: Any, kind: type[Any]) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
+    return value
+
+
+def _number(name: Any) -> np.dtype[Any]:
+    if name not in NUMBERS:
+        raise ValueError(f"unknown type of numbers {str(name)[:40]!r}")
+    return NUMBERS[name]
+
+
+def _fits(name: str, size: int) -> bool:
+    """Whether so many texts of type <U... take no more room than a model file may ask for."""
+    return int(name[2:]) * size <= MOST_TEXT

@@ -1,0 +1,225 @@
+"""Fitted models to hold the laws of storage against: every system of the registry, in many settings and on many data.
+
+A system that is registered later, and not listed in SETTINGS, is tested with its defaults.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import is_classifier
+
+from adaline.results import Certificate
+from adaline.storage.tree import FIELDS
+from adaline.systems import SYSTEMS
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "LinearRegression": [
+        {"fit_intercept": False},
+        {"solver": "qr"},
+        {"solver": "svd"},
+        {"solver": "gradient", "epochs": 50, "tol": 0.1},
+        {"rate": np.diag([0.001] * 5), "init": [0.0, 1.0, 2.0, 3.0, 4.0], "stop_error": np.float32(0.5)},
+        {"weights": "precision"},
+    ],
+    "Ridge": [{"penalty": 0.5}, {"criterion": "evidence"}, {"criterion": "loo"}, {"fit_intercept": False}],
+    "WienerFilter": [
+        {"taps": 3},
+        {"taps": (2, 3, 1, 4), "delay": 2},
+        {"taps": [2, 1, 1, 1], "delay": -3, "fit_intercept": True},
+        {"taps": 2, "delay": -1, "method": "autocorrelation", "penalty": 0.1},
+        {"taps": 3, "delay": 2, "method": "autocorrelation"},
+        {"taps": 2, "delay": -7},
+    ],
+    "LeastSquaresClassifier": [{"coding": "signed"}, {"fit_intercept": False}],
+    "FisherDiscriminant": [{"covariance": "identity"}, {"threshold": "prior"}, {"components": 1}],
+    "GaussianClassifier": [
+        {"covariance": "full"},
+        {"covariance": "diagonal"},
+        {"covariance": "identity"},
+        {"covariance": "full", "shrinkage": 0.3},
+    ],
+}
+"""Arguments to be tested besides the defaults."""
+
+
+class Case(NamedTuple):
+    """A fitted model, the rows it was fitted to (X, y, weights), and rows to go on with."""
+
+    model: Any
+    rows: tuple[Any, Any, Any]
+    more: tuple[Any, Any, Any]
+
+
+def _numbers(n: int = 64, d: int = 4, targets: int = 0, seed: int = 0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * np.arange(1.0, d + 1) + 10 * rng.normal(size=d)
+    slopes, noise = rng.normal(size=(d, targets or 1)), 0.3 * rng.normal(size=(n, targets or 1))
+    y = X @ slopes + 1.5 + noise
+    return X, y if targets else y[:, 0], rng.integers(1, 4, n).astype(float)
+
+
+def _categories(X: Any) -> pd.DataFrame:
+    kinds = np.array(["\u00e4", "b", "c d"])[np.arange(len(X)) % 3]
+    return pd.DataFrame({"x": X[:, 0], "kind": kinds, "big": X[:, 1] > X[:, 1].mean(), "y": X[:, 2]})
+
+
+def _wide(make: Callable[[], Any]) -> Case:
+    X, y, w = _numbers(20, 600)
+    return _fitted(make, X, y, w)
+
+
+def _fitted(make: Callable[[], Any], X: Any, y: Any, w: Any, weighted: bool = False, first: int | None = None) -> Case:
+    first = first or (len(X) * 3) // 4
+    parts = [tuple(part[rows] for part in (X, y, w)) for rows in (slice(0, first), slice(first, None))]
+    if isinstance(X, pd.DataFrame):
+        parts = [(X.iloc[:first], y[:first], w[:first]), (X.iloc[first:], y[first:], w[first:])]
+    rows, more = ((x, t, v if weighted else None) for x, t, v in parts)
+    model = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(rows[0], rows[1], **({"sample_weight": rows[2]} if weighted else {}))
+    return Case(model, rows, more)
+
+
+def _regressions(make: Callable[[], Any]) -> Iterator[tuple[str, Callable[[], Case]]]:
+    X, y, w = _numbers()
+    windowed = getattr(make(), "method", "") == "autocorrelation"
+    deficient = np.column_stack([X[:, :2], X[:, 0] - X[:, 1], np.ones(len(X))])
+    yield "numbers", lambda: _fitted(make, X, y, w)
+    yield "weights", lambda: _fitted(make, X, y, w, weighted=not windowed)
+    yield "float32", lambda: _fitted(make, X.astype(np.float32), y, w)
+    yield "frame", lambda: _fitted(make, pd.DataFrame(X, columns=["a", "b (m)", "ä", "d"]), y, w)
+    yield "dependent", lambda: _fitted(make, deficient, y, w)
+    if not hasattr(make(), "taps"):
+        yield "categories", lambda: _fitted(make, _categories(X), y, w)
+    if np.ndim(getattr(make(), "init", 0)) == 0:
+        yield "two targets", lambda: _fitted(make, *_numbers(targets=2))
+    if (
+        getattr(make(), "solver", "auto") == "auto"
+        and not getattr(make(), "taps", None)
+        and make().get_params().get("criterion") != "loo"
+    ):
+        yield "wide", lambda: _wide(make)
+
+
+def _classifiers(make: Callable[[], Any]) -> Iterator[tuple[str, Callable[[], Case]]]:
+    X, y, w = _numbers()
+    third = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    for name, labels in (
+        ("text", np.where(y > np.median(y), "high", "low")),
+        ("three", third * 10 - 10),
+        ("truth", y > np.median(y)),
+        ("objects", np.array(["a", "b", "c"], dtype=object)[third]),
+        ("floats", (third > 1).astype(float)),
+        ("small", third.astype(np.int8)),
+    ):
+        yield name, lambda labels=labels: _fitted(make, X, labels, w)
+    yield "weights", lambda: _fitted(make, X, third, w, weighted=True)
+    yield "frame", lambda: _fitted(make, pd.DataFrame(X, columns=["a", "b", "c", "d"]), third, w)
+    yield "dependent", lambda: _fitted(make, np.column_stack([X, X[:, 0] - X[:, 1]]), third, w)
+    yield "categories", lambda: _fitted(make, _categories(X), third, w)
+    for classes in ([0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4]):
+        for seen in (1, 2, 3):
+            if seen <= len(classes):
+                yield (
+                    f"{seen} of {len(classes)} classes seen",
+                    (lambda classes=classes, seen=seen: _unseen(make, X, np.minimum(third, seen - 1), classes)),
+                )
+
+
+def _unseen(make: Callable[[], Any], X: Any, y: Any, classes: list[int]) -> Case:
+    return Case(make().partial_fit(X[:48], y[:48], classes=classes), (X[:48], y[:48], None), (X[48:], y[48:], None))
+
+
+def cases() -> list[Any]:
+    """Parameters for pytest: functions that give a fitted model with rows."""
+    out = []
+    for name, cls in SYSTEMS.items():
+        for settings in ({}, *SETTINGS.get(name, [])):
+            shown = ", ".join(f"{key}={value}" for key, value in settings.items() if np.ndim(value) < 2)
+
+            def make(cls: type[Any] = cls, settings: dict[str, Any] = settings) -> Any:
+                return cls(**settings)
+
+            kinds = _classifiers if is_classifier(make()) else _regressions
+            out += [pytest.param(fitted, id=f"{name}({shown}) {kind}") for kind, fitted in kinds(make)]
+    return out
+
+
+def assert_equal(a: Any, b: Any, where: str = "model", timed: bool = True) -> None:
+    """Assert that two things are equal to the bit, in type, dtype and layout; without `timed` but for the seconds."""
+    assert type(a) is type(b), where
+    if isinstance(a, np.ndarray):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape), where
+        assert _lies(a) == _lies(b), where
+        if a.dtype == object:
+            assert_equal(a.tolist(), b.tolist(), where, timed)
+        else:
+            assert a.tobytes() == b.tobytes(), where
+    elif isinstance(a, float | np.floating):
+        assert repr(a) == repr(b), where
+    elif isinstance(a, Certificate) and not timed:
+        assert repr(dataclasses.replace(a, seconds=0.0)) == repr(dataclasses.replace(b, seconds=0.0)), where
+    elif type(a) in FIELDS:
+        for name in FIELDS[type(a)]:
+            assert_equal(getattr(a, name), getattr(b, name), f"{where}.{name}", timed)
+    elif isinstance(a, dict):
+        assert list(a) == list(b), where
+        for key in a:
+            assert_equal(a[key], b[key], f"{where}.{key}", timed)
+    elif isinstance(a, list | tuple):
+        assert len(a) == len(b), where
+        for i, (one, other) in enumerate(zip(a, b, strict=True)):
+            assert_equal(one, other, f"{where}.{i}", timed)
+    elif type(a) in SYSTEMS.values():
+        assert_equal(vars(a), vars(b), where, timed)
+    else:
+        assert a == b, where
+
+
+def _lies(array: Any) -> list[Any]:
+    """Return which axes run backwards, and which steps are larger than which."""
+    steps = [step for step, size in zip(array.strides, array.shape, strict=True) if size > 1 and array.size > 1]
+    return [[step < 0 for step in steps], [[abs(a) > abs(b) for a in steps] for b in steps]]
+
+
+def behaviours(case: Case) -> dict[str, Any]:
+    """Return what a model says and does, each on a copy of it; an error counts as what it says."""
+    (X, y, w), (more, z, v) = case.rows, case.more
+    weighted = {} if w is None else {"sample_weight": w}
+    heavier = {} if v is None else {"sample_weight": v}
+    ways: dict[str, Callable[[Any], Any]] = {
+        **{
+            name: lambda model, name=name: getattr(model, name)(X)
+            for name in ("predict", "decision_function", "predict_proba", "transform", "mahalanobis")
+        },
+        "summary": lambda model: model.summary().to_dict(),
+        "robust": lambda model: model.summary(errors="HC3", X=X, y=y, **weighted).to_dict(),
+        "interval": lambda model: tuple(model.predict(X, interval="prediction")),
+        "inflation": lambda model: model.variance_inflation(),
+        "continued": lambda model: model.partial_fit(more, z, **heavier),
+        "forgetful": lambda model: model.partial_fit(more, z, **heavier).forget(X[:9], y[:9], **_first(weighted, 9)),
+        "merged": lambda model: model.merge(copy.deepcopy(model)),
+        "again": lambda model: model.fit(X, y, **weighted),
+    }
+    out = {}
+    for name, way in ways.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                out[name] = way(copy.deepcopy(case.model))
+            except Exception as error:  # the same for both is what counts
+                out[name] = f"{type(error).__name__}: {error}"
+    return out
+
+
+def _first(weighted: dict[str, Any], n: int) -> dict[str, Any]:
+    return {name: value[:n] for name, value in weighted.items()}
