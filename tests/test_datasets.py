@@ -1,5 +1,7 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from adaline import datasets
 from adaline.errors import InvalidParameter
@@ -14,6 +16,8 @@ def test_every_set_is_complete_and_says_where_it_comes_from(name: str) -> None:
     assert np.isfinite(data.X).all()
     assert "Origin:" in data.description
     assert "Licence:" in data.description
+    assert datasets.describe(name).startswith(f"{name}: {len(data.y)} rows")
+    assert "\n" not in datasets.describe(name)
 
 
 @pytest.mark.parametrize("name", ["longley", "norris"])
@@ -32,8 +36,33 @@ def test_any_column_can_be_the_target() -> None:
     assert sex.X.shape[1] == 4
 
 
+@pytest.mark.parametrize("name", datasets.names())
+def test_files_are_small_tables_with_names_and_nothing_missing(name: str) -> None:
+    file = datasets.path(name)
+    assert file.stat().st_size < 300_000
+    frame = pd.read_csv(file)
+    data = datasets.load(name)
+    assert {*data.feature_names, data.target_name} <= set(frame.columns)
+    assert not frame.isna().any().any()
+    np.testing.assert_array_equal(frame[list(data.feature_names)].to_numpy(dtype=float), data.X)
+
+
+def test_penguins_keep_their_categories() -> None:
+    frame = pd.read_csv(datasets.path("penguins"))
+    assert {"species", "island", "sex", "year"} <= set(frame.columns)
+
+
+def test_breast_cancer_is_that_of_scikit_learn() -> None:
+    ours, theirs = datasets.load("breast_cancer"), load_breast_cancer()
+    np.testing.assert_array_equal(ours.X, theirs.data)
+    assert list(ours.feature_names) == [name.replace(" ", "_") for name in theirs.feature_names]
+    assert (ours.y == theirs.target_names[theirs.target]).all()
+
+
 def test_unknown_names_are_answered_with_the_known_ones() -> None:
-    with pytest.raises(InvalidParameter, match="there are: longley, norris, penguins"):
+    with pytest.raises(InvalidParameter, match="there are: abalone, breast_cancer"):
         datasets.load("iris")
+    with pytest.raises(InvalidParameter, match="no data set is called"):
+        datasets.path("../penguins")
     with pytest.raises(InvalidParameter, match="no column 'price'"):
         datasets.load("longley", target="price")

@@ -4,7 +4,9 @@ Examples
 --------
 >>> from adaline import datasets
 >>> datasets.names()
-('longley', 'norris', 'penguins')
+('abalone', 'breast_cancer', 'longley', 'norris', 'penguins', 'wine')
+>>> print(datasets.describe("penguins"))
+penguins: 333 rows, 8 columns; species from bill, flipper and weight, with island, sex and year (CC0 1.0)
 >>> longley = datasets.load("longley")
 >>> longley.X.shape, longley.target_name
 ((16, 6), 'Employed')
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
 
-__all__ = ["Dataset", "load", "names"]
+__all__ = ["Dataset", "describe", "load", "names", "path"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,13 @@ class Dataset:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """Which columns of the file are numbers, which are labels, which is the target unless asked otherwise."""
+    """Which columns of the file are numbers, which are labels, which is the target unless asked otherwise.
 
+    `about` and `licence` make up the one line of `describe`; the file may have more columns than `load` reads.
+    """
+
+    about: str
+    licence: str
     numbers: tuple[str, ...]
     labels: tuple[str, ...]
     target: str
@@ -67,7 +74,63 @@ class _Recipe:
 
 
 _RECIPES = {
+    "abalone": _Recipe(
+        about="age of abalones, in rings of the shell, from size and weights, with their sex",
+        licence="CC BY 4.0",
+        numbers=(
+            "length",
+            "diameter",
+            "height",
+            "whole_weight",
+            "shucked_weight",
+            "viscera_weight",
+            "shell_weight",
+            "rings",
+        ),
+        labels=("sex",),
+        target="rings",
+        description=(
+            "Size (of 200 mm), weights (of 200 g), sex (F, M or I for infant) and number of rings, which is the age in "
+            "years less 1.5, of 4177 abalones from Tasmania. The weights nearly add up, and the variance grows with "
+            "age.\n"
+            "Origin: W. J. Nash, T. L. Sellers, S. R. Talbot, A. J. Cawthorn and W. B. Ford (1994), UCI Machine "
+            "Learning Repository, doi 10.24432/C55C7W.\n"
+            "Licence: CC BY 4.0."
+        ),
+    ),
+    "breast_cancer": _Recipe(
+        about="diagnosis of breast tumours from 30 measures of cell nuclei; linearly separable",
+        licence="CC BY 4.0",
+        numbers=tuple(
+            f"{first}{measure}{last}"
+            for first, last in (("mean_", ""), ("", "_error"), ("worst_", ""))
+            for measure in (
+                "radius",
+                "texture",
+                "perimeter",
+                "area",
+                "smoothness",
+                "compactness",
+                "concavity",
+                "concave_points",
+                "symmetry",
+                "fractal_dimension",
+            )
+        ),
+        labels=("diagnosis",),
+        target="diagnosis",
+        description=(
+            "Ten measures of the cell nuclei in an image of a fine needle aspirate of a breast mass, each as mean, "
+            "standard error and mean of the three largest, for 569 patients in Wisconsin, 212 malignant and 357 "
+            "benign. A hyperplane separates the two, and many columns measure nearly the same.\n"
+            "Origin: W. H. Wolberg, O. L. Mangasarian, N. Street and W. Street (1993), Breast Cancer Wisconsin "
+            "(Diagnostic), UCI Machine Learning Repository, doi 10.24432/C5DW2B; the file is that of scikit-learn.\n"
+            "Licence: CC BY 4.0."
+        ),
+    ),
     "longley": _Recipe(
+        about="employment from six economic series that nearly determine each other",
+        licence="public domain",
         numbers=("GNP_deflator", "GNP", "Unemployed", "Armed_Forces", "Population", "Year", "Employed"),
         labels=(),
         target="Employed",
@@ -82,6 +145,8 @@ _RECIPES = {
         ),
     ),
     "norris": _Recipe(
+        about="a reading y of an ozone monitor from a standard x; a straight line",
+        licence="public domain",
         numbers=("x", "y"),
         labels=(),
         target="y",
@@ -92,6 +157,8 @@ _RECIPES = {
         ),
     ),
     "penguins": _Recipe(
+        about="species from bill, flipper and weight, with island, sex and year",
+        licence="CC0 1.0",
         numbers=("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"),
         labels=("species", "island", "sex"),
         target="species",
@@ -101,6 +168,33 @@ _RECIPES = {
             "Origin: K. B. Gorman, T. D. Williams, W. R. Fraser, PLoS ONE 9 (2014), e90081; collected in the R package "
             "palmerpenguins by A. M. Horst, A. P. Hill and K. B. Gorman.\n"
             "Licence: CC0 1.0."
+        ),
+    ),
+    "wine": _Recipe(
+        about="quality of red wines, a mark of 3 to 8, from eleven chemical measures",
+        licence="CC BY 4.0",
+        numbers=(
+            "fixed_acidity",
+            "volatile_acidity",
+            "citric_acid",
+            "residual_sugar",
+            "chlorides",
+            "free_sulfur_dioxide",
+            "total_sulfur_dioxide",
+            "density",
+            "pH",
+            "sulphates",
+            "alcohol",
+            "quality",
+        ),
+        labels=(),
+        target="quality",
+        description=(
+            "Eleven chemical measures of 1599 red vinho verde wines from Portugal, and their quality: the median mark "
+            "of at least three tasters, from 0 to 10.\n"
+            "Origin: P. Cortez, A. Cerdeira, F. Almeida, T. Matos and J. Reis, Decision Support Systems 47 (2009), "
+            "547-553; UCI Machine Learning Repository, doi 10.24432/C56S3T.\n"
+            "Licence: CC BY 4.0."
         ),
     ),
 }
@@ -116,6 +210,34 @@ def names() -> tuple[str, ...]:
     True
     """
     return tuple(_RECIPES)
+
+
+def path(name: str) -> Path:
+    """The file of a data set: CSV with a line of column names, labels and all.
+
+    Examples
+    --------
+    >>> from adaline.datasets import path
+    >>> path("penguins").name
+    'penguins.csv'
+    """
+    _recipe(name)
+    return Path(__file__).with_name(f"{name}.csv")
+
+
+def describe(name: str) -> str:
+    """One line about a data set: rows, columns, what is predicted from what, and the licence.
+
+    Examples
+    --------
+    >>> from adaline.datasets import describe
+    >>> print(describe("norris"))
+    norris: 36 rows, 2 columns; a reading y of an ozone monitor from a standard x; a straight line (public domain)
+    """
+    recipe = _recipe(name)
+    head, *rows = path(name).read_text(encoding="utf-8").splitlines()
+    columns = len(head.split(","))
+    return f"{name}: {len(rows)} rows, {columns} columns; {recipe.about} ({recipe.licence})"
 
 
 def load(name: str, *, target: str | None = None) -> Dataset:
@@ -137,19 +259,22 @@ def load(name: str, *, target: str | None = None) -> Dataset:
     >>> print(load("penguins", target="body_mass_g"))
     penguins: 333 rows, body_mass_g from bill_length_mm, bill_depth_mm, flipper_length_mm
     """
-    if name not in _RECIPES:
-        raise InvalidParameter(f"no data set is called {name!r}; there are: {', '.join(names())}")
-    recipe = _RECIPES[name]
+    recipe = _recipe(name)
     target_name = recipe.target if target is None else target
     if target_name not in recipe.numbers + recipe.labels:
         columns = ", ".join(recipe.numbers + recipe.labels)
         raise InvalidParameter(f"{name} has no column {target_name!r} to predict; there are: {columns}")
     feature_names = tuple(column for column in recipe.numbers if column != target_name)
 
-    text = files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
+    rows = list(csv.DictReader(path(name).read_text(encoding="utf-8").splitlines()))
     X = np.array([[float(row[column]) for column in feature_names] for row in rows])
     y = np.array([row[target_name] for row in rows])
     if target_name in recipe.numbers:
         y = y.astype(np.float64)
     return Dataset(name, X, y, feature_names, target_name, recipe.description)
+
+
+def _recipe(name: str) -> _Recipe:
+    if name not in _RECIPES:
+        raise InvalidParameter(f"no data set is called {name!r}; there are: {', '.join(names())}")
+    return _RECIPES[name]

@@ -1,0 +1,208 @@
+"""What a user should know about the data and the fits: what was seen, where, and what to do about it.
+
+Each check returns nothing on clean data. Thresholds are those of the textbooks named beside them; tests of many rows
+are corrected for their number, so that a thousand clean rows raise no alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from adaline.errors import AdalineError
+from adaline.faces import columns
+from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, some
+from adaline.faces.separation import separable_classes
+from adaline.faces.table import REGRESSION, Table
+from adaline.faces.trial import Result
+from adaline.results import Status
+from adaline.systems import LinearRegression
+
+Array = NDArray[np.float64]
+
+ROWS_A_PARAMETER = 10  # fewer and coefficients are mostly noise
+MISSING = 0.3  # share of a column from which filling it in is guessing
+IMBALANCE = 20  # rows of the largest class for one of the smallest
+OUTLIER = 0.01  # probability of any alarm among clean rows
+COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
+SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
+
+__all__ = ["Finding", "findings"]
+
+
+def findings(table: Table, task: str, results: list[Result], recommended: Result | None) -> list[Finding]:
+    """Return what was seen, gravest first."""
+    seen = Seen(table, task, results, recommended)
+    found = [
+        *columns.look(table, task),
+        *_few_rows(seen),
+        *_missing(seen),
+        *_sampled(seen),
+        *(_of_numbers(seen) if task == REGRESSION else _of_classes(seen)),
+        *_of_the_fit(seen),
+    ]
+    order = (SERIOUS, WARNING, NOTE)
+    return sorted(found, key=lambda finding: order.index(finding.severity))
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the checks look at."""
+
+    table: Table
+    task: str
+    results: list[Result]
+    recommended: Result | None
+
+
+def _few_rows(seen: Seen) -> Iterator[Finding]:
+    n, d = seen.table.X.shape
+    if d + 1 >= n:
+        yield Finding(
+            SERIOUS,
+            "No more rows than columns",
+            f"{d} columns and {n} rows: a linear model can fit any target exactly, so fits on the training rows mean "
+            "nothing; trust the cross-validated error alone, drop columns or collect rows.",
+        )
+    elif n < ROWS_A_PARAMETER * (d + 1):
+        yield Finding(
+            WARNING,
+            "Few rows for so many columns",
+            f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each; below about {ROWS_A_PARAMETER} they are "
+            "mostly noise. Drop columns, merge rare levels, or prefer a penalised system such as Ridge.",
+        )
+
+
+def _missing(seen: Seen) -> Iterator[Finding]:
+    rows = max(seen.table.total_rows, len(seen.table.y))
+    heavy = [
+        (column["missing"] / rows, column["name"])
+        for column in seen.table.columns
+        if column["missing"] > MISSING * rows and column["role"] != "left out"
+    ]
+    if heavy:
+        named = some([f"{name} ({100 * share:.0f}%)" for share, name in sorted(heavy, reverse=True)])
+        yield Finding(
+            WARNING,
+            "Much is missing",
+            f"Missing in the data: {named}. What stands in for it is a guess, or its rows were dropped, which biases "
+            "the rest unless values are missing at random. Consider leaving the column out.",
+            tuple(name for _, name in heavy),
+        )
+
+
+def _sampled(seen: Seen) -> Iterator[Finding]:
+    n, total = len(seen.table.y), seen.table.total_rows
+    if n < total:
+        yield Finding(
+            NOTE,
+            "Not all rows were compared",
+            f"The comparison used {n:,} of {total:,} rows; the others are beyond the sample, or have missing values. "
+            "Fit the recommended system to all rows before using it.",
+        )
+
+
+def _of_numbers(seen: Seen) -> Iterator[Finding]:
+    y = seen.table.y
+    if y.min() > 0 and len(np.unique(y)) > 20:
+        skew, of_log = float(stats.skew(y)), float(stats.skew(np.log(y)))
+        if skew > SKEW and abs(of_log) < skew / 2:
+            yield Finding(
+                NOTE,
+                "The target is skewed",
+                f"{seen.table.target} is positive with a long upper tail (skewness {skew:.1f}; of its logarithm "
+                f"{of_log:.1f}). A model of its logarithm may fit better and have more even errors.",
+                (seen.table.target,),
+            )
+    n, d = seen.table.X.shape
+    if n - d - 2 < 1:
+        return
+    try:
+        model = LinearRegression().fit(seen.table.X, y, seen.table.weight)
+        rows = model.influence(seen.table.X, y, seen.table.weight)
+    except AdalineError:  # leverage of wide or degenerate rows: there is nothing to tell outliers by
+        return
+    freedom = n - model.rank_ - 2
+    limit = float(special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
+    far = _largest(np.abs(rows.studentized), limit)
+    if len(far):
+        named = some([f"row {i} ({rows.studentized[i]:+.1f})" for i in far])
+        yield Finding(
+            WARNING,
+            "Outlying targets",
+            f"{len(far)} of {n} rows lie further from the least-squares surface than chance allows, beyond "
+            f"{limit:.1f} studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
+            "every coefficient, and intervals assume there is none.",
+        )
+    strong = _largest(rows.cooks_distance, COOK)
+    if len(strong):
+        named = some([f"row {i} ({rows.cooks_distance[i]:.1f})" for i in strong])
+        yield Finding(
+            WARNING,
+            "Single rows decide the fit",
+            f"Cook's distance exceeds {COOK:g} at {named}: without such a row the coefficients are other ones. Check "
+            "the rows, and fit without them to see what changes.",
+        )
+
+
+def _of_classes(seen: Seen) -> Iterator[Finding]:
+    y = seen.table.y
+    labels, counts = np.unique(y, return_counts=True)
+    if counts.max() > IMBALANCE * counts.min():
+        least, most = int(counts.argmin()), int(counts.argmax())
+        yield Finding(
+            WARNING,
+            "Classes of very unequal size",
+            f"'{labels[least]}' has {counts[least]} rows, '{labels[most]}' {counts[most]}. Always answering "
+            f"'{labels[most]}' is wrong in only {100 * (1 - counts.max() / counts.sum()):.1f}% of the rows: judge by "
+            "the confusion table, not by the error rate alone.",
+        )
+    folds = max((len(result.fold_errors) for result in seen.results), default=0)
+    small = [str(label) for label, count in zip(labels, counts, strict=True) if count < folds]
+    if small:
+        yield Finding(
+            WARNING,
+            "Classes of very few rows",
+            f"Fewer rows than folds: {some(small)}. How well they are recognised cannot be told; merge them or collect "
+            "more.",
+        )
+    linear = [r.label for r in seen.results if r.train_error == 0 and "coef_" in vars(r.model)]
+    apart = [str(label) for label in labels] if linear else separable_classes(seen.table.X, y)
+    if apart:
+        what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
+        told = (
+            f"{linear[0]} makes no error on the rows it was fitted to" if linear else "a linear program found a plane"
+        )
+        yield Finding(
+            NOTE,
+            "Classes are linearly separable",
+            f"{what} can be told from the others by a hyperplane without error on these rows ({told}). Many planes do; "
+            "logistic weights then grow without bound and posteriors near 0 and 1 are overconfident. Trust the error "
+            "on rows held out.",
+        )
+
+
+def _of_the_fit(seen: Seen) -> Iterator[Finding]:
+    chosen = seen.recommended
+    if chosen is None:
+        return
+    proof = chosen.certificate
+    if proof is not None and proof.status is not Status.SOLVED:
+        yield Finding(
+            WARNING,
+            f"The fit of {chosen.label} is {proof.status}",
+            f"{proof.advice[:1].upper()}{proof.advice[1:]}.",
+        )
+    if chosen.warnings:
+        yield Finding(NOTE, f"{chosen.label} warned", " ".join(chosen.warnings[:3]))
+
+
+def _largest(values: Array, limit: float) -> NDArray[Any]:
+    """Return the places of values beyond a limit, largest first."""
+    beyond = np.flatnonzero(np.nan_to_num(values) > limit)
+    return beyond[np.argsort(-values[beyond])]
