@@ -20,6 +20,7 @@ struct Matrix {
 
     bool by_rows() const { return !heads && (across == 1 || columns == 1); }
     bool by_columns() const { return down == 1 && !chosen; }
+    bool some_by_columns() const { return down == 1 && chosen && !by_rows(); }
 };
 
 // Calls f with a Matrix of the type that x has.

@@ -50,8 +50,21 @@ void pack_rows(const Panel& panel, const Matrix<T>& x, index first, index n, con
     }
 }
 
+// The next rows of column j, at most a vector of them, chosen ones picked out one by one.
+template <bool picked, class T>
+inline vec downwards(const Matrix<T>& x, index i, index j, index rest) {
+    const T* const z = x.at(picked ? 0 : i, j);
+    if (!picked) return rest >= lanes ? load(z) : head(z, rest);
+    const T* const top = z - x.chosen[0];
+    vec out{};
+#pragma GCC unroll 8
+    for (int k = 0; k < lanes; ++k)
+        if (k < rest) out[k] = double(top[x.chosen[i + k]]);
+    return out;
+}
+
 // Columns lie together: squares of lanes x lanes, transposed in registers.
-template <bool weighted, class T>
+template <bool weighted, bool picked, class T>
 void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n,
                   const Scaling& scaling, const double* root) {
     for (index j = 0; j < x.columns; j += lanes) {
@@ -63,8 +76,7 @@ void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n,
             vec square[lanes];
 #pragma GCC unroll 8
             for (int l = 0; l < lanes; ++l) {
-                const T* const z = x.at(first + i, j + l);
-                square[l] = l >= present ? vec{} : rest >= lanes ? load(z) : head(z, rest);
+                square[l] = l >= present ? vec{} : downwards<picked>(x, first + i, j + l, rest);
             }
             transpose(square);
 #pragma GCC unroll 8
@@ -90,13 +102,15 @@ template <class T>
 void pack(const Panel& panel, const Matrix<T>& x, const double* t, index K, index first, index n,
           const Scaling& scaling, const double* root) {
     const index D = x.columns;
-    if (scaling.extreme || !(x.by_rows() || x.by_columns()))
+    if (scaling.extreme || !(x.by_rows() || x.by_columns() || x.some_by_columns()))
         for (index j = 0; j < D; ++j)
             pack_column(panel, j, [&](index i) { return x(first + i, j); }, n, scaling, root);
     else if (x.by_rows())
         (root ? pack_rows<true, T> : pack_rows<false, T>)(panel, x, first, n, scaling, root);
+    else if (x.by_columns())
+        (root ? pack_columns<true, false, T> : pack_columns<false, false, T>)(panel, x, first, n, scaling, root);
     else
-        (root ? pack_columns<true, T> : pack_columns<false, T>)(panel, x, first, n, scaling, root);
+        (root ? pack_columns<true, true, T> : pack_columns<false, true, T>)(panel, x, first, n, scaling, root);
     for (index k = 0; k < K; ++k)
         pack_column(panel, D + k, [&](index i) { return t[(first + i) * K + k]; }, n, scaling, root);
     double* const one = panel.column(D + K);

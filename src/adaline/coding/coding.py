@@ -80,8 +80,9 @@ class Coding:
 
         A missing number that no policy fills stays NaN: whoever sums up or predicts notices.
         """
+        present = set(frame.columns)
         for name in self.needed:
-            if name not in frame.columns:
+            if name not in present:
                 raise InvalidData(
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
@@ -94,8 +95,7 @@ class Coding:
         if self.missing in ("mean", "indicator"):
             return out
         for column in self.columns:
-            series = frame[column.name]
-            out &= (column.codes(series) != ABSENT) if column.is_category else ~np.isnan(column.numbers(series))
+            out &= (column.codes(frame) != ABSENT) if column.is_category else ~np.isnan(column.numbers(frame))
         return out
 
     def column(self, name: str, category: bool) -> Column:
@@ -171,7 +171,7 @@ class _Rows:
     def _numbers(self, name: str) -> tuple[Array, Any]:
         if (name, False) not in self.read:
             column = self.coding.column(name, False)
-            values = column.numbers(self.frame[name])
+            values = column.numbers(self.frame)
             if self.coding.missing in ("mean", "indicator"):
                 gaps = np.isnan(values)
                 self.read[name, False] = (np.where(gaps, column.mean, values) if gaps.any() else values), gaps
@@ -182,7 +182,7 @@ class _Rows:
 
     def _codes(self, column: Column) -> Codes:
         if (column.name, True) not in self.read:
-            codes = column.codes(self.frame[column.name])
+            codes = column.codes(self.frame)
             absent = codes == ABSENT
             if absent.any():
                 if self.coding.missing not in ("mean", "indicator"):

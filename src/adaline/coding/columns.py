@@ -53,12 +53,14 @@ class Column:
         """Return the levels as text, that of missing values last."""
         return [*map(str, self.levels), *([MISSING_LEVEL] if self.gaps else [])]
 
-    def numbers(self, series: nw.Series[Any]) -> Array:
-        """Return values as float64, NaN where missing."""
+    def numbers(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the values in a frame as float64, NaN where missing."""
+        native = frame.to_native()
+        if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) == "double":
+            return _arrow_numbers(native.column(self.name))  # the short way: most of what tables hold
+        series = frame[self.name]
         if self.kind == "date":
             return days(series)
-        if series.dtype == nw.Float64 and series.implementation.is_pyarrow():
-            return _arrow_numbers(series.to_native())
         try:
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         except Exception:
@@ -66,8 +68,11 @@ class Column:
                 f"column {self.name!r} holds {series.dtype}, the model was fitted to numbers there"
             ) from None
 
-    def codes(self, series: nw.Series[Any]) -> Codes:
+    def codes(self, frame: nw.DataFrame[Any]) -> Codes:
         """Return the place of each value among the levels, ABSENT where missing, UNKNOWN for other levels."""
+        series = frame[self.name]
+        if series.dtype.is_numeric() and all(isinstance(level, int | float) for level in self.levels):
+            return _number_codes(self.numbers(frame), self.levels)
         known = {level: i for i, level in enumerate(self.levels)}
         values = series.unique().to_list()
         place = {value: known.get(plain(value), UNKNOWN) for value in values if not is_missing(value)}
@@ -125,6 +130,24 @@ def learn_category(name: str, counts: dict[Any, int], order: list[Any] | None = 
 
 def _rank(level: Any) -> tuple[bool, Any]:
     return isinstance(level, str), level
+
+
+def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
+    """Return the places of numbers among levels that are numbers, in any order."""
+    order = np.argsort(levels, kind="stable")
+    known = np.asarray(levels, dtype=np.float64)[order]
+    low = known[0]
+    if np.array_equal(known, low + np.arange(len(known))):  # whole numbers without gaps
+        with np.errstate(invalid="ignore"):
+            at = (values - low).astype(np.intp)
+        at[(at < 0) | (at >= len(known))] = 0
+    else:
+        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    codes = order[at]
+    odd = known[at] != values
+    if odd.any():
+        codes[odd] = np.where(np.isnan(values[odd]), ABSENT, UNKNOWN)
+    return codes
 
 
 def _arrow_numbers(column: Any) -> Array:

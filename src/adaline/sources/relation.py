@@ -1,7 +1,7 @@
 """A table that can be read again and again by DuckDB: files, a query, a database, a frame.
 
-Plain Parquet files are decoded by Arrow instead, a row group a thread: half the processor time of going through a query
-(60 million rows of 20 columns: 3.8 s against 5.0 s on two cores, where a query that adds up the columns takes 3.7 s).
+Plain Parquet files are decoded by Arrow instead, a row group a thread, from a map of the file: 60 million rows of 20
+columns take 2.7 s on two cores, where DuckDB's own sum of the columns takes 3.7 s, and its stream of batches 5.0 s.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adaline.sources.threads import threads
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?")
 WHOLE_SAMPLE = 2**26  # bytes of text up to which all of it is looked at to find the types of its columns
-ROW_GROUP_BYTES = 2**25  # numbers of a row group beyond which its bytes are read piece by piece
+ROW_GROUP_BYTES = 2**25  # of the numbers in a row group, beyond which it is decoded piece by piece
 
 Run = Callable[[], Iterator[Any]]
 Runs = Iterator[tuple[int, Run]]
@@ -179,17 +179,17 @@ class Relation:
 
 
 def _row_group(name: str, meta: Any, group: int, columns: list[str], size: int) -> Iterator[Any]:
-    """Decode one row group, in pieces where it is large."""
+    """Decode one row group, in pieces where it is large; the file is mapped only while that lasts."""
+    import pyarrow as pa
     from pyarrow import parquet
 
-    rows = meta.row_group(group).num_rows
-    large = 8 * rows * len(columns) > ROW_GROUP_BYTES
-    with _Reporting(name):
-        file = parquet.ParquetFile(name, metadata=meta, pre_buffer=False, buffer_size=2**20 if large else 0)
-        if not large:
+    large = 8 * meta.row_group(group).num_rows * len(columns) > ROW_GROUP_BYTES
+    with _Reporting(name), pa.memory_map(name) as mapped:
+        file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False)
+        if large:
+            yield from file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
+        else:
             yield file.read_row_group(group, columns=columns, use_threads=False)
-            return
-    yield from _reported(file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False), name)
 
 
 def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:

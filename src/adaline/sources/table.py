@@ -206,7 +206,7 @@ class TableSource(Source):
         column = Column(name, "category", tuple(plain(label) for label in classes))
 
         def places(frame: nw.DataFrame[Any], first: int) -> Array:
-            codes = column.codes(frame[name])
+            codes = column.codes(frame)
             if (codes == ABSENT).any():
                 raise MissingValues(f"the target {name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
             if (codes == UNKNOWN).any():
@@ -281,7 +281,7 @@ class TableSource(Source):
     def _block(self, frame: nw.DataFrame[Any], first: int) -> Block:
         weight = None
         if self.wish.weight is not None:
-            weight = Column(self.wish.weight, "number").numbers(frame[self.wish.weight])
+            weight = Column(self.wish.weight, "number").numbers(frame)
             if not (np.isfinite(weight) & (weight >= 0)).all():
                 row = int((~(np.isfinite(weight) & (weight >= 0))).argmax())
                 raise InvalidData(
@@ -301,7 +301,7 @@ class TableSource(Source):
                         f"the target {name!r} holds {self.relation.schema[name]}, not numbers. A regression needs "
                         "numbers as targets; use a classifier"
                     )
-                columns[name] = Column(name, "number").numbers(frame[name])
+                columns[name] = Column(name, "number").numbers(frame)
                 if np.isnan(columns[name]).any():
                     raise MissingValues(f"the target {name!r} has missing values")
             out[:, k] = columns[wanted] if wanted in columns else evaluate(wanted, columns)
