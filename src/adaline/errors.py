@@ -13,6 +13,10 @@ class MissingValues(InvalidData):
     """Values are missing, and no policy says what to do about them."""
 
 
+class UnknownLabel(InvalidData):
+    """A row has a label that is not among the classes."""
+
+
 class UnreadableTable(AdalineError, OSError):
     """A file, database or query cannot be read as a table."""
 

@@ -143,7 +143,7 @@ def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
         at[(at < 0) | (at >= len(known))] = 0
     else:
         at = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    codes = order[at]
+    codes: Codes = order[at]
     odd = known[at] != values
     if odd.any():
         codes[odd] = np.where(np.isnan(values[odd]), ABSENT, UNKNOWN)

@@ -39,7 +39,7 @@ SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the t
 def is_wide(source: Source) -> bool:
     """Whether the D x D Gram matrix should not exist."""
     d = source.shape.features
-    return (d > source.n_rows and d > WIDE_COLUMNS) or not gram_fits(source)
+    return (d > WIDE_COLUMNS and d > source.n_rows) or not gram_fits(source)
 
 
 def gram_fits(source: Source) -> bool:

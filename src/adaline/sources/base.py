@@ -120,8 +120,8 @@ class Source(ABC):
             for block in read():
                 yield block.packed()
 
-    def labels(self) -> NDArray[Any]:
-        """Return the different targets, sorted: the classes."""
+    def labels(self, guess: bool = False) -> NDArray[Any]:
+        """Return the different targets, sorted; with `guess` those of some rows, where that saves a pass."""
         return np.unique(self.target()[:, 0])
 
     def encoded(self, classes: NDArray[Any]) -> Source:

@@ -20,7 +20,7 @@ from adaline.sources.files import check_header, expanded, file_format
 from adaline.sources.sql import QUERY, quoted, text, the_table
 from adaline.sources.threads import threads
 
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "?")
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
 WHOLE_SAMPLE = 2**26  # bytes of text up to which all of it is looked at to find the types of its columns
 ROW_GROUP_BYTES = 2**25  # of the numbers in a row group, beyond which it is decoded piece by piece
 
@@ -158,9 +158,16 @@ class Relation:
         else:
             for name in self.files:
                 check_header(name)
-            whole = "-1" if self.size() <= WHOLE_SAMPLE else "204800"
-            words = "[" + ", ".join(map(text, MISSING_WORDS)) + "]"
-            self.sql = f"read_csv({listed}, header=true, nullstr={words}, sample_size={whole})"
+            self.sql = f"read_csv({listed}, {self._dialect()})"
+
+    def _dialect(self) -> str:
+        """Return how the first file is written and what its columns hold, found once, as arguments of read_csv."""
+        words = "nullstr=[" + ", ".join(map(text, MISSING_WORDS)) + "]"
+        sample = "-1" if self.size() <= WHOLE_SAMPLE else "20480"
+        first = text(self.files[0])
+        found = self.rows(f"SELECT Prompt FROM sniff_csv({first}, header=true, {words}, sample_size={sample})")[0][0]
+        dialect = str(found).removeprefix(f"FROM read_csv({first}, ").removesuffix(");")
+        return dialect if "nullstr=" in dialect else f"{dialect}, {words}"
 
     def _attach(self, name: str, kind: str, table: str | None) -> None:
         if kind == "sqlite":

@@ -15,7 +15,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding, Column
 from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
-from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
+from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Outer, Reader, Source, block_rows
 from adaline.sources.learning import Wish, check_column, kept, learn, missing_message, target_columns
@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 
 KEPT = 2**23  # numbers of a table that are kept in memory, so that it is read once
 MOST_CLASSES = 1000
+GUESS = 2**15  # rows of a text file in which labels are looked for first
 TEXTS = ("text", "category")
 
 ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
@@ -177,8 +178,11 @@ class TableSource(Source):
         """Return the same rows where target k, a class index, becomes values[k]."""
         return self._derived(lambda t: values[t[:, 0].astype(np.intp)], values)
 
-    def labels(self) -> NDArray[Any]:
-        """Return the different values of the target, sorted; refuse fractions and too many of them."""
+    def labels(self, guess: bool = False) -> NDArray[Any]:
+        """Return the different values of the target, sorted; refuse fractions and too many of them.
+
+        Large text files cost a pass for that: with `guess` their first rows are looked at.
+        """
         if self._encoded is not None:
             return self._encoded[0]
         if len(self.targets) != 1:
@@ -187,6 +191,8 @@ class TableSource(Source):
         if name not in self.relation.schema:
             raise InvalidData(f"a classifier needs a column as target, not the expression {name!r}")
         table, value = self.relation.sql, self.relation.value(name)
+        if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
+            table = f"(SELECT * FROM {table} LIMIT {GUESS})"
         rows = self.relation.rows(f"SELECT DISTINCT {value} FROM {table} WHERE {self.where} LIMIT {MOST_CLASSES + 1}")
         found = [plain(row[0]) for row in rows if not is_missing(row[0])]
         if len(found) < len(rows) and self.wish.missing == "error":
@@ -211,7 +217,7 @@ class TableSource(Source):
                 raise MissingValues(f"the target {name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
             if (codes == UNKNOWN).any():
                 label = frame[name].to_list()[int((codes == UNKNOWN).argmax())]
-                raise InvalidData(f"label '{label}' is not among the classes {list(column.levels)}")
+                raise UnknownLabel(f"label '{label}' is not among the classes {list(column.levels)}")
             return codes.astype(np.float64)[:, None]
 
         out = self._like(places, 1).keep()

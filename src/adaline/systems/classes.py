@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter, UnsafeForget
+from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.results import Certificate, Status
 from adaline.solvers.choose import GRAM_BYTES
@@ -44,9 +44,14 @@ NONE = certificate(
 
 
 class Labelled(NamedTuple):
-    """Rows with labels: the classes found, and the source of the rows with the places of their labels in classes."""
+    """Rows with labels.
+
+    classes : the classes, or those of some rows where finding all costs a pass; `all_classes` finds all.
+    encoded : the source of the rows with the places of their labels among classes given.
+    """
 
     classes: Labels
+    all_classes: Callable[[], Labels]
     encoded: Callable[[Labels], Source]
 
 
@@ -76,13 +81,11 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         start = perf_counter()
         self._check_parameters()
         given = self._open(X, y, sample_weight, reset=True)
-        self.classes_ = given.classes
+        self.classes_, source, self._sums = self._gathered(given, lambda classes: classes)
         if len(self.classes_) < 2:
             raise InvalidData(
                 f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
             )
-        source = given.encoded(self.classes_)
-        self._sums = self._collect(source)
         self._finish(source, start)
         return self
 
@@ -95,15 +98,18 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
             self._check_parameters()
         given = self._open(X, y, sample_weight, reset=first)
         known = [] if first else [self.classes_]
-        union = all_classes(given.classes, *known, *([] if classes is None else [np.asarray(classes)]))
-        if classes is not None and len(all_classes(np.asarray(classes), *known)) < len(union):
-            raise InvalidData(f"y has labels that are not among the classes {list(np.asarray(classes))}")
-        before = None if first else self._arranged(self.classes_, union)
-        self.classes_ = union
-        total = self._collect(given.encoded(union))
-        if before is not None:
-            total.merge(before)
-        self._sums = total
+        named = [] if classes is None else [np.asarray(classes)]
+
+        def union(found: Labels) -> Labels:
+            every = all_classes(found, *known, *named)
+            if named and len(all_classes(*named, *known)) < len(every):
+                raise InvalidData(f"y has labels that are not among the classes {list(named[0])}")
+            return every
+
+        every, _, total = self._gathered(given, union)
+        if not first:
+            total.merge(self._arranged(self.classes_, every))
+        self.classes_, self._sums = every, total
         self._finish(None, start)
         return self
 
@@ -132,7 +138,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
         start = perf_counter()
         check_is_fitted(self, "classes_")
-        gone = self._collect(self._open(X, y, sample_weight, reset=False).encoded(self.classes_))
+        gone = self._collect(self._open(X, y, sample_weight, reset=False).encoded(self.classes_), len(self.classes_))
         held = self._sums
         if (gone.weights > held.weights * (1 + 1e-12)).any() or gone.rows > held.rows:
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
@@ -184,7 +190,11 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         """Return the classes that rows have, and their source once it is known which classes there are in all."""
         if isinstance(X, Source):
             source = open_rows(self, X, y, sample_weight, reset=reset)
-            return Labelled(source.labels(), lambda classes: self._checked(source.encoded(classes), len(classes)))
+            return Labelled(
+                source.labels(guess=True),
+                source.labels,
+                lambda classes: self._checked(source.encoded(classes), len(classes)),
+            )
         rows = read_rows(self, X, reset=reset)
         labels: Labels = read_labels(y)
         if labels.shape[0] != rows.shape[0]:
@@ -198,7 +208,7 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
             places = codes if classes is found else encode(labels, classes)[1]
             return self._source(rows, places, sample_weight, len(classes))
 
-        return Labelled(found, encoded)
+        return Labelled(found, lambda: found, encoded)
 
     def _source(self, rows: Any, codes: Any, sample_weight: Any, classes: int) -> Source:
         names = getattr(self, "feature_names_in_", None)
@@ -218,8 +228,19 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         self._like = source.like()
         return source
 
-    def _collect(self, source: Source) -> ClassMoments:
-        sums = source.sum(ClassMoments, classes=len(self.classes_), centred=not source.sparse)
+    def _gathered(self, given: Labelled, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
+        """Return all classes, the rows with their places among them, and the sums."""
+        classes = union(given.classes)
+        try:
+            source = given.encoded(classes)
+            return classes, source, self._collect(source, len(classes))
+        except UnknownLabel:  # the rows looked at did not show all labels
+            classes = union(given.all_classes())
+            source = given.encoded(classes)
+            return classes, source, self._collect(source, len(classes))
+
+    def _collect(self, source: Source, classes: int) -> ClassMoments:
+        sums = source.sum(ClassMoments, classes=classes, centred=not source.sparse)
         if not sums.finite:
             source.refuse_nonfinite()
         return sums.about_means()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import column_or_1d
 
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, UnknownLabel
 from adaline.namespaces import host, is_device, namespace
 
 Labels = NDArray[Any]
@@ -54,7 +54,7 @@ def _places(found: Labels, classes: Labels) -> Codes:
     place = np.searchsorted(classes, found)
     unknown = (place == len(classes)) | (classes[np.minimum(place, len(classes) - 1)] != found)
     if unknown.any():
-        raise InvalidData(f"label '{found[unknown][0]}' is not among the classes {classes.tolist()}")
+        raise UnknownLabel(f"label '{found[unknown][0]}' is not among the classes {classes.tolist()}")
     return place
 
 
