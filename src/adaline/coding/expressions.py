@@ -42,45 +42,54 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
+Function = Callable[[Mapping[str, Array]], Any]
+
+
 def names_in(text: str) -> list[str]:
-    """Return the columns that an expression reads, in order, each once."""
-    tree, back = _parsed(text)
-    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
-    return list(dict.fromkeys(back.get(node.id, node.id) for node in found))
+    """Return the columns that an expression reads, in order, each once; refuse what is not an expression."""
+    return list(dict.fromkeys(_compiled(text)[0]))
 
 
 def evaluate(text: str, columns: Mapping[str, Array]) -> Array:
     """Return the value of an expression for all rows."""
-    tree, back = _parsed(text)
     with np.errstate(all="ignore"):  # what is not finite is refused by who sums it up
-        return np.asarray(_value(tree, columns, back, text), dtype=np.float64)
-
-
-def _value(node: ast.expr, columns: Mapping[str, Array], back: Mapping[str, str], text: str) -> Any:
-    match node:
-        case ast.Name(id=name):
-            return columns[back.get(name, name)]
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            return OPERATORS[type(op)](_value(left, columns, back, text), _value(right, columns, back, text))
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
-            value = _value(operand, columns, back, text)
-            return -value if isinstance(op, ast.USub) else value
-        case ast.Call(func=ast.Name(id=name), args=[only], keywords=[]) if name in FUNCTIONS:
-            return FUNCTIONS[name](_value(only, columns, back, text))
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=[only], keywords=[]) if (
-            name in FUNCTIONS
-        ):
-            return FUNCTIONS[name](_value(only, columns, back, text))
-    raise InvalidParameter(
-        f"cannot read {ast.unparse(node)!r} in the formula's {text!r}: there are columns, numbers, + - * / **, "
-        f"C(column) and {', '.join(FUNCTIONS)}"
-    )
+        return np.asarray(_compiled(text)[1](columns), dtype=np.float64)
 
 
 @cache
+def _compiled(text: str) -> tuple[tuple[str, ...], Function]:
+    """Return the columns of an expression, and a function from columns to its value."""
+    tree, back = _parsed(text)
+    names: list[str] = []
+
+    def build(node: ast.expr) -> Function:
+        match node:
+            case ast.Name(id=word):
+                name = back.get(word, word)
+                names.append(name)
+                return lambda columns: columns[name]
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                return lambda columns: float(value)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                one, other, apply = build(left), build(right), OPERATORS[type(op)]
+                return lambda columns: apply(one(columns), other(columns))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                plus = build(operand)
+                return lambda columns: -plus(columns)
+            case ast.Call(func=ast.Name(id=name), args=[only], keywords=[]) if name in FUNCTIONS:
+                inner, function = build(only), FUNCTIONS[name]
+                return lambda columns: function(inner(columns))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=args, keywords=[]):
+                return build(ast.Call(func=ast.Name(id=name), args=args, keywords=[]))
+        raise InvalidParameter(
+            f"cannot read {ast.unparse(node)!r} in the formula's {text!r}: there are columns, numbers, + - * / **, "
+            f"C(column) and {', '.join(FUNCTIONS)}"
+        )
+
+    function = build(tree)
+    return tuple(names), function
+
+
 def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
     """Return the tree, and the names that stood between backquotes by the words that replaced them."""
     back: dict[str, str] = {}

@@ -40,21 +40,24 @@ def read_formula(text: str, categories: Collection[str], known: Collection[str])
         left, right = list(parsed.lhs), list(parsed.rhs)
     except AttributeError:
         raise InvalidParameter(f"the formula {text!r} has no target: write it as 'target ~ columns'") from None
-    except (FormulaicError, ValueError, TypeError, RecursionError) as error:
+    except (FormulaicError, SyntaxError, ValueError, TypeError, RecursionError) as error:
         first = str(error).strip().splitlines()
         raise InvalidParameter(f"cannot read the formula {text!r}: {first[0] if first else 'syntax'}") from None
     if len(left) != 1 or len(left[0].factors) != 1:
         raise InvalidParameter(f"the formula {text!r} must have one target on its left-hand side")
     target = left[0].factors[0].expr
-    terms = [Term(tuple(_factor(f.expr, categories) for f in term.factors)) for term in right if str(term) != "1"]
+    terms = [Term(tuple(_factor(f, categories) for f in term.factors)) for term in right if str(term) != "1"]
     formula = Formula(target, tuple(term for term in terms if term.factors), any(str(term) == "1" for term in right))
-    for name in [*names_in(target), *formula.columns()]:
+    for name in [*([target] if target in known else names_in(target)), *formula.columns()]:
         if name not in known:
             raise InvalidParameter(f"the formula names {name!r}, and there is no such column; {_offer(known)}")
     return formula
 
 
-def _factor(text: str, categories: Collection[str]) -> Factor:
+def _factor(parsed: Any, categories: Collection[str]) -> Factor:
+    text = str(parsed.expr)
+    if parsed.eval_method.value == "lookup":
+        return Factor(text, text, category=text in categories)
     match = CATEGORY.fullmatch(text)
     if match:
         return Factor(text, match.group(1), category=True)
@@ -64,8 +67,6 @@ def _factor(text: str, categories: Collection[str]) -> Factor:
             "by categories={'column': [...]}"
         )
     names = names_in(text)
-    if names == [text.strip("`")]:
-        return Factor(names[0], names[0], category=names[0] in categories)
     for name in names:
         if name in categories:
             raise InvalidParameter(f"column {name!r} is not a number, so {text!r} means nothing; use C({name})")

@@ -111,6 +111,7 @@ def learn(relation: Relation, wish: Wish) -> Coding:
     kinds = {name: "category" if name in named else relation.kind(name) for name in relation.schema}
     terms: tuple[Term, ...] | None = None
     targets, intercept = wish.targets, True
+    twice: list[str] = []
     if wish.formula is not None:
         formula = read_formula(
             wish.formula, [n for n, kind in kinds.items() if kind in ("text", "category")], list(relation.schema)
@@ -118,9 +119,11 @@ def learn(relation: Relation, wish: Wish) -> Coding:
         targets, intercept = (formula.target,), formula.intercept
         features = formula.columns()
         terms = without_repetition(formula.terms, intercept)
-        for factor in (factor for term in terms for factor in term.factors):
-            if factor.category and factor.column is not None:
-                kinds[factor.column] = "category"
+        factors = [factor for term in terms for factor in term.factors]
+        levels = {factor.column for factor in factors if factor.category}
+        numbers = {name for f in factors if not f.category for name in ([f.column] if f.column else names_in(f.text))}
+        twice = [name for name in features if name in levels and name in numbers]
+        kinds |= {name: "category" for name in features if name in levels and name not in numbers}
     elif wish.features is not None:
         features = list(wish.features)
     else:
@@ -134,6 +137,8 @@ def learn(relation: Relation, wish: Wish) -> Coding:
     _refuse_prose(relation, texts)
     kinds |= dict.fromkeys(texts, "category")
     columns = _columns(relation, wish, targets, features, kinds, named)
+    if twice:
+        columns += _columns(relation, wish, targets, twice, dict.fromkeys(twice, "category"), named)
     return Coding(
         columns,
         plain_terms(columns) if terms is None else terms,
@@ -209,7 +214,8 @@ def _columns(
             out.append(Column(name, kinds[name], mean=math.nan if mean is None else float(mean), gaps=marked))
             continue
         if gaps[name] and wish.missing == "error":
-            raise MissingValues(missing_message(relation, features))
+            beside = [column for wanted in targets for column in target_columns(relation, wanted)]
+            raise MissingValues(missing_message(relation, [*beside, *features]))
         counts_of = dict(found[name] or {})
         if not counts_of:
             raise MissingValues(f"column {name!r} has no values at all; leave it out")

@@ -24,7 +24,7 @@ from adaline.systems.attempt import attempt
 from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labels import Labels, all_classes, encode, read_labels
 from adaline.systems.reading import open_rows, read_rows, read_weights, source_of
-from adaline.systems.streaming import by_blocks, coded, own_targets
+from adaline.systems.streaming import ScoredOnSources, by_blocks
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class Labelled(NamedTuple):
     encoded: Callable[[Labels], Source]
 
 
-class ClassSystem(ClassifierMixin, BaseEstimator):
+class ClassSystem(ScoredOnSources, ClassifierMixin, BaseEstimator):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -161,12 +161,6 @@ class ClassSystem(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of rows X whose label y is predicted, or of those of a source."""
-        if isinstance(X, Source):
-            y, sample_weight = own_targets(coded(self, X))
-        return float(super().score(X, y, sample_weight))
 
     def _scores(self, x: Any) -> Array:
         """Return discriminants, (n, 1) for two classes or (n, K), on the host."""

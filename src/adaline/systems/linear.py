@@ -26,14 +26,14 @@ from adaline.systems.attempt import attempt
 from adaline.systems.explaining import Explaining
 from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import open_rows, read_rows
-from adaline.systems.streaming import by_blocks, coded, own_targets
+from adaline.systems.streaming import ScoredOnSources, by_blocks
 
 Array = NDArray[np.float64]
 
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
 
 
-class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -173,12 +173,6 @@ class LinearSystem(Explaining, MultiOutputMixin, RegressorMixin, BaseEstimator):
         half = self._reach(x, interval == "prediction", level)
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 of the predictions for rows X and targets y, or for those of a source."""
-        if isinstance(X, Source):
-            y, sample_weight = own_targets(coded(self, X))
-        return float(super().score(X, y, sample_weight))
 
     def _is_wide(self, source: Source) -> bool:
         """Whether to do without a D x D matrix."""

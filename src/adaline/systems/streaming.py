@@ -84,9 +84,13 @@ def check_intercept(system: Any, coding: Coding) -> None:
         )
 
 
-def own_targets(source: Source) -> tuple[NDArray[Any], Array | None]:
-    """Return the targets as they were given, and the weights, to score predictions by."""
-    if isinstance(source, TableSource):
-        return source.target_values(), source.weight
-    t = source.target()
-    return (t[:, 0] if source.flat else t), source.weight
+class ScoredOnSources:
+    """Lets `score` take a source, which brings its own targets and weights."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 (regressions) or the share of labels predicted (classifiers) for rows X and y, or a source."""
+        if isinstance(X, Source):
+            source = coded(self, X)
+            t = source.target_values() if isinstance(source, TableSource) else source.target()
+            y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.weight
+        return float(super().score(X, y, sample_weight))  # type: ignore[misc]

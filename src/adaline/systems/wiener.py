@@ -27,7 +27,7 @@ from adaline.systems.attempt import attempt
 from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import open_rows, read_rows, read_targets, read_weights
 from adaline.systems.recording import Recording
-from adaline.systems.streaming import CodedRows, coded
+from adaline.systems.streaming import CodedRows, ScoredOnSources, coded
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Filtered(NamedTuple):
     error: Array
 
 
-class WienerFilter(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
 
     u_n holds the last samples of the input, u_n = [x_(n-delay), x_(n-delay-1), ..., x_(n-delay-taps+1)], all taps of

@@ -1,0 +1,130 @@
+"""Formulas mean what they mean in statsmodels (patsy), and run nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+
+from adaline import LinearRegression, open_table
+from adaline.coding.expressions import FUNCTIONS, evaluate, names_in
+from adaline.errors import AdalineError, InvalidParameter
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    n = 400
+    out = pd.DataFrame({"x": rng.normal(size=n), "z": rng.uniform(1, 3, size=n), "k": rng.integers(0, 4, size=n)})
+    out["a"] = rng.choice(["p", "q", "r"], size=n)
+    out["b"] = rng.choice(["no", "yes"], size=n)
+    out["y"] = out.x + out.z**2 + (out.a == "q") * out.x + (out.b == "yes") + rng.normal(size=n)
+    out["two words"] = rng.normal(size=n)
+    return out
+
+
+FORMULAS = [
+    "y ~ x",
+    "y ~ x + z",
+    "y ~ a",
+    "y ~ a + b",
+    "y ~ C(k)",
+    "y ~ k + C(k)",
+    "y ~ x + C(k) + x:z",
+    "y ~ a:b",
+    "y ~ a + a:b",
+    "y ~ a * b",
+    "y ~ a:x",
+    "y ~ a * x",
+    "y ~ x + a:x",
+    "y ~ a:b:x",
+    "y ~ a * b * x",
+    "y ~ (a + b + x) ** 2",
+    "y ~ 0 + a",
+    "y ~ a - 1",
+    "y ~ 0 + a:b",
+    "y ~ 0 + x + a",
+    "y ~ 0 + a + b",
+    "y ~ 0 + a:x",
+    "y ~ np.log(z) + I(x ** 2)",
+    "y ~ np.sqrt(z) * a",
+    "np.log(z) ~ x + a",
+    "y ~ I(x + z) + I(x / z)",
+    "y ~ a / x",
+    "y ~ x*z*C(k) - x:z:C(k)",
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_formulas_equal_statsmodels(formula: str, frame: pd.DataFrame) -> None:
+    theirs = smf.ols(formula, frame).fit()
+    source = open_table(frame, formula=formula)
+    ours = LinearRegression(fit_intercept=source.coding.intercept).fit(source)
+    mine = dict(zip(ours.feature_names_in_, ours.coef_, strict=True))
+    if source.coding.intercept:
+        mine["Intercept"] = ours.intercept_
+    assert len(mine) == len(theirs.params)
+    np.testing.assert_allclose(ours.predict(source), theirs.fittedvalues, rtol=1e-9, atol=1e-9)
+    shared = [name for name in mine if name in theirs.params.index]
+    assert shared or ":" in formula or "I(" in formula
+    if set(shared) == set(mine):  # the same columns, not only the same space
+        for name in shared:
+            assert mine[name] == pytest.approx(theirs.params[name], rel=1e-8, abs=1e-9)
+
+
+def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
+    source = open_table(frame, formula="y ~ a * log(z) + I(x**2) + `two words`")
+    model = LinearRegression().fit(source)
+    assert model.feature_names_in_.tolist()[-1] != "`two words`"
+    np.testing.assert_allclose(model.predict(frame[50:60]), model.predict(frame)[50:60], rtol=1e-13)
+    np.testing.assert_allclose(model.predict(open_table(frame[50:60])), model.predict(frame)[50:60], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ nothing", "'nothing', and there is no such column; there are: x, z"),
+        ("x + z", "no target"),
+        ("y ~ I(a**2)", "column 'a' is not a number"),
+        ("y ~ poly(x, 2)", r"cannot read 'poly\(x, 2\)'"),
+        ("y ~ C(a, Treatment('q'))", "C takes a column alone"),
+        ("y ~ (x", "cannot read the formula"),
+        ("y ~ __import__('os').system('true')", "cannot read"),
+        ("y ~ I(x.__class__)", "cannot read"),
+        ("y ~ I(open('f'))", "cannot read|no such column"),
+        ("y + x ~ z", "one target"),
+        ("y ~ I([i for i in x])", "cannot read|no such column"),
+        ("y ~ log(x, 2)", "cannot read"),
+        ("y ~ I(lambda: 1)", "cannot read"),
+    ],
+)
+def test_what_formulas_cannot_say(formula: str, message: str, frame: pd.DataFrame) -> None:
+    with pytest.raises(AdalineError, match=message) as caught:
+        LinearRegression().fit(open_table(frame, formula=formula))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_formula_without_constant_needs_a_system_without(frame: pd.DataFrame) -> None:
+    with pytest.raises(InvalidParameter, match="fit_intercept=False"):
+        LinearRegression().fit(open_table(frame, formula="y ~ 0 + x"))
+
+
+def test_a_formula_stands_alone(frame: pd.DataFrame) -> None:
+    with pytest.raises(InvalidParameter, match="neither target= nor features="):
+        open_table(frame, target="y", formula="y ~ x")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_are_those_of_numpy(function: str) -> None:
+    values = np.array([0.5, 1.0, 2.5])
+    expected = values if function == "I" else getattr(np, function)(values)
+    np.testing.assert_array_equal(evaluate(f"{function}(x)", {"x": values}), expected)
+
+
+def test_expressions() -> None:
+    columns: dict[str, Any] = {"x": np.array([1.0, 2.0]), "a b": np.array([3.0, 4.0])}
+    np.testing.assert_array_equal(evaluate("-(x - 2) ** 2 / 4 + `a b` * 1e1", columns), [29.75, 40.0])
+    assert names_in("log(x) + `a b` - x") == ["x", "a b"]

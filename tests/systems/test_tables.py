@@ -1,0 +1,280 @@
+"""Every system of the registry learns the same from a table as from arrays, whatever the table is."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import is_classifier
+
+from adaline import open_table, set_threads
+from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
+from adaline.sources import table as table_module
+from adaline.systems import SYSTEMS
+
+NUMBERS = ("age", "income", "weight of it")
+
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+EACH = pytest.mark.parametrize("cls", SYSTEMS.values(), ids=SYSTEMS)
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    n = 700
+    out = pd.DataFrame(rng.normal(size=(n, 3)) * [1.0, 40.0, 1e-3] + [3.0, 900.0, 0.0], columns=list(NUMBERS))
+    city = rng.choice(["Bern", "Oslo", "Rome"], size=n)
+    out["city"] = city
+    out["y"] = out["age"] + 0.02 * out["income"] + (city == "Oslo") + rng.normal(size=n)
+    out["kind"] = np.where(out["y"] > out["y"].median(), "dear", "cheap")
+    out["times"] = rng.integers(1, 4, size=n).astype(float)
+    return out
+
+
+def arrays(frame: pd.DataFrame, cls: type[Any]) -> tuple[np.ndarray[Any, Any], Any]:
+    X = np.column_stack([frame[list(NUMBERS)], frame["city"] == "Oslo", frame["city"] == "Rome"]).astype(float)
+    return X, frame[target_of(cls)].to_numpy()
+
+
+def target_of(cls: type[Any]) -> str:
+    return "kind" if is_classifier(cls()) else "y"
+
+
+def as_parquet(frame: pd.DataFrame, folder: Path) -> Any:
+    frame.to_parquet(folder / "t.parquet", row_group_size=150)
+    return folder / "t.parquet"
+
+
+def as_csv(frame: pd.DataFrame, folder: Path) -> Any:
+    frame.to_csv(folder / "t.csv", index=False)
+    return str(folder / "t.csv")
+
+
+def as_gz(frame: pd.DataFrame, folder: Path) -> Any:
+    frame.to_csv(folder / "t.tsv.gz", index=False, sep="\t")
+    return folder / "t.tsv.gz"
+
+
+def as_glob(frame: pd.DataFrame, folder: Path) -> Any:
+    frame[:300].to_parquet(folder / "part-0.parquet")
+    frame[300:].to_parquet(folder / "part-1.parquet")
+    return str(folder / "part-*.parquet")
+
+
+def as_json(frame: pd.DataFrame, folder: Path) -> Any:
+    frame.to_json(folder / "t.jsonl", orient="records", lines=True, double_precision=15)
+    return folder / "t.jsonl"
+
+
+def as_query(frame: pd.DataFrame, folder: Path) -> Any:
+    return f"SELECT * FROM '{as_parquet(frame, folder)}'"
+
+
+def as_duckdb(frame: pd.DataFrame, folder: Path) -> Any:
+    with duckdb.connect(str(folder / "t.duckdb")) as connection:
+        connection.register("given", frame)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    return folder / "t.duckdb"
+
+
+def as_sqlite(frame: pd.DataFrame, folder: Path) -> Any:
+    with sqlite3.connect(folder / "t.sqlite") as connection:
+        frame.to_sql("people", connection, index=False)
+    return folder / "t.sqlite"
+
+
+FORMS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "parquet": as_parquet,
+    "csv": as_csv,
+    "tsv.gz": as_gz,
+    "glob": as_glob,
+    "query": as_query,
+    "duckdb": as_duckdb,
+    "sqlite": as_sqlite,
+    "json": as_json,
+    "pandas": lambda frame, folder: frame,
+    "polars": lambda frame, folder: pl.from_pandas(frame),
+    "arrow": lambda frame, folder: pa.Table.from_pandas(frame),
+}
+
+
+def opened(data: Any, cls: type[Any], **more: Any) -> Any:
+    return open_table(data, target=target_of(cls), features=[*NUMBERS, "city"], **more)
+
+
+def numbers_of(model: Any, X: Any) -> np.ndarray[Any, Any]:
+    """Return coefficients and decisions, or predictions, in one vector."""
+    scores = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+    coef = [np.ravel(model.intercept_), np.ravel(model.coef_)] if hasattr(model, "coef_") else []
+    return np.concatenate([*coef, np.ravel(scores)])
+
+
+def streaming(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no table be held in memory, and cut blocks small."""
+    monkeypatch.setattr(table_module, "KEPT", 0)
+    monkeypatch.setattr(table_module, "block_rows", lambda features: 128)
+
+
+def assert_close(a: Any, b: Any, rtol: float = 1e-12) -> None:
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+
+
+@EACH
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_from_every_kind_of_table(cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path) -> None:
+    X, y = arrays(frame, cls)
+    expected = cls().fit(X, y)
+    source = opened(FORMS[form](frame, tmp_path), cls)
+    model = cls().fit(source)
+    assert model.feature_names_in_.tolist() == [*NUMBERS, "city[T.Oslo]", "city[T.Rome]"]
+    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-11)
+    assert model.score(source) == pytest.approx(expected.score(X, y), abs=1e-12)
+
+
+@EACH
+@pytest.mark.parametrize("form", ["parquet", "csv", "glob", "query"])
+def test_streamed_tables_equal_those_in_memory(
+    cls: type[Any], form: str, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = FORMS[form](frame, tmp_path)
+    X, y = arrays(frame, cls)
+    expected = cls().fit(X, y)
+    streaming(monkeypatch)
+    source = opened(data, cls)
+    assert source.streamed
+    model = cls().fit(source)
+    assert_close(numbers_of(model, source), numbers_of(expected, X), 1e-10)
+
+
+@EACH
+def test_threads_change_no_bit(cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: Any) -> None:
+    streaming(monkeypatch)
+    for form in ("csv", "parquet"):
+        data = FORMS[form](frame, tmp_path)
+        found = []
+        for threads in (1, 2, 5):
+            set_threads(threads)
+            source = opened(data, cls)
+            found.append(numbers_of(cls().fit(source), source))
+        set_threads(None)
+        assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+@EACH
+def test_weights_are_a_column(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
+    X, y = arrays(frame, cls)
+    expected = cls().fit(X, y, sample_weight=frame["times"].to_numpy())
+    source = opened(as_csv(frame, tmp_path), cls, weight="times")
+    assert_close(numbers_of(cls().fit(source), source), numbers_of(expected, X), 1e-11)
+
+
+@EACH
+def test_frames_given_to_fit_are_coded_as_tables_are(cls: type[Any], frame: pd.DataFrame) -> None:
+    chosen = frame[[*NUMBERS, "city"]]
+    y = frame[target_of(cls)]
+    by_table = cls().fit(opened(frame, cls))
+    for native in (chosen, pl.from_pandas(chosen), pa.Table.from_pandas(chosen)):
+        model = cls().fit(native, y.to_numpy())
+        assert model.coding_.columns == by_table.coding_.columns
+        np.testing.assert_allclose(numbers_of(model, native), numbers_of(by_table, native), rtol=1e-11)
+    shuffled = chosen[["city", *reversed(NUMBERS)]]
+    np.testing.assert_array_equal(by_table.predict(shuffled), by_table.predict(chosen))
+
+
+@EACH
+def test_a_model_goes_on_with_another_table(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
+    if not hasattr(cls, "partial_fit"):
+        pytest.skip("does not continue")
+    X, y = arrays(frame, cls)
+    some = frame[frame["city"] != "Rome"][:40].reset_index(drop=True)
+    first, second = frame[:500], pd.concat([frame[500:]])
+    model = cls().fit(opened(as_csv(first, tmp_path), cls)).partial_fit(open_table(second, target=target_of(cls)))
+    assert_close(numbers_of(model, X), numbers_of(cls().fit(X, y), X), 1e-8)
+    if hasattr(cls, "forget") and cls.__name__ != "WienerFilter":
+        more = cls().fit(opened(frame, cls)).partial_fit(opened(some, cls)).forget(opened(some, cls))
+        assert_close(numbers_of(more, X), numbers_of(cls().fit(X, y), X), 1e-8)
+
+
+@EACH
+def test_levels_are_remembered(cls: type[Any], frame: pd.DataFrame) -> None:
+    model = cls().fit(opened(frame, cls))
+    only = frame[frame["city"] == "Rome"][:5]
+    X, _ = arrays(frame, cls)
+    rows = np.flatnonzero(frame["city"] == "Rome")[:5]
+    if cls.__name__ != "WienerFilter":
+        assert_close(numbers_of(model, only), numbers_of(model, X[rows]))
+        assert_close(numbers_of(model, open_table(only)), numbers_of(model, X[rows]))
+    strange = frame[:3].assign(city=["Rome", "Paris", "Rome"])
+    with pytest.raises(InvalidData, match=r"column 'city' has the level 'Paris' at row 1.*Bern, Oslo, Rome"):
+        model.predict(strange)
+    other = cls().fit(opened(frame, cls, unseen="other"))
+    assert np.isfinite(numbers_of(other, strange)).all()
+
+
+@EACH
+def test_missing_columns_are_named(cls: type[Any], frame: pd.DataFrame) -> None:
+    model = cls().fit(opened(frame, cls))
+    for data in (frame.drop(columns="income"), open_table(frame.drop(columns="income"))):
+        with pytest.raises(InvalidData, match="'income'"):
+            model.predict(data)
+
+
+@EACH
+def test_an_interrupt_leaves_the_model_as_it_was(
+    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = cls().fit(opened(frame, cls))
+    before = numbers_of(model, frame)
+    streaming(monkeypatch)
+    source = opened(as_csv(frame, tmp_path), cls)
+    read, seen = type(source)._block, [0]
+
+    def interrupted(self: Any, frame: Any, first: int) -> Any:
+        seen[0] += 1
+        if seen[0] == 3:
+            raise KeyboardInterrupt
+        return read(self, frame, first)
+
+    monkeypatch.setattr(type(source), "_block", interrupted)
+    for method in ("fit", "partial_fit"):
+        seen[0] = 0
+        with pytest.raises(KeyboardInterrupt):
+            getattr(model, method)(source)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(numbers_of(model, frame), before)
+
+
+@EACH
+def test_a_file_that_changes_between_passes_is_noticed(
+    cls: type[Any], frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streaming(monkeypatch)
+    data = as_csv(frame, tmp_path)
+    source = opened(data, cls)
+    cls().fit(source)
+    with open(data, "a", encoding="utf-8") as file:
+        file.write(Path(data).read_text(encoding="utf-8").splitlines()[-1] + "\n")
+    with pytest.raises(UnreadableTable, match="has changed since it was opened"):
+        cls().fit(source)
+
+
+@EACH
+def test_targets_of_the_wrong_kind_are_refused(cls: type[Any], frame: pd.DataFrame) -> None:
+    if is_classifier(cls()):
+        with pytest.raises(InvalidData, match="Unknown label type: the target 'y'"):
+            cls().fit(open_table(frame, target="y", features=list(NUMBERS)))
+    else:
+        with pytest.raises(InvalidData, match="the target 'kind' holds VARCHAR.*use a classifier"):
+            cls().fit(open_table(frame, target="kind", features=list(NUMBERS)))
+    with pytest.raises(InvalidData, match="target"):
+        cls().fit(open_table(frame[[*NUMBERS, "city"]]))
+    with pytest.raises(InvalidParameter, match="brings its own targets"):
+        cls().fit(opened(frame, cls), frame["y"])
