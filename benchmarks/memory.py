@@ -45,10 +45,10 @@ def measure(name: str, rows: int, features: int, threads: int) -> int:
     run = peer.prepare(X, y, True)
     before = psutil.Process().memory_info().rss
     run()
-    return max(0, _peak() - before)
+    return max(0, peak() - before)
 
 
-def _peak() -> int:
+def peak() -> int:
     """Largest resident memory so far, in bytes."""
     try:  # Linux: getrusage would carry over the parent's peak
         status = Path("/proc/self/status").read_text(encoding="ascii")
