@@ -121,7 +121,7 @@ def test_dates_are_explicit() -> None:
         {"day": pd.to_datetime(["2020-01-01", "2020-01-03", "2020-01-04 12:00", "2020-02-01"], format="ISO8601")}
     )
     frame["y"] = [1.0, 3.0, 4.5, 32.0]
-    with pytest.raises(InvalidData, match="'day'.*dates="):
+    with pytest.raises(InvalidData, match=r"'day'.*dates="):
         open_table(frame, target="y")
     model = LinearRegression().fit(open_table(frame, target="y", dates=["day"]))
     assert model.coef_[0] == pytest.approx(1.0, rel=1e-9)
@@ -166,7 +166,7 @@ def test_prose_is_not_a_category() -> None:
     assert not is_text(21, 100)
     assert is_text(1001, 10**9)
     frame = pd.DataFrame({"remark": [f"no. {i}" for i in range(40)], "y": np.arange(40.0)})
-    with pytest.raises(InvalidData, match="40 different texts.*categories="):
+    with pytest.raises(InvalidData, match=r"40 different texts.*categories="):
         open_table(frame, target="y")
     assert len(open_table(frame, target="y", categories=["remark"]).names) == 39
 

@@ -1,0 +1,8 @@
+"""`python -m adaline`: the command line."""
+
+import sys
+
+from adaline.faces.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

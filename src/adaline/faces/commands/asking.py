@@ -1,0 +1,54 @@
+"""What the options of a command ask for, as plain values; light, so that the command line can make them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of the data; None and () where nothing is said."""
+
+    data: str
+    table: str | None = None
+    target: str | None = None
+    features: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    weight: str | None = None
+    categories: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    missing: str | None = None
+    unseen: str = "error"
+    formula: str | None = None
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How to compare: number of folds, seed of their cut, systems by name (none: all that suit), and the task."""
+
+    folds: int = 5
+    seed: int = 0
+    systems: tuple[str, ...] = ()
+    task: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to predict: values or labels, also probabilities, or an interval of a level; and which columns to keep."""
+
+    proba: bool = False
+    interval: str | None = None
+    level: float = 0.95
+    keep: str = "all"
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    """Return the names in "a, b, c".
+
+    Examples
+    --------
+    >>> from adaline.faces.commands.asking import listed
+    >>> listed("a, b,c")
+    ('a', 'b', 'c')
+    """
+    return tuple(name for name in (part.strip() for part in (text or "").split(",")) if name)

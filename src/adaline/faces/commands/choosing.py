@@ -1,0 +1,73 @@
+"""Which system a command means, and its settings."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from adaline.errors import InvalidParameter
+from adaline.faces.commands.ending import note
+from adaline.faces.commands.opening import Opened
+from adaline.systems import SYSTEMS
+
+FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
+
+
+def chosen_system(opened: Opened, named: str | None, settings: Iterable[str]) -> Any:
+    """Return the system to fit: the one named, else the plainest for numbers or for labels."""
+    if named is None:
+        named = FOR_LABELS if opened.labels else FOR_NUMBERS
+        if opened.few:
+            note(
+                f"{opened.target} has only {opened.few} different whole numbers and is fitted as an amount; if they "
+                f"are classes, name a classifier, as in --system {FOR_LABELS}"
+            )
+    name = found_system(named)
+    return SYSTEMS[name](**read_settings(name, settings))
+
+
+def found_system(named: str) -> str:
+    """Return a system's name as the registry has it, whatever the case."""
+    names = {name.lower(): name for name in SYSTEMS}
+    if named.lower() in names:
+        return names[named.lower()]
+    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
+    meant = f" Did you mean {names[near[0]]}?" if near else ""
+    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
+
+
+def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
+    """Return constructor arguments from key=value texts; values are Python literals, or else text."""
+    known = inspect.signature(SYSTEMS[system]).parameters
+    out: dict[str, Any] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals:
+            raise InvalidParameter(f"--set wants key=value, got {text!r}")
+        if key not in known:
+            raise InvalidParameter(f"{system} has no parameter {key!r}. There are: {', '.join(known)}")
+        if key in out:
+            raise InvalidParameter(f"--set names {key} twice")
+        out[key] = _literal(value)
+    return out
+
+
+def task_of(systems: Iterable[str]) -> str | None:
+    """Return "classification" or "regression" where all systems named are of that kind, None where none is named."""
+    kinds = {"classification" if is_classifier(SYSTEMS[name]()) else "regression" for name in systems}
+    if len(kinds) > 1:
+        raise InvalidParameter("--systems names regressions and classifiers: compare one kind at a time")
+    return kinds.pop() if kinds else None
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return {"true": True, "false": False, "none": None}.get(text.strip().lower(), text.strip())

@@ -1,0 +1,138 @@
+"""How a command ends: results on stdout, notes and one line for an error on stderr, and an exit code.
+
+0    done                                2    the user can mend it: wrong option, data, model, or file
+1    a fault of adaline                  130  interrupted;  141  nobody reads the output any more
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from adaline.errors import AdalineError, InvalidParameter
+
+DONE, FAULT, MISTAKE, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
+
+QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, ImportWarning)
+OPTIONS = "target|features|weight|categories|dates|missing|unseen|formula|table|interval|level|folds|seed|systems|task"
+
+
+def note(text: str) -> None:
+    """Say something on stderr that the user should know."""
+    print(f"note: {one_line(text)}", file=sys.stderr)
+
+
+def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debug: bool = False) -> int:
+    """Do a job and return the exit code; whatever goes wrong is one line on stderr.
+
+    Parameters
+    ----------
+    job : what to do.
+    unharmed : what is true of the files if it is interrupted.
+    debug : whether a traceback precedes the line.
+    """
+    interrupts: list[int] = []
+    try:
+        with _counting(interrupts), warnings.catch_warnings():
+            warnings.simplefilter("default")
+            for kind in QUIET:
+                warnings.simplefilter("ignore", kind)
+            warnings.showwarning = _as_note
+            job()
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _say(f"interrupted; {unharmed}", INTERRUPTED)
+    except BrokenPipeError:
+        return _unread()
+    except Exception as error:
+        if interrupts:
+            return _say(f"interrupted; {unharmed}", INTERRUPTED)
+        if debug:
+            traceback.print_exc()
+        return _failed(error)
+    return DONE
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line, arguments written as the options they are here."""
+    text = " ".join(text.split()).replace(" (open_table)", "")
+    text = re.sub(rf"\b({OPTIONS})='(\w+)'", r"--\1 \2", text)
+    text = re.sub(rf"(?<![\w-])({OPTIONS})=(?![\w'\"\[])", r"--\1", text)
+    return re.sub(r"(?<![\w-])(fit_intercept|solver)=(?=['\w])", r"--set \1=", text)
+
+
+def check_output(path: Path | None, kinds: tuple[str, ...] = ()) -> None:
+    """Refuse a name that cannot be written to, before the work and not after it."""
+    if path is None:
+        return
+    folder = path.absolute().parent
+    if kinds and not path.name.lower().endswith(kinds):
+        raise InvalidParameter(f"cannot tell what to write from the name {path}: end it in {' or '.join(kinds)}")
+    if path.is_dir():
+        raise InvalidParameter(f"cannot write {path}: it is a folder")
+    if not folder.is_dir():
+        raise InvalidParameter(f"cannot write {path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InvalidParameter(f"cannot write {path}: permission denied in {folder}")
+
+
+@contextmanager
+def _counting(interrupts: list[int]) -> Iterator[None]:
+    """Note interrupts: a library that is interrupted may raise an error of its own instead of KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: Any) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _failed(error: Exception) -> int:
+    if isinstance(error, AdalineError):
+        return _say(str(error), MISTAKE)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return _say(f"{where}{error.strerror or error}", MISTAKE)
+    if isinstance(error, ImportError):
+        return _say(f"{error}; the command line needs more packages: pip install 'adaline[app]'", MISTAKE)
+    if isinstance(error, MemoryError):
+        return _say(f"out of memory: {error}. Use fewer columns.", MISTAKE)
+    what = f"{type(error).__name__}: {error}"
+    return _say(f"a fault of adaline, please report it with what --debug prints: {what}", FAULT)
+
+
+def _say(text: str, code: int) -> int:
+    try:
+        print(f"adaline: {one_line(text)}", file=sys.stderr)
+    except BrokenPipeError:
+        _unread()
+    return code
+
+
+def _unread() -> int:
+    """Let the interpreter flush into nothing at its end, as the reader is gone."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return UNREAD
+
+
+def _as_note(
+    message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: str | None = None
+) -> None:
+    note(str(message))

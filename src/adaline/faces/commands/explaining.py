@@ -1,0 +1,147 @@
+"""What a fitted model has to say: its coefficients or classes, how well it fits, and its certificate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adaline.faces.commands.showing import certificate, console, facts, number, p_value, plain, say, show
+from adaline.results import Status
+
+MOST = 40  # coefficients that are shown by default
+MOST_CLASSES = 8
+WIDE = 96  # columns of a terminal from which estimates have six digits
+
+
+def rows_of(model: Any) -> int | None:
+    """Return how many rows a model was fitted to; None where it keeps no sums."""
+    held = vars(model)
+    sums = held["_recording"].total if "_recording" in held else held.get("_sums")
+    return None if sums is None else int(sums.rows)
+
+
+def described(model: Any) -> dict[str, Any]:
+    """Return a fitted model as plain values, for JSON."""
+    coding = vars(model).get("coding_")
+    out: dict[str, Any] = {
+        "system": type(model).__name__,
+        "parameters": model.get_params(),
+        "rows": rows_of(model),
+        "target": None if coding is None else coding.target,
+        "columns": list(coding.needed) if coding is not None else None,
+        "features": [str(name) for name in vars(model).get("feature_names_in_", ())] or None,
+        "classes": vars(model).get("classes_"),
+        "intercept": vars(model).get("intercept_"),
+        "coef": vars(model).get("coef_"),
+        "certificate": certificate(model.certificate_),
+    }
+    if hasattr(model, "summary"):
+        told = model.summary().to_dict()
+        out["summary"] = {key: value for key, value in told.items() if key not in ("certificate", "title")}
+    return dict(plain(out))
+
+
+def explain(model: Any, most: int | None = None, rest: str = "") -> None:
+    """Print coefficients and certificate; no more than `most` coefficients, then `rest`, which says where they are."""
+    if hasattr(model, "summary"):
+        _summary(model.summary().to_dict(), most, rest)
+    elif "classes_" in vars(model):
+        _discriminants(model, most, rest)
+    else:
+        _taps(model, most, rest)
+    say()
+    certify(model.certificate_)
+
+
+def certify(proof: Any) -> None:
+    """Print a certificate, and what to do about it."""
+    first, *advice = str(proof).splitlines()
+    say(f"certificate: {first}", style="green" if proof.status is Status.SOLVED else "yellow")
+    for line in advice:
+        say(f"advice: {line.replace(' (see aliased_)', '')}", style="yellow")
+
+
+def _summary(told: dict[str, Any], most: int | None, rest: str) -> None:
+    targets = told["targets"]
+    tail = 50 * (1 - told["level"])
+    digits = 6 if console().width >= WIDE else 5
+    head = ["", "estimate", "std error", "t" if told["errors"] == "classical" else "z", "p"]
+    head += [f"{tail:g}%", f"{100 - tail:g}%"]
+    for entry in targets:
+        rows = [row for row in told["coefficients"] if len(targets) == 1 or row["target"] == entry["target"]]
+        if len(targets) > 1:
+            say(f"\ntarget {entry['target']}", style="bold")
+        show(head, [_coefficient(row, digits) for row in rows[:most]])
+        _more(len(rows), most, rest)
+        say()
+        say(
+            f"R² {entry['r_squared']:.6g}, adjusted {entry['adjusted_r_squared']:.6g}; residual sd "
+            f"{entry['sigma']:.6g} on {entry['freedom']:.6g} degrees of freedom"
+        )
+        p = p_value(entry["f_p_value"])
+        say(
+            f"F {entry['f_statistic']:.6g} on {entry['model_freedom']:.6g} and {entry['f_freedom']:.6g} (p {p}); "
+            f"AIC {entry['aic']:.6g}, BIC {entry['bic']:.6g}"
+        )
+    for text in told["notes"]:
+        say(f"note: {text}")
+
+
+def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
+    cells = [
+        row["name"],
+        number(row["estimate"], digits),
+        number(row["std_error"], digits),
+        number(row["statistic"], 4),
+    ]
+    return [*cells, p_value(row["p_value"]), number(row["lower"], digits), number(row["upper"], digits)]
+
+
+def _discriminants(model: Any, most: int | None, rest: str) -> None:
+    """Print the weights of a classifier, a column a class; those of two classes favour the second."""
+    held = vars(model)
+    classes = [str(label) for label in model.classes_]
+    if "coef_" not in held:
+        facts([("classes", ", ".join(classes)), ("boundaries", "quadratic: there are no linear weights to show")])
+        return
+    coef, constant = np.atleast_2d(held["coef_"]), np.ravel(held["intercept_"])
+    sides = [f"for {classes[1]}, against {classes[0]}"] if len(coef) == 1 else classes
+    names = ["intercept", *_names(model)]
+    table = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, [constant, *coef.T], strict=True)]
+    for first in range(0, len(sides), MOST_CLASSES):
+        if first:
+            say()
+        chosen = slice(first, first + MOST_CLASSES)
+        show(["", *sides[chosen]], [[row[0], *row[1:][chosen]] for row in table[:most]])
+    _more(len(table), most, rest)
+
+
+def _taps(model: Any, most: int | None, rest: str) -> None:
+    """Print the coefficients of a filter, or of anything else that is linear."""
+    coef = np.atleast_2d(vars(model)["coef_"])
+    names = model._tap_names() if hasattr(model, "_tap_names") else _names(model)
+    heads = ["coefficient"] if len(coef) == 1 else [f"target {k}" for k in range(len(coef))]
+    rows = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, coef.T, strict=True)]
+    if np.any(np.asarray(vars(model)["intercept_"]) != 0):
+        constant = np.broadcast_to(np.ravel(vars(model)["intercept_"]), (len(coef),))
+        rows.insert(0, ["intercept", *(number(float(v)) for v in constant)])
+    show(["", *heads], rows[:most])
+    _more(len(rows), most, rest)
+
+
+def _names(model: Any) -> Sequence[str]:
+    known = vars(model).get("feature_names_in_")
+    return [f"x{j}" for j in range(model.n_features_in_)] if known is None else [str(name) for name in known]
+
+
+def _more(count: int, most: int | None, rest: str) -> None:
+    if most is not None and count > most:
+        console().print(f"... and {count - most} more{rest}")
+
+
+def share(right: float) -> str:
+    """Return a share in per cent."""
+    return "-" if math.isnan(right) else f"{100 * right:.2f}%"

@@ -1,0 +1,206 @@
+"""Predictions next to the rows they were made from, batch by batch: memory does not grow with the table."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adaline import storage
+from adaline.coding import Coding, Column
+from adaline.coding.frames import plain_terms
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.faces.commands.asking import Asked, listed
+from adaline.faces.commands.ending import check_output, note
+from adaline.faces.commands.showing import print_json, say
+from adaline.faces.commands.writing import KINDS, writing
+from adaline.sources import TableSource
+from adaline.sources.learning import Wish, check_column
+from adaline.sources.relation import Relation
+from adaline.sources.sql import quoted
+from adaline.systems import SYSTEMS, WienerFilter
+from adaline.systems.streaming import CodedRows
+
+Rows = NDArray[np.bool_]
+Columns = dict[str, NDArray[Any]]
+
+BATCH = 2**15
+FILTERS = (WienerFilter,)  # an output depends on rows before it: the signal is filtered as a whole
+
+
+class Unaltered(Relation):
+    """A table whose columns keep their types, so that they can be written as they were read."""
+
+    def value(self, column: str) -> str:
+        """Return a column as SQL; only what Arrow cannot hold becomes text."""
+        kind = self.schema[column]
+        return f"CAST({quoted(column)} AS VARCHAR)" if kind.startswith(("ENUM(", "UUID")) else quoted(column)
+
+
+def predict(path: Path, data: str, table: str | None, asked: Asked, output: Path | None, as_json: bool) -> None:
+    """Predict every row of a table and write the predictions next to its columns."""
+    check_output(output, KINDS)
+    model = storage.load(path)
+    check_asked(model, asked)
+    relation = Unaltered(data, table)
+    coding = coding_of(model, relation)
+    kept = _kept(relation, asked.keep)
+    rows = missing = 0
+    with writing(output, as_json) as writer:
+        for batch, complete, found in predictions(model, relation, coding, asked):
+            names = unique(found, kept)
+            out = batch.select(kept)
+            for name, values in found.items():
+                kind = _kind(model) if name == "prediction" else pa.float64()
+                out = out.append_column(names[name], _column(values, complete, kind))
+            writer.write(out)
+            rows += len(complete)
+            missing += len(complete) - int(complete.sum())
+        if rows == 0:
+            raise InvalidData(f"{relation.title} has no rows")
+    if missing:
+        note(f"{missing:,} of {rows:,} rows have no prediction: a value that the model needs is missing there")
+    if output is not None and as_json:
+        print_json({"rows": rows, "predicted": rows - missing, "columns": list(names.values()), "saved": str(output)})
+    elif output is not None:
+        say(f"saved: {output}, {rows - missing:,} predictions")
+
+
+def predictions(model: Any, relation: Relation, coding: Coding, asked: Asked) -> Iterator[tuple[Any, Rows, Columns]]:
+    """Return batches of the table, which of their rows have all that is needed, and what is predicted for those."""
+    whole: NDArray[Any] | None = None
+    if isinstance(model, FILTERS):
+        whole = np.asarray(model.predict(TableSource(relation, Wish()).coded_by(coding, targets=False)))
+    first = 0
+    for _, run in relation.runs(list(relation.schema), "TRUE", BATCH):
+        for batch in run():
+            batch = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+            frame = nw.from_native(batch, eager_only=True)
+            complete = np.ones(len(frame), dtype=bool) if whole is not None else coding.complete(frame)
+            if whole is not None:
+                found = _named("prediction", whole[first : first + len(frame)])
+            else:
+                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), asked)
+            yield batch, complete, found
+            first += len(frame)
+
+
+def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Rows, first_row: int) -> NDArray[np.float64]:
+    """Return X of the complete rows; errors name rows as the table counts them."""
+    if complete.all():
+        return coding.code(frame, first_row)
+    if not complete.any():
+        return np.empty((0, len(coding.names)))
+    try:
+        return coding.code(frame.filter(complete.tolist()), first_row)
+    except InvalidData:
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], complete, [0]])))
+        for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            coding.code(frame[start:stop], first_row + start)
+        raise
+
+
+def check_asked(model: Any, asked: Asked) -> None:
+    """Refuse what the model cannot tell, before a row is read."""
+    name = type(model).__name__
+    if asked.proba and not hasattr(model, "predict_proba"):
+        able = ", ".join(other for other, cls in SYSTEMS.items() if hasattr(cls, "predict_proba"))
+        raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
+    if asked.interval is None:
+        return
+    if asked.interval not in ("confidence", "prediction"):
+        raise InvalidParameter(f"--interval must be confidence or prediction, got {asked.interval!r}")
+    if "interval" not in inspect.signature(model.predict).parameters:
+        able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
+        raise InvalidParameter(f"{name} gives no intervals; these do: {able}")
+    if not 0 < asked.level < 1:
+        raise InvalidParameter(f"--level must be between 0 and 1, got {asked.level:g}")
+
+
+def coding_of(model: Any, relation: Relation) -> Coding:
+    """Return how the model's columns are made from those of the table."""
+    coding: Coding | None = vars(model).get("coding_")
+    if coding is None:
+        names = vars(model).get("feature_names_in_")
+        if names is None and len(relation.schema) != model.n_features_in_:
+            raise InvalidData(
+                f"the model was fitted to {model.n_features_in_} columns without names, and {relation.title} has "
+                f"{len(relation.schema)}: give a table of just those columns, in their order"
+            )
+        columns = [Column(str(name), "number") for name in (relation.schema if names is None else names)]
+        coding = Coding(tuple(columns), plain_terms(columns))
+    absent = [name for name in coding.needed if name not in relation.schema]
+    if absent:
+        raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")
+    return coding
+
+
+def unique(wanted: Any, taken: list[str]) -> dict[str, str]:
+    """Return names for new columns that differ from those taken, by a number at the end where they must.
+
+    Examples
+    --------
+    >>> from adaline.faces.commands.predicting import unique
+    >>> unique(["prediction", "lower"], ["x", "prediction"])
+    {'prediction': 'prediction_2', 'lower': 'lower'}
+    """
+    out: dict[str, str] = {}
+    used = {name.lower() for name in taken}
+    for name in wanted:
+        new, count = name, 1
+        while new.lower() in used:
+            count += 1
+            new = f"{name}_{count}"
+        out[name] = new
+        used.add(new.lower())
+    return out
+
+
+def _answers(model: Any, x: Any, asked: Asked) -> Columns:
+    """Return what the model says about rows, column by column."""
+    if len(x) == 0:
+        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), asked)
+        return {name: values[:0] for name, values in found.items()}
+    if asked.interval is not None:
+        bands = model.predict(x, interval=asked.interval, level=asked.level)
+        parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
+        return {name: column for part in parts for name, column in part.items()}
+    out = _named("prediction", np.asarray(model.predict(x)))
+    if asked.proba:
+        shares = model.predict_proba(x)
+        out |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
+    return out
+
+
+def _named(what: str, values: NDArray[Any]) -> Columns:
+    """Return an array as a column, or its columns with a number each."""
+    return {what: values} if values.ndim == 1 else {f"{what}_{k}": column for k, column in enumerate(values.T)}
+
+
+def _column(values: NDArray[Any], complete: Rows, kind: Any) -> Any:
+    """Return predictions of the complete rows as an Arrow column of all rows, empty at the others."""
+    column = pa.array(values.tolist() if values.dtype.kind == "O" else values, kind)
+    if complete.all():
+        return column
+    return column.take(pa.array(np.cumsum(complete) - 1, mask=~complete))
+
+
+def _kind(model: Any) -> Any:
+    """Return the Arrow type of predictions, whatever rows a batch has."""
+    labels = vars(model).get("classes_")
+    return pa.float64() if labels is None else pa.array(labels.tolist()).type
+
+
+def _kept(relation: Relation, keep: str) -> list[str]:
+    if keep in ("all", "none") and keep not in relation.schema:
+        return list(relation.schema) if keep == "all" else []
+    names = list(listed(keep))
+    for name in names:
+        check_column(relation, name, "--keep")
+    return names

@@ -1,0 +1,125 @@
+"""Tables and text for a person: as wide as the terminal, and never cut where there is none."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+ENDLESS = 100_000  # columns of a page that is no terminal
+NARROWEST = 12  # columns that a text may be folded into
+
+
+def console() -> Console:
+    """Return where results go: stdout, plain and of any width where it is no terminal."""
+    return Console(width=None if sys.stdout.isatty() else ENDLESS, highlight=False, markup=False, emoji=False)
+
+
+def say(text: str = "", style: str = "") -> None:
+    """Print a line or a paragraph, wrapped at words where the terminal ends."""
+    console().print(Text(text, style=style), soft_wrap=False)
+
+
+def show(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: int = 1,
+    right_end: int | None = None,
+    styles: Mapping[int, str] | None = None,
+) -> None:
+    """Print a table; columns from `left` to `right_end` hold numbers, others text, which folds where it must."""
+    cells = [list(row) for row in rows]
+    numbers = range(left, len(head) if right_end is None else right_end)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    least = 0
+    for j, title in enumerate(head):
+        number = j in numbers
+        width = max(map(len, [title, *(row[j] for row in cells)]))
+        least += 2 + (width if number else min(width, NARROWEST))
+        table.add_column(title, justify="right" if number else "left", overflow="fold", no_wrap=number)
+    for i, row in enumerate(cells):
+        table.add_row(*map(Text, row), style=(styles or {}).get(i, ""))
+    _print(table, least)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON: numbers that are not finite become null."""
+    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return str(value)
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """Return a number as people read it; "-" where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    return f"{value:.{digits}g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def p_value(value: float) -> str:
+    """Return a probability, four digits after the point."""
+    return "-" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> None:
+    """Print names and what they stand for, one pair a line."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(Text(name), Text(value))
+    _print(table)
+
+
+def progress() -> Progress:
+    """Return a progress bar on stderr, which shows nothing where that is no terminal."""
+    screen = Console(stderr=True, highlight=False)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+
+
+def certificate(proof: Any) -> dict[str, Any]:
+    """Return a certificate as plain values."""
+    found = {name: str(v) if isinstance(v, Enum) else v for name, v in vars(proof).items()}
+    return dict(plain(found))
+
+
+def _print(table: Table, least: int = 0) -> None:
+    """Print a table without blanks at the ends of its lines, in at least so many columns."""
+    screen = console()
+    screen.width = max(screen.width, least)
+    with screen.capture() as captured:
+        screen.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
