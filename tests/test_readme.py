@@ -1,21 +1,25 @@
-"""What the README shows is what runs: every block in order, and the output of the first."""
+"""What the README shows is what runs: every block in order, every command, and what they print."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import re
+import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from adaline import LinearRegression
+from adaline import LinearRegression, datasets
+from tests.faces.command_line import Shell
 
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_the_readme_is_true() -> None:
+def test_the_readme_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = README.read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     shown = re.search(r"prints\n\n```\n(.*?)```", text, re.DOTALL)
@@ -38,11 +42,34 @@ def test_the_readme_is_true() -> None:
         "d": np.convolve(x, [0.5, -0.2, 0.1])[:2000],
     }
     printed = []
+    monkeypatch.chdir(tmp_path)
     for block in blocks:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(block, "README.md", "exec"), names)
         printed.append(out.getvalue())
-    until_certificate = [part.partition("certificate:")[0] for part in (printed[0], shown.group(1))]
+    assert printed[0] == "0.8768\n"
+    until_certificate = [part.partition("certificate:")[0] for part in (printed[1], shown.group(1))]
     assert until_certificate[0] == until_certificate[1]
     assert printed[-1].strip() == "0.988"
+
+
+def test_the_commands_print_what_the_readme_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = README.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(datasets.path("penguins"), "penguins.csv")
+    steps = re.findall(r"^\$ adaline (.*)\n((?:(?!\$ |```).*\n)*)", text, re.MULTILINE)
+    assert len(steps) == 4
+    for command, shown in steps:
+        done = Shell(capsys).good(*shlex.split(command))
+        assert without_times(done.out) == without_times(shown)
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    assert len((tmp_path / "predicted.csv").read_text(encoding="utf-8").splitlines()) == 334
+
+
+def without_times(text: str) -> list[str]:
+    """Return the lines of a text but for seconds, and for the last digits that vary from machine to machine."""
+    text = re.sub(r"gradient \S+ gap \S+ ", "", re.sub(r"[\d.e-]+ s\b", "s", text))
+    return [re.sub(r"\s+", " ", line).strip() for line in text.strip().splitlines()]

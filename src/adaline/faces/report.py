@@ -219,22 +219,26 @@ def _clipped(text: str, limit: int = 40) -> str:
 
 
 def _python(found: Comparison) -> str:
-    n, d = found.table.X.shape
-    lines = [
-        f"# pip install 'adaline[app]=={found.version}'",
-        f"# X: the {n} rows and {d} coded columns; y: the target",
-        "import adaline",
-        "from adaline.faces.compare import compare",
-        "from adaline.faces.report import write_report",
-        "from adaline.faces.table import Table",
-        "",
-        f"found = compare(Table.of(X, y, target={found.table.target!r}), folds={found.folds}, seed={found.seed})",
-        "print(found)",
-        'write_report(found, "report.html")',
-    ]
-    if found.recommended is not None:
-        label = found.recommended.label
-        lines += ["", f"model = adaline.{label if label.endswith(')') else label + '()'}.fit(X, y)"]
+    """Return the lines that fit the recommended system again: from the table, or from arrays where there was none."""
+    label = "LinearRegression" if found.recommended is None else found.recommended.label
+    system = f"adaline.{label if label.endswith(')') else label + '()'}"
+    lines = [f"# pip install 'adaline[app]=={found.version}'", "import adaline", ""]
+    if found.table.command:
+        features = [column["name"] for column in found.table.columns if column["role"] == "feature"]
+        opened = [repr(found.table.source), f"target={found.table.target!r}", f"features={features!r}"]
+        if any(column["missing"] for column in found.table.columns if column["role"] != "left out"):
+            opened.append("missing='drop'")
+        lines += ["table = adaline.open_table(", *(f"    {part}," for part in opened), ")", f"model = {system}.fit(table)"]
+    else:
+        n, d = found.table.X.shape
+        lines += [
+            f"# X: the {n} rows and {d} columns; y: the target",
+            "from adaline.faces.compare import compare",
+            "from adaline.faces.table import Table",
+            "",
+            f"print(compare(Table.of(X, y, target={found.table.target!r}), folds={found.folds}, seed={found.seed}))",
+            f"model = {system}.fit(X, y)",
+        ]
     return "\n".join(lines)
 
 

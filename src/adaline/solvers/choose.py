@@ -31,7 +31,7 @@ GRAM_BYTES = 2**29
 WIDE_COLUMNS = 512
 SMALL = 1e6  # N D below which refinement costs nothing that matters
 PROMISED_DIGITS = 10.0
-STREAMED_DIGITS = 6.0  # where a pass reads a file again: that doubles the time of the fit
+STREAMED_DIGITS = 7.0  # where a pass reads a file again: that doubles the time of the fit
 PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass to be right to 9 digits
 SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the triangle takes over
 

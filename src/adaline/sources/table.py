@@ -47,6 +47,7 @@ class TableSource(Source):
         coding: Coding | None = None,
         read_targets: ReadTargets | None = None,
         n_targets: int | None = None,
+        where: str | None = None,
         progress: bool | None = None,
     ) -> None:
         self.relation = relation
@@ -54,6 +55,7 @@ class TableSource(Source):
         self.progress = progress
         self.reads = [0]
         self._given_coding = coding
+        self._given_where = where
         self._read_targets = self._numbers if read_targets is None else read_targets
         self._n_targets = n_targets
         self._blocks: list[Block] | None = None
@@ -108,6 +110,8 @@ class TableSource(Source):
     @cached_property
     def where(self) -> str:
         """SQL for the rows that take part."""
+        if self._given_where is not None:
+            return self._given_where
         return kept(self.relation, self.wish, self.targets, self.coding.needed)
 
     @property
@@ -225,23 +229,33 @@ class TableSource(Source):
         return out
 
     def coded_by(self, coding: Coding, targets: bool = True) -> TableSource:
-        """Return this table coded as a fitted model has it; without targets only rows to predict."""
+        """Return this table coded as a fitted model has it; without targets only rows to predict.
+
+        Where it was opened with a target, the rows that take part stay the same.
+        """
         absent = [name for name in coding.needed if name not in self.relation.schema]
         if absent:
             raise InvalidData(
                 f"{self.relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}"
             )
         wish = Wish(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
+        where = self.where if self.targets else None
         if not targets:
             return TableSource(
-                self.relation, wish, coding=coding, read_targets=_no_targets, n_targets=0, progress=self.progress
+                self.relation,
+                wish,
+                coding=coding,
+                read_targets=_no_targets,
+                n_targets=0,
+                where=where,
+                progress=self.progress,
             )
         wish = replace(wish, target=self.wish.target, weight=self.wish.weight, missing=coding.missing)
         if not self.targets and coding.target is not None:
             for name in target_columns(self.relation, coding.target):
                 check_column(self.relation, name, "target")
             wish = replace(wish, target=coding.target, weight=coding.weight)
-        return TableSource(self.relation, wish, coding=coding, progress=self.progress).keep()
+        return TableSource(self.relation, wish, coding=coding, where=where, progress=self.progress).keep()
 
     def refuse_nonfinite(self) -> None:
         """Name what is missing or infinite."""
@@ -333,6 +347,7 @@ class TableSource(Source):
             coding=self.coding,
             read_targets=read_targets,
             n_targets=n_targets,
+            where=self.where,
             progress=self.progress,
         )
         out.reads, out._rows = self.reads, self._rows
