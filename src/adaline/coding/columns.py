@@ -134,17 +134,17 @@ def _rank(level: Any) -> tuple[bool, Any]:
 
 def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
     """Return the places of numbers among levels that are numbers, in any order."""
-    order = np.argsort(levels, kind="stable")
-    known = np.asarray(levels, dtype=np.float64)[order]
-    low = known[0]
-    if np.array_equal(known, low + np.arange(len(known))):  # whole numbers without gaps
-        with np.errstate(invalid="ignore"):
-            at = (values - low).astype(np.intp)
-        at[(at < 0) | (at >= len(known))] = 0
-    else:
-        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    known = np.asarray(levels, dtype=np.float64)
+    if len(values) and np.array_equal(known, known[0] + np.arange(len(known))):  # the short way: 0, 1, 2, ...
+        steps = values - known[0]
+        if steps.min() >= 0 and steps.max() < len(known):
+            places = steps.astype(np.intp)
+            if (places == steps).all():
+                return places
+    order = np.argsort(known, kind="stable")
+    at = np.minimum(np.searchsorted(known[order], values), len(known) - 1)
     codes: Codes = order[at]
-    odd = known[at] != values
+    odd = known[codes] != values
     if odd.any():
         codes[odd] = np.where(np.isnan(values[odd]), ABSENT, UNKNOWN)
     return codes
