@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from fractions import Fraction
 
@@ -14,39 +13,19 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression as ScikitRegression
 
 from adaline import LinearRegression, datasets
-from adaline.faces.compare import compare
-from adaline.faces.report import write_report
-from adaline.faces.table import Table
+from adaline.faces.cli import main as cli
 
 Array = NDArray[np.float64]
 
 
-def main() -> None:
-    """Compare systems on the weight of penguins, write report.html, count the digits of Longley's coefficients."""
-    print("How heavy is a penguin? Every system that suits, on the same folds.\n")
-    found = compare(penguins())
-    print(f"{found}\n")
+def main() -> int:
+    """Compare systems on the weight of penguins, which leaves report.html, and count digits of Longley's coefficients."""
+    print("$ adaline compare penguins --target body_mass_g", flush=True)
+    code = cli(["compare", "penguins", "--target", "body_mass_g", "-o", "report.html"])
     longley = datasets.load("longley")
-    print("Correct digits of the worst coefficient of Longley's data (1967), in rational arithmetic")
-    print(f"{digits_table(longley.X, longley.y)}\n")
-    print(f"{write_report(found, 'report.html')} written: the comparison with pictures; open it in a browser")
-
-
-def penguins() -> Table:
-    """Return the weight of the penguins and all other columns, categories as zeros and ones against the first level."""
-    rows = list(csv.DictReader(datasets.path("penguins").read_text(encoding="utf-8").splitlines()))
-    numbers = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "year")
-    names, columns = list(numbers), [np.array([float(row[name]) for row in rows]) for name in numbers]
-    origin = list(numbers)
-    for name in ("species", "island", "sex"):
-        labels = np.array([row[name] for row in rows])
-        for level in np.unique(labels)[1:]:
-            names.append(f"{name}[T.{level}]")
-            columns.append((labels == level).astype(np.float64))
-            origin.append(name)
-    mass = np.array([float(row["body_mass_g"]) for row in rows])
-    X = np.column_stack(columns)
-    return Table(X, mass, tuple(names), tuple(origin), "body_mass_g", None, len(X), source="penguins")
+    print("\nCorrect digits of the worst coefficient of Longley's data (1967), in rational arithmetic")
+    print(digits_table(longley.X, longley.y))
+    return code
 
 
 def digits_table(x: Array, y: Array) -> str:
@@ -91,4 +70,4 @@ def _digits(theta: list[float], exact: list[Fraction]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
