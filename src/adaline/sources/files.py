@@ -1,9 +1,7 @@
-"""Which files a name stands for, what kind they are, and what is wrong with text files that would be read amiss."""
+"""Which files a name stands for, and what kind they are."""
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
 import re
 from glob import glob, has_magic
@@ -19,7 +17,8 @@ def expanded(name: str) -> list[str]:
         return [name]
     if os.path.isdir(name):
         for pattern in ("**/*.parquet", "**/*.csv", "**/*.csv.gz"):
-            found = sorted(glob(os.path.join(_escaped(name), pattern), recursive=True))
+            found = sorted(glob(os.path.join(escaped(name), pattern), recursive=True))
+            found = [path for path in found if os.path.isfile(path)]
             if found:
                 return found
         raise UnreadableTable(f"the folder {name} holds no Parquet and no CSV files")
@@ -30,11 +29,14 @@ def expanded(name: str) -> list[str]:
         raise UnreadableTable(f"no file matches {name}")
     if name in datasets.names():
         return [str(datasets.path(name))]
-    raise UnreadableTable(f"there is no file {name}; bundled data sets: {', '.join(datasets.names())}")
+    if os.path.exists(name):
+        raise UnreadableTable(f"{name} is neither a file nor a folder: copy what it holds into a file first")
+    shown = name if len(name) <= 200 else f"{name[:200]}..."
+    raise UnreadableTable(f"there is no file {shown}; bundled data sets: {', '.join(datasets.names())}")
 
 
-def _escaped(name: str) -> str:
-    """Return a folder's name with nothing left to be expanded."""
+def escaped(name: str) -> str:
+    """Return a name with nothing left to be expanded, for Python's glob and for DuckDB."""
     return re.sub(r"([*?[])", r"[\1]", name)
 
 
@@ -63,27 +65,3 @@ def file_format(name: str) -> str:
         "sqlite3": "sqlite",
     }
     return kinds.get(Path(plain).suffix[1:], "text")
-
-
-def first_line(name: str) -> str:
-    """Return the line of column names, as far as it can be read here."""
-    if name.endswith(".zst"):
-        return "?"
-    try:
-        with gzip.open(name, "rb") if name.endswith(".gz") else open(name, "rb") as file:
-            line = file.readline(2**20)
-    except (OSError, EOFError) as error:
-        raise UnreadableTable(f"cannot read {name}: {error}") from None
-    return line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").rstrip("\r\n")
-
-
-def check_header(name: str) -> None:
-    """Refuse what DuckDB reads in a way that nobody means: no header, two columns of one name."""
-    line = first_line(name)
-    if not line.strip():
-        raise UnreadableTable(f"{name} is empty: there is no line with the names of the columns")
-    for separator in (",", "\t", ";", "|"):
-        names = [word.strip() for word in next(csv.reader([line], delimiter=separator))]
-        twice = [word for word in names if word and names.count(word) > 1]
-        if len(names) > 1 and twice:
-            raise UnreadableTable(f"{name} has two columns called {twice[0]!r}: rename one of them")

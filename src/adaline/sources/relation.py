@@ -9,19 +9,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-import narwhals.stable.v1 as nw
-
 from adaline.errors import InvalidParameter, UnreadableTable
 from adaline.sources import sqlite
-from adaline.sources.files import check_header, expanded, file_format
-from adaline.sources.sql import QUERY, quoted, text, the_table
+from adaline.sources.alike import arrow_kind, check_columns, check_layout
+from adaline.sources.compressed import checking, is_compressed
+from adaline.sources.files import escaped, expanded, file_format
+from adaline.sources.frame import as_arrow, as_frame, declared_levels
+from adaline.sources.reporting import Reporting, reported
+from adaline.sources.sql import QUERY, quoted, subquery, text, the_table
+from adaline.sources.text import Layout, check_names, layout, what_is_wrong
 from adaline.sources.threads import threads
 
-MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
 WHOLE_SAMPLE = 2**26  # bytes of text up to which all of it is looked at to find the types of its columns
+SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
+NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b")
 ROW_GROUP_BYTES = 2**25  # of the numbers in a row group, beyond which it is decoded piece by piece
 
 Run = Callable[[], Iterator[Any]]
@@ -37,14 +43,18 @@ class Relation:
         self.parquet = False
         self.database = "memory"
         self.frame: Any = None
-        frame = nw.from_native(data, pass_through=True, eager_only=True)
-        if isinstance(frame, nw.DataFrame):
-            self.title = "the frame"
-            self.frame = frame.to_native() if frame.implementation.is_pandas() else frame.to_arrow()
-            self.sql = "frame"
-        elif isinstance(data, str) and QUERY.match(data):
+        self.layout: Layout | None = None
+        self.date_format = ""  # of text files, where it is not that of ISO 8601
+        self.declared: dict[str, list[Any]] = {}  # categories of frames, with their levels in order
+        self._whole: Future[None] | None = None
+        frame = as_frame(data)
+        if frame is not None:
+            self.title, self.sql = "the frame", "frame"
+            self.frame, self.declared = as_arrow(frame), declared_levels(frame)
+        elif isinstance(data, str) and QUERY.match(data) and not os.path.exists(data):
             self.title = "the query"
-            self.sql = f"({data.strip().rstrip(';')})"
+            self.sql = subquery(data)
+            check_names(self.title, [str(name) for name, *_ in self.rows(f"DESCRIBE {self.sql}")])
         else:
             self._open_files(data, table)
         described = self.rows(f"DESCRIBE SELECT * FROM {self.sql}")
@@ -53,7 +63,7 @@ class Relation:
 
     def rows(self, sql: str) -> list[Any]:
         """Return the result of a query; failures as one line."""
-        with _Reporting(self.title):
+        with Reporting(self.title, self._found_wrong):
             return list(self._cursor().execute(sql).fetchall())
 
     def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
@@ -73,7 +83,7 @@ class Relation:
         """Return about how many rows there are, where that can be told without reading them."""
         if self.parquet or not self.files:
             return self.count("TRUE") if self.parquet or self.frame is not None else None
-        if any(name.endswith((".gz", ".zst")) for name in self.files):
+        if any(map(is_compressed, self.files)):
             return None
         with open(self.files[0], "rb") as file:
             head = file.read(2**20)
@@ -82,24 +92,34 @@ class Relation:
 
     def size(self) -> int:
         """Return the bytes of the files, compressed text counted eight times; 0 where there are none."""
-        return sum(os.path.getsize(name) * (8 if name.endswith((".gz", ".zst")) else 1) for name in self.files)
+        with Reporting(self.title):
+            return sum(os.path.getsize(name) * (8 if is_compressed(name) else 1) for name in self.files)
 
     def stamps(self) -> list[tuple[int, int]]:
         """Return what shows that a file was changed: sizes and times."""
-        return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.files)]
+        with Reporting(self.title):
+            return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.files)]
 
     def value(self, column: str) -> str:
-        """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, texts and enums as VARCHAR."""
+        """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, texts and enums as VARCHAR.
+
+        Dates and times are not cast where they need not be: DuckDB would read texts as the new type at once, without
+        their format and zone.
+        """
         kind, name = self.kind(column), quoted(column)
         wanted = {"text": "VARCHAR", "category": "VARCHAR", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind)
-        if wanted is None or self.schema[column] in (wanted, "FLOAT"):
+        if wanted is None or self.schema[column] in (wanted, "FLOAT", "DATE", "TIMESTAMP WITH TIME ZONE"):
+            return name
+        if column in self.declared and NUMBER.match(self.schema[column]):
             return name
         return f"CAST({name} AS {wanted})"
 
     def kind(self, column: str) -> str:
         """Return "number", "boolean", "date", "category" (declared), "text" or "other"."""
         kind = self.schema[column]
-        if re.match(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b", kind) and not kind.endswith("]"):
+        if column in self.declared:
+            return "category"
+        if NUMBER.match(kind) and not kind.endswith("]"):
             return "number"
         if re.match(r"(DATE|TIMESTAMP)", kind) and not kind.endswith("]"):
             return "date"
@@ -108,10 +128,14 @@ class Relation:
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
 
     def absent(self, column: str) -> str:
-        """Return SQL that is true where a value is missing: NULL, or NaN."""
+        """Return SQL that is true where a value is missing: NULL, or NaN.
+
+        DuckDB takes `isnan` for false in Parquet files, whose statistics leave NaN out (duckdb/duckdb#25521).
+        """
         name = quoted(column)
-        nan = f" OR isnan({name})" if self.schema[column] in ("DOUBLE", "FLOAT") else ""
-        return f"({name} IS NULL{nan})"
+        if self.schema[column] in ("DOUBLE", "FLOAT"):
+            return f"({name} IS NULL OR (NOT isfinite({name}) AND NOT isinf({name})))"
+        return f"({name} IS NULL)"
 
     def _cursor(self) -> Any:
         """Return a connection of its own for one query, so that threads do not wait for each other."""
@@ -123,16 +147,18 @@ class Relation:
 
     def _stream(self, columns: Sequence[str], where: str, size: int) -> Runs:
         chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
-        with _Reporting(self.title):
+        with Reporting(self.title, self._found_wrong):
             reader = self._cursor().sql(f"SELECT {chosen} FROM {self.sql} WHERE {where}").to_arrow_reader(4 * size)
-        for batch in _even(_reported(reader, self.title), size):
+        for batch in _even(reported(reader, self.title, self._found_wrong), size):
             yield batch.num_rows, partial(iter, [batch])
+        if self._whole is not None:
+            self._whole.result()
 
     def _row_groups(self, columns: Sequence[str], size: int) -> Runs:
         from pyarrow import parquet
 
         for name in self.files:
-            with _Reporting(name):
+            with Reporting(name):
                 meta = parquet.read_metadata(name)
             for group in range(meta.num_row_groups):
                 rows = meta.row_group(group).num_rows
@@ -140,7 +166,11 @@ class Relation:
 
     def _open_files(self, data: Any, table: str | None) -> None:
         given = [data] if isinstance(data, str | os.PathLike) else data
-        if not isinstance(given, list | tuple) or not given:
+        if (
+            not isinstance(given, list | tuple)
+            or not given
+            or not all(isinstance(one, str | os.PathLike) for one in given)
+        ):
             raise InvalidParameter(f"cannot open {type(data).__name__}: give a path, a glob, a query or a frame")
         self.files = [name for one in given for name in expanded(os.fspath(one))]
         self.title = str(given[0]) if len(given) == 1 else f"{len(given)} files"
@@ -148,26 +178,99 @@ class Relation:
         if len(kinds) > 1:
             raise UnreadableTable(f"{self.title}: files of different kinds ({', '.join(sorted(kinds))}); open one kind")
         kind = kinds.pop()
-        listed = "[" + ", ".join(map(text, self.files)) + "]"
+        listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
+        if compressed := [name for name in self.files if is_compressed(name) and kind in ("text", "json")]:
+            self._whole = checking(compressed)
         if kind == "parquet":
-            self.sql, self.parquet = f"read_parquet({listed})", True
+            self.sql, self.parquet = f"read_parquet({listed}, hive_partitioning=false)", True
+            self._check_parquet()
         elif kind == "json":
-            self.sql = f"read_json({listed}, maximum_sample_files=32)"
+            self.sql = self._json(listed)
         elif kind in ("duckdb", "sqlite"):
+            if len(self.files) > 1:
+                raise UnreadableTable(f"{self.title}: open one database at a time")
             self._attach(self.files[0], kind, table)
         else:
-            for name in self.files:
-                check_header(name)
             self.sql = f"read_csv({listed}, {self._dialect()})"
 
     def _dialect(self) -> str:
-        """Return how the first file is written and what its columns hold, found once, as arguments of read_csv."""
-        words = "nullstr=[" + ", ".join(map(text, MISSING_WORDS)) + "]"
-        sample = "-1" if self.size() <= WHOLE_SAMPLE else "20480"
-        first = text(self.files[0])
-        found = self.rows(f"SELECT Prompt FROM sniff_csv({first}, header=true, {words}, sample_size={sample})")[0][0]
-        dialect = str(found).removeprefix(f"FROM read_csv({first}, ").removesuffix(");")
-        return dialect if "nullstr=" in dialect else f"{dialect}, {words}"
+        """Return how the files are written and what the columns of the first hold, as arguments of read_csv."""
+        self.layout = layout(self.files[0])
+        for name in self.files[1:]:
+            check_layout(self.files[0], self.layout, name, layout(name))
+        words = "[" + ", ".join(map(text, MISSING_WORDS)) + "]"
+        written = (
+            f"delim={text(self.layout.separator)}, quote='\"', escape='\"', header=true, skip={self.layout.blank}, "
+            f"comment='', strict_mode=true, nullstr={words}"
+        )
+        whole = self.size() <= WHOLE_SAMPLE
+        names = "[" + ", ".join(map(text, self.layout.names)) + "]"
+        columns, days, times = self.rows(
+            f"SELECT Columns, DateFormat, TimestampFormat FROM sniff_csv({text(escaped(self.files[0]))}, {written}, "
+            f"names={names}, sample_size={-1 if whole else 20480})"
+        )[0]
+        types = [_number_type(column["type"], whole) for column in columns]
+        types = self._with_signs(types, written, whole)
+        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(self.layout.names, types, strict=True))
+        for option, form in (("dateformat", days), ("timestampformat", times)):
+            if form:
+                written += f", {option}={text(form)}"
+                self.date_format += "" if form.startswith("%Y") else form
+        return f"auto_detect=false, columns={{{listed}}}, hive_partitioning=false, {written}"
+
+    def _with_signs(self, types: list[str], written: str, whole: bool) -> list[str]:
+        """Return types where texts that are numbers but for spaces and plus signs are numbers too."""
+        assert self.layout is not None
+        names = self.layout.names
+        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(names, types, strict=True))
+        table = f"read_csv({text(escaped(self.files[0]))}, auto_detect=false, columns={{{listed}}}, {written})"
+        tried = [i for i, kind in enumerate(types) if kind == "VARCHAR"]
+        for limit in (2048, 2**62 if whole else 20480):  # most texts are ruled out by a look at a few
+            if not tried:
+                return types
+            plain = ", ".join(f"bool_and(regexp_full_match({quoted(names[i])}, {SIGNED}))" for i in tried)
+            found = self.rows(f"SELECT {plain} FROM (SELECT * FROM {table} LIMIT {limit})")[0]
+            tried = [i for i, all_plain in zip(tried, found, strict=True) if all_plain]
+        return ["DOUBLE" if i in tried else kind for i, kind in enumerate(types)]
+
+    def _json(self, listed: str) -> str:
+        """Return JSON files as SQL; types are found once, and whole numbers of which not all were seen are DOUBLE."""
+        for name in self.files:
+            if os.path.getsize(name) == 0:
+                raise UnreadableTable(f"{name} is empty")
+        whole = self.size() <= WHOLE_SAMPLE
+        sample = "sample_size=-1" if whole else "sample_size=20480"
+        sql = f"read_json({listed}, {sample}, maximum_sample_files=1024, hive_partitioning=false)"
+        if whole and len(self.files) <= 1024:
+            return sql
+        columns = self.rows(f"DESCRIBE SELECT * FROM {sql}")
+        types = ", ".join(f"{text(str(name))}: {text(_number_type(str(kind), False))}" for name, kind, *_ in columns)
+        return f"read_json({listed}, columns={{{types}}}, hive_partitioning=false)"
+
+    def _check_parquet(self) -> None:
+        """Refuse files whose columns differ."""
+        from pyarrow import parquet
+
+        first = None
+        for name in self.files:
+            with Reporting(name):
+                schema = parquet.read_schema(name)
+            check_names(name, schema.names)
+            if first is None:
+                first = schema
+            elif not schema.equals(first):
+                kinds, others = ({field.name: arrow_kind(field.type) for field in one} for one in (first, schema))
+                check_columns(self.files[0], kinds, name, others)
+
+    def _found_wrong(self, said: str | None) -> str | None:
+        """Return what is wrong with files that could not be read: they are damaged, or what was said, or amiss."""
+        if self._whole is not None and (error := self._whole.exception()) is not None:
+            return str(error)
+        if said is None and self.layout is not None:
+            for name in self.files:
+                if found := what_is_wrong(name, self.layout):
+                    return f"{name}, {found}"
+        return said
 
     def _attach(self, name: str, kind: str, table: str | None) -> None:
         if kind == "sqlite":
@@ -177,12 +280,16 @@ class Relation:
         self.rows(f"ATTACH {text(name)} AS given (READ_ONLY)")
         self.database = "given"
         if table is not None and QUERY.match(table):
-            self.sql = f"({table.strip().rstrip(';')})"
+            self.sql = subquery(table)
             return
-        held = [
-            str(row[0]) for row in self.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = 'given'")
-        ]
-        self.sql = quoted(the_table(name, held, table))
+        held = {
+            str(name) if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
+            for schema, name in self.rows(
+                "SELECT table_schema, table_name FROM information_schema.tables "
+                "WHERE table_catalog = 'given' ORDER BY ALL"
+            )
+        }
+        self.sql = held[the_table(name, list(held), table)]
 
 
 def _row_group(name: str, meta: Any, group: int, columns: list[str], size: int) -> Iterator[Any]:
@@ -191,12 +298,35 @@ def _row_group(name: str, meta: Any, group: int, columns: list[str], size: int) 
     from pyarrow import parquet
 
     large = 8 * meta.row_group(group).num_rows * len(columns) > ROW_GROUP_BYTES
-    with _Reporting(name), pa.memory_map(name) as mapped:
+    with Reporting(name), pa.memory_map(name) as mapped:
         file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False)
         if large:
-            yield from file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
+            batches = file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
+            yield from map(_usual, batches)
         else:
-            yield file.read_row_group(group, columns=columns, use_threads=False)
+            yield _usual(file.read_row_group(group, columns=columns, use_threads=False))
+
+
+def _usual(batch: Any) -> Any:
+    """Return a batch without types that only files have: dictionaries, decimals, numbers that float64 rounds."""
+    import pyarrow as pa
+
+    wanted = [_usual_type(field.type) for field in batch.schema]
+    if wanted == batch.schema.types:
+        return batch
+    fields = [field.with_type(kind) for field, kind in zip(batch.schema, wanted, strict=True)]
+    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+    return table.cast(pa.schema(fields), safe=False)
+
+
+def _usual_type(kind: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _usual_type(kind.value_type)
+    if pa.types.is_int64(kind) or pa.types.is_uint64(kind) or pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return pa.float64()
+    return kind
 
 
 def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
@@ -225,39 +355,10 @@ def _connect() -> Any:
         raise InvalidParameter("tables need duckdb and pyarrow: pip install 'adaline[app]'") from None
     connection = duckdb.connect()
     connection.execute(f"SET threads TO {threads()}")
+    connection.execute("SET TimeZone = 'UTC'")
     return connection
 
 
-class _Reporting:
-    """Turns failures of DuckDB and Arrow into one line that says where and what."""
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        import duckdb
-        import pyarrow as pa
-
-        if isinstance(error, duckdb.Error | pa.ArrowException | OSError) and not isinstance(error, UnreadableTable):
-            raise UnreadableTable(f"{self.title}: {_one_line(str(error))}") from None
-
-
-def _reported(batches: Iterator[Any], title: str) -> Iterator[Any]:
-    with _Reporting(title):
-        yield from batches
-
-
-def _one_line(message: str) -> str:
-    """Return what is wrong and where of DuckDB's pages of advice."""
-    lines = [line.strip() for line in message.strip().splitlines() if line.strip()]
-    first = lines[0] if lines else "cannot be read"
-    where = re.search(r"CSV Error on Line: (\d+)", first)
-    if where is None:
-        return first
-    what = next((line for line in lines[1:] if not line.startswith("Original Line")), "cannot be read")
-    if "utf-8" in message:
-        what = "not UTF-8 text; convert it first, for example by iconv -f latin1 -t utf-8"
-    return f"line {where.group(1)}: {what}"
+def _number_type(kind: str, whole: bool) -> str:
+    """Return the type to read a column as: numbers too long for integers, and those not all looked at, are DOUBLE."""
+    return "DOUBLE" if kind == "BIGNUM" or (kind in ("BIGINT", "HUGEINT") and not whole) else kind

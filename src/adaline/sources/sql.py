@@ -6,7 +6,7 @@ import re
 
 from adaline.errors import UnreadableTable
 
-QUERY = re.compile(r"\s*(select|with|from)\b", re.IGNORECASE)
+QUERY = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from)(?=[\s(\"'*]|--|/\*)", re.IGNORECASE | re.DOTALL)
 
 
 def the_table(name: str, held: list[str], wanted: str | None) -> str:
@@ -17,6 +17,11 @@ def the_table(name: str, held: list[str], wanted: str | None) -> str:
         return str(wanted)
     problem = "holds several tables" if wanted is None else f"holds no table {wanted!r}"
     raise UnreadableTable(f"{name} {problem}: name one by table=, or give a query there ({', '.join(held) or 'none'})")
+
+
+def subquery(query: str) -> str:
+    """Return a query as a table; a comment at its end does not swallow the bracket."""
+    return f"({query.strip().rstrip(';')}\n)"
 
 
 def quoted(name: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from adaline.errors import UnreadableTable
 from adaline.sources.sql import QUERY, quoted, text, the_table
+from adaline.sources.text import check_names
 
 ROWS = 65536
 
@@ -21,7 +24,7 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
     connection.execute(f"ATTACH {text(folder.name + '/copied.duckdb')} AS scratch")
     connection.execute("USE scratch")
     try:
-        with sqlite3.connect(f"file:{name}?mode=ro", uri=True) as database:
+        with closing(sqlite3.connect(f"{Path(name).absolute().as_uri()}?mode=ro", uri=True)) as database:
             if table is not None and QUERY.match(table):
                 query = table
             else:
@@ -30,6 +33,7 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
                 query = f"SELECT * FROM {quoted(the_table(name, held, table))}"
             cursor = database.execute(query)
             names = [str(column[0]) for column in cursor.description]
+            check_names(name, names)
             _fill(connection, names, cursor)
     except sqlite3.Error as error:
         raise UnreadableTable(f"{name}: {error}") from None
@@ -64,17 +68,19 @@ def _fill(connection: Any, names: list[str], cursor: sqlite3.Cursor) -> None:
         connection.execute(f"CREATE TABLE copied ({listed})")
 
 
-TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
-ARROW = ("int64", "float64", "string")
+TYPES = ("BIGINT", "DOUBLE", "VARCHAR", "BLOB")
+ARROW = ("int64", "float64", "string", "binary")
 
 
 def _rank(value: Any) -> int:
-    return 0 if value is None or isinstance(value, int) else 1 if isinstance(value, float) else 2
+    return next((i for i, kind in enumerate((int, float, str)) if value is None or isinstance(value, kind)), 3)
 
 
 def _as(value: Any, rank: int) -> Any:
     if value is None:
         return None
+    if rank == 3:
+        return value if isinstance(value, bytes) else str(value).encode()
     if rank == 2:
-        return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
+        return str(value)
     return float(value) if rank == 1 else value

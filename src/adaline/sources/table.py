@@ -137,6 +137,8 @@ class TableSource(Source):
             numbers += block.rows * (sum(block.shape) + 1)
             if numbers > KEPT:
                 return self
+        if self.wish.weight is not None and not any(np.any(block.weight) for block in held):
+            raise InvalidData(f"all weights in column {self.wish.weight!r} are zero: there is nothing to fit")
         self._blocks = held
         return self
 
