@@ -21,7 +21,7 @@ from adaline.sources.files import escaped, expanded, file_format
 from adaline.sources.frame import as_arrow, as_frame, declared_levels
 from adaline.sources.reporting import Reporting, reported
 from adaline.sources.sql import QUERY, quoted, subquery, text, the_table
-from adaline.sources.text import Layout, check_names, layout, what_is_wrong
+from adaline.sources.text import Layout, check_names, layout, seen_words, what_is_wrong
 from adaline.sources.threads import threads
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
@@ -198,12 +198,12 @@ class Relation:
         self.layout = layout(self.files[0])
         for name in self.files[1:]:
             check_layout(self.files[0], self.layout, name, layout(name))
-        words = "[" + ", ".join(map(text, MISSING_WORDS)) + "]"
+        whole = self.size() <= WHOLE_SAMPLE
+        words = "[" + ", ".join(map(text, MISSING_WORDS if whole else seen_words(self.files[0], MISSING_WORDS))) + "]"
         written = (
             f"delim={text(self.layout.separator)}, quote='\"', escape='\"', header=true, skip={self.layout.blank}, "
             f"comment='', strict_mode=true, nullstr={words}"
         )
-        whole = self.size() <= WHOLE_SAMPLE
         names = "[" + ", ".join(map(text, self.layout.names)) + "]"
         columns, days, times = self.rows(
             f"SELECT Columns, DateFormat, TimestampFormat FROM sniff_csv({text(escaped(self.files[0]))}, {written}, "

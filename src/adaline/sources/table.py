@@ -119,7 +119,8 @@ class TableSource(Source):
         """All weights, or None."""
         if self.wish.weight is None:
             return None
-        return self.map(lambda block: np.asarray(block.weight))
+        rows = self if self._blocks is not None else self._like(_no_targets, 0)
+        return rows.map(lambda block: np.asarray(block.weight))
 
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one is left to be streamed. Returns self."""

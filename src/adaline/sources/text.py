@@ -88,6 +88,17 @@ def check_names(name: str, names: Sequence[str]) -> None:
         seen[word.lower()] = word
 
 
+def seen_words(name: str, words: Sequence[str]) -> list[str]:
+    """Return the words for missing values that the first lines hold, and the three that may come later.
+
+    DuckDB compares every field with every word: a dozen of them cost a fifth of the time of reading a large file. A word
+    that turns up later stops the reading by its line.
+    """
+    with opened(name) as file:
+        fields = set(re.split(rb"[,;|\t\r\n\"]+", bytes(file.read(HEAD))))
+    return [word for word in words if word in ("", "NA", "NULL") or word.encode() in fields]
+
+
 def what_is_wrong(name: str, found: Layout) -> str | None:
     """Return the first line of a file that is amiss, and how; None where there is none. Reads all of it."""
     wanted = len(found.names)
