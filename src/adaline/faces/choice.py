@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -91,13 +90,12 @@ def _is_solved(result: Result) -> bool:
 
 
 def _is_linear(result: Result) -> bool:
-    return "coef_" in vars(result.model)
+    return hasattr(result.model, "coef_")
 
 
 def _numbers(result: Result) -> float:
     """Return how many numbers the model learned, as far as its linear weights tell."""
-    fitted: dict[str, Any] = vars(result.model)
-    known = [fitted[name] for name in ("coef_", "intercept_", "penalty_") if name in fitted]
+    known = [getattr(result.model, n) for n in ("coef_", "intercept_", "penalty_") if hasattr(result.model, n)]
     return float(sum(np.size(value) for value in known)) if known else np.inf
 
 

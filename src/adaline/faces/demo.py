@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def main() -> int:
-    """Compare systems on the weight of penguins, which leaves report.html, and count digits of Longley's coefficients."""
+    """Compare systems on the weight of penguins, which leaves report.html, and count the digits of Longley's fit."""
     print("$ adaline compare penguins --target body_mass_g", flush=True)
     code = cli(["compare", "penguins", "--target", "body_mass_g", "-o", "report.html"])
     longley = datasets.load("longley")

@@ -66,7 +66,7 @@ def effects(model: Any, X: Array, names: Sequence[str]) -> list[Effect]:
                 Effect(name=label, side="", spread=float(size), **{key: float(row[key]) for key in keys})
                 for label, row, size in zip(labels, rows, spreads, strict=True)
             ]
-    if "coef_" not in vars(model):
+    if not hasattr(model, "coef_"):
         return []
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     sides = [""] if len(coef) == 1 else [str(label) for label in model.classes_]

@@ -228,7 +228,8 @@ def _python(found: Comparison) -> str:
         opened = [repr(found.table.source), f"target={found.table.target!r}", f"features={features!r}"]
         if any(column["missing"] for column in found.table.columns if column["role"] != "left out"):
             opened.append("missing='drop'")
-        lines += ["table = adaline.open_table(", *(f"    {part}," for part in opened), ")", f"model = {system}.fit(table)"]
+        lines += ["table = adaline.open_table(", *(f"    {part}," for part in opened), ")"]
+        lines.append(f"model = {system}.fit(table)")
     else:
         n, d = found.table.X.shape
         lines += [

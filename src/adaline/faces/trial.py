@@ -124,7 +124,7 @@ class Trial:
             fold_errors=errors,
             train_error=float(train),
             seconds=seconds,
-            certificate=None if model is None else vars(model).get("certificate_"),
+            certificate=getattr(model, "certificate_", None),
             model=model,
             predicted=None if self._failure else self._predicted,
             probability=None if self._failure else self._probability,

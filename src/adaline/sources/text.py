@@ -91,8 +91,8 @@ def check_names(name: str, names: Sequence[str]) -> None:
 def seen_words(name: str, words: Sequence[str]) -> list[str]:
     """Return the words for missing values that the first lines hold, and the three that may come later.
 
-    DuckDB compares every field with every word: a dozen of them cost a fifth of the time of reading a large file. A word
-    that turns up later stops the reading by its line.
+    DuckDB compares every field with every word: a dozen of them cost a fifth of the time of reading a large file. A
+    word that turns up later stops the reading by its line.
     """
     with opened(name) as file:
         fields = set(re.split(rb"[,;|\t\r\n\"]+", bytes(file.read(HEAD))))

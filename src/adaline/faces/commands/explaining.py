@@ -19,6 +19,8 @@ WIDE = 96  # columns of a terminal from which estimates have six digits
 def rows_of(model: Any) -> int | None:
     """Return how many rows a model was fitted to; None where it keeps no sums."""
     held = vars(model)
+    if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
+        return int(model.rows_seen_)
     sums = held["_recording"].total if "_recording" in held else held.get("_sums")
     return None if sums is None else int(sums.rows)
 
@@ -34,8 +36,8 @@ def described(model: Any) -> dict[str, Any]:
         "columns": list(coding.needed) if coding is not None else None,
         "features": [str(name) for name in vars(model).get("feature_names_in_", ())] or None,
         "classes": vars(model).get("classes_"),
-        "intercept": vars(model).get("intercept_"),
-        "coef": vars(model).get("coef_"),
+        "intercept": getattr(model, "intercept_", None),
+        "coef": getattr(model, "coef_", None),
         "certificate": certificate(model.certificate_),
     }
     if hasattr(model, "summary"):
@@ -102,12 +104,11 @@ def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
 
 def _discriminants(model: Any, most: int | None, rest: str) -> None:
     """Print the weights of a classifier, a column a class; those of two classes favour the second."""
-    held = vars(model)
     classes = [str(label) for label in model.classes_]
-    if "coef_" not in held:
+    if not hasattr(model, "coef_"):
         facts([("classes", ", ".join(classes)), ("boundaries", "quadratic: there are no linear weights to show")])
         return
-    coef, constant = np.atleast_2d(held["coef_"]), np.ravel(held["intercept_"])
+    coef, constant = np.atleast_2d(model.coef_), np.ravel(model.intercept_)
     sides = [f"for {classes[1]}, against {classes[0]}"] if len(coef) == 1 else classes
     names = ["intercept", *_names(model)]
     table = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, [constant, *coef.T], strict=True)]
@@ -121,12 +122,12 @@ def _discriminants(model: Any, most: int | None, rest: str) -> None:
 
 def _taps(model: Any, most: int | None, rest: str) -> None:
     """Print the coefficients of a filter, or of anything else that is linear."""
-    coef = np.atleast_2d(vars(model)["coef_"])
+    coef = np.atleast_2d(model.coef_)
     names = model._tap_names() if hasattr(model, "_tap_names") else _names(model)
     heads = ["coefficient"] if len(coef) == 1 else [f"target {k}" for k in range(len(coef))]
     rows = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, coef.T, strict=True)]
-    if np.any(np.asarray(vars(model)["intercept_"]) != 0):
-        constant = np.broadcast_to(np.ravel(vars(model)["intercept_"]), (len(coef),))
+    if np.any(np.asarray(model.intercept_) != 0):
+        constant = np.broadcast_to(np.ravel(model.intercept_), (len(coef),))
         rows.insert(0, ["intercept", *(number(float(v)) for v in constant)])
     show(["", *heads], rows[:most])
     _more(len(rows), most, rest)

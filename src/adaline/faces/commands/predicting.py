@@ -24,14 +24,15 @@ from adaline.sources import TableSource
 from adaline.sources.learning import Wish, check_column
 from adaline.sources.relation import Relation
 from adaline.sources.sql import quoted
-from adaline.systems import SYSTEMS, WienerFilter
+from adaline.systems import SYSTEMS
+from adaline.systems.signals import SignalSystem
 from adaline.systems.streaming import CodedRows
 
 Rows = NDArray[np.bool_]
 Columns = dict[str, NDArray[Any]]
 
 BATCH = 2**15
-FILTERS = (WienerFilter,)  # an output depends on rows before it: the signal is filtered as a whole
+FILTERS = (SignalSystem,)  # an output depends on rows before it: the signal is filtered as a whole
 
 
 class Unaltered(Relation):
