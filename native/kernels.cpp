@@ -4,6 +4,7 @@
 #include "merge.hpp"
 #include "moments.hpp"
 #include "residual.hpp"
+#include "scans.hpp"
 
 namespace adaline::ADALINE_ISA {
 
@@ -38,6 +39,8 @@ extern const Kernels kernels{
         [](double* g, Sparse x, Targets y, Model theta) {
             typed(x, [&](const auto& m) { residual_csr(g, m, y, theta); });
         },
+    .scan_dense = scan_dense,
+    .scan_csr = scan_csr,
 };
 
 }  // namespace adaline::ADALINE_ISA

@@ -40,6 +40,27 @@ struct Model {
     const double *hi, *lo, *exponent;
 };
 
+// A rule with its state: theta and the last good one (K x (1 + D)), tallies, sums for the average, square roots.
+struct Scanner {
+    int rule;
+    index D, K, T;  // columns, rows of theta, columns of t
+    double one;     // the ones column: 1, or 0 without an intercept
+    double *theta, *good, *tally, *lag, *root;
+    index roots;
+    double parameter[4];
+    index average, period;  // steps before averaging, negative for never; steps between two good thetas
+    int schedule;           // 0 constant, 1 1/t, 2 power, 3 rates are handed over
+    double rate, tau, power;
+};
+
+// The rows to visit: row order[i] of t and weights, the row x has at place i. Rates of the steps, outputs (count x K).
+struct Visits {
+    index count;
+    const index* order;
+    const double* rates;
+    double* outputs;
+};
+
 struct Kernels {
     const char* isa;
     bool (*moments_dense)(double* state, Dense, Targets, bool centred, const double* exponent);
@@ -48,6 +69,8 @@ struct Kernels {
     void (*moments_subtract)(double* a, const double* b, index q);
     void (*residual_dense)(double* g, Dense, Targets, Model);
     void (*residual_csr)(double* g, Sparse, Targets, Model);
+    void (*scan_dense)(const Scanner&, const Dense&, const Targets&, const Visits&);
+    void (*scan_csr)(const Scanner&, const Sparse&, const index* chosen, const Targets&, const Visits&);
 };
 
 namespace baseline {

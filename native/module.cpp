@@ -27,6 +27,7 @@ using Rectangle = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 using Line = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Maybe = std::optional<Reals>;
+using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::vector<const Kernels*> usable() {
     std::vector<const Kernels*> sets{&baseline::kernels};
@@ -125,7 +126,7 @@ index number(const void* numbers, index k) {
 }
 
 // The one check that looks at the entries: a stray index would write anywhere.
-Sparse sparse(const Vector& data, const Vector& indices, const Vector& indptr, index D) {
+Sparse sparse(const Vector& data, const Vector& indices, const Vector& indptr, index D, bool check = true) {
     require(data.size() == indices.size() && indptr.size() >= 1, "data, indices and indptr do not fit");
     const index n = index(indptr.size()) - 1;
     const Sparse x{data.data(), indices.data(), indptr.data(), is_single(data.dtype()),
@@ -138,7 +139,7 @@ Sparse sparse(const Vector& data, const Vector& indices, const Vector& indptr, i
     require(begin >= 0 && end <= index(data.size()) &&
                 (x.short_indptr ? ascending<Short> : ascending<Long>)(x.indptr, n + 1),
             "indptr must ascend within data");
-    require((x.short_indices ? within<Short> : within<Long>)(x.indices, begin, end, 0, D),
+    require(!check || (x.short_indices ? within<Short> : within<Long>)(x.indices, begin, end, 0, D),
             "an index lies outside of the columns");
     return x;
 }
@@ -224,6 +225,102 @@ void residual_csr(const Buffer& g, const Vector& data, const Vector& indices, co
     active->residual_csr(g.data(), rows, y, theta);
 }
 
+// A scan that holds on to the arrays of its state, so that a row costs one look at x.
+class BoundScan {
+    Buffer theta, good, tally, lag, root;
+    Scanner s;
+    bool of_classes;
+
+    using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
+
+    Targets checked(const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order, const Maybe& rates,
+                    const Outputs& outputs, index rows, Visits& v) const {
+        const Targets y = targets(t, weight, rows);
+        require(y.K == s.T, "t must have a column for each target");
+        if (order)
+            require(within<index>(order->data(), 0, index(order->size()), 0, rows), "rows of an order must exist");
+        require(!(order && chosen), "an order and chosen rows exclude each other");
+        v = {order ? index(order->size()) : rows, order ? order->data() : nullptr, rates ? rates->data() : nullptr,
+             outputs ? outputs->data() : nullptr};
+        require(s.schedule != 3 || (rates && index(rates->size()) >= v.count), "there must be a rate for each row");
+        require(!outputs || (index(outputs->shape(0)) == v.count && index(outputs->shape(1)) == s.K),
+                "outputs must be (rows, K)");
+        return y;
+    }
+
+  public:
+    BoundScan(int rule, Buffer theta, Buffer good, Buffer tally, Buffer lag, Buffer root, const Reals& parameters,
+              bool intercept, bool of_classes, index average, index period, int schedule, double rate, double tau,
+              double power)
+        : theta(theta), good(good), tally(tally), lag(lag), root(root), of_classes(of_classes) {
+        require(theta.ndim() == 2 && theta.shape(1) >= 1 && good.size() == theta.size(), "theta must be (K, 1 + D)");
+        require(tally.size() == 16 && parameters.size() == 4 && period > 0, "tallies and parameters do not fit");
+        require(average < 0 || lag.size() == theta.size(), "lag must be like theta");
+        const index K = index(theta.shape(0)), D = index(theta.shape(1)) - 1, n = 1 + D;
+        require(root.ndim() == 3 && (rule < 11 || root.shape(0) >= 1) &&
+                    (root.size() == 0 || (index(root.shape(1)) == (rule < 16 ? n : 1) && index(root.shape(2)) == (n + 7) / 8 * 8)),
+                "root must be (roots, 1 + D, padded 1 + D), or one row where it is diagonal");
+        s = {rule, D, K, of_classes ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), tally.data(), lag.data(),
+             root.data(), index(root.shape(0)), {}, average, period, schedule, rate, tau, power};
+        for (int i = 0; i < 4; ++i) s.parameter[i] = parameters.data()[i];
+    }
+
+    void run_dense(nb::handle x, const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order,
+                   const Maybe& rates, const Outputs& outputs) const {
+        Rows held(x);
+        Dense& rows = held.dense;
+        if (chosen) {
+            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows.rows), "chosen rows must exist");
+            rows.chosen = chosen->data();
+            rows.rows = index(chosen->size());
+        }
+        Visits v;
+        const Targets y = checked(t, weight, chosen, order, rates, outputs, rows.rows, v);
+        require(rows.columns == s.D, "x must have D columns");
+        if (order) rows.chosen = order->data();
+        rows.rows = v.count;
+        const nb::gil_scoped_release unlocked;
+        active->scan_dense(s, rows, y, v);
+    }
+
+    void run_csr(const Vector& data, const Vector& indices, const Vector& indptr, const Reals& t, const Maybe& weight,
+                 const Chosen& chosen, const Chosen& order, const Maybe& rates, const Outputs& outputs) const {
+        const Sparse x = sparse(data, indices, indptr, s.D, false);
+        if (chosen)
+            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, x.rows), "chosen rows must exist");
+        Visits v;
+        const Targets y =
+            checked(t, weight, chosen, order, rates, outputs, chosen ? index(chosen->size()) : x.rows, v);
+        {
+            const nb::gil_scoped_release unlocked;
+            active->scan_csr(s, x, chosen ? chosen->data() : v.order, y, v);
+        }
+        if (tally.data()[11] == 3) {
+            tally.data()[11] = 2;
+            throw nb::value_error("an index lies outside of the columns");
+        }
+    }
+
+    double learn(const Row& x, double t) const {
+        require(s.T == 1, "there are several targets");
+        return one(x, &t);
+    }
+
+    double learn_several(const Row& x, const Row& t) const {
+        require(index(t.size()) == s.T, "there must be a number for each target");
+        return one(x, t.data());
+    }
+
+    double one(const Row& x, const double* t) const {
+        require(index(x.size()) == s.D && s.schedule != 3, "x must have D numbers");
+        double z[64];
+        const bool few = s.K <= 64;
+        const Dense row{x.data(), false, 1, s.D, s.D, 1};
+        active->scan_dense(s, row, {t, s.T, nullptr}, {1, nullptr, nullptr, few ? z : nullptr});
+        return few ? z[0] : 0;
+    }
+};
+
 }  // namespace
 }  // namespace adaline
 
@@ -251,4 +348,16 @@ NB_MODULE(_native, m) {
           array("theta_hi"), array("theta_lo"), array("exponent"));
     m.def("residual_csr", &residual_csr, array("g"), array("data"), array("indices"), array("indptr"),
           array("t"), optional("weight"), array("theta_hi"), array("theta_lo"), array("exponent"));
+
+    nb::class_<BoundScan>(m, "Scan")
+        .def(nb::init<int, Buffer, Buffer, Buffer, Buffer, Buffer, const Reals&, bool, bool, adaline::index,
+                      adaline::index, int, double, double, double>(),
+             "rule"_a, array("theta"), array("good"), array("tally"), array("lag"), array("root"), array("parameters"),
+             "intercept"_a, "of_classes"_a, "average"_a, "period"_a, "schedule"_a, "rate"_a, "tau"_a, "power"_a)
+        .def("run_dense", &BoundScan::run_dense, "x"_a, array("t"), optional("weight"), optional("chosen"),
+             optional("order"), optional("rates"), optional("outputs"))
+        .def("run_csr", &BoundScan::run_csr, array("data"), array("indices"), array("indptr"), array("t"),
+             optional("weight"), optional("chosen"), optional("order"), optional("rates"), optional("outputs"))
+        .def("learn", &BoundScan::learn, array("x"), "t"_a)
+        .def("learn", &BoundScan::learn_several, array("x"), array("t"));
 }

@@ -57,7 +57,7 @@ def test_unknown_names_are_unknown() -> None:
 
 
 def test_all_is_sorted_and_complete() -> None:
-    assert list(adaline.__all__) == sorted(adaline.__all__)
+    assert list(adaline.__all__) == sorted(adaline.__all__, key=lambda name: (not name.isupper(), name))
     assert set(SYSTEMS) <= set(adaline.__all__)
 
 

@@ -19,25 +19,44 @@ if TYPE_CHECKING:
     from adaline.sources import open_table, set_threads
     from adaline.storage import export_onnx, load, read_header, save
     from adaline.systems import (
+        LMS,
+        Adaline,
+        AdaptiveFilter,
         FisherDiscriminant,
         GaussianClassifier,
+        KeslerPerceptron,
         LeastSquaresClassifier,
         LinearRegression,
+        OneVsOne,
+        OneVsRest,
+        Perceptron,
+        Pocket,
         Ridge,
+        SigmoidPerceptron,
         WienerFilter,
     )
+    from adaline.systems.separable import separability
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Adaline": "adaline.systems",
     "AdalineError": "adaline.errors",
     "AdalineWarning": "adaline.errors",
+    "AdaptiveFilter": "adaline.systems",
     "Certificate": "adaline.results",
     "FisherDiscriminant": "adaline.systems",
     "GaussianClassifier": "adaline.systems",
+    "KeslerPerceptron": "adaline.systems",
+    "LMS": "adaline.systems",
     "LeastSquaresClassifier": "adaline.systems",
     "LinearRegression": "adaline.systems",
+    "OneVsOne": "adaline.systems",
+    "OneVsRest": "adaline.systems",
+    "Perceptron": "adaline.systems",
+    "Pocket": "adaline.systems",
     "Ridge": "adaline.systems",
+    "SigmoidPerceptron": "adaline.systems",
     "Status": "adaline.results",
     "WienerFilter": "adaline.systems",
     "anova": "adaline.proof",
@@ -46,18 +65,28 @@ _HOMES = {
     "open_table": "adaline.sources",
     "read_header": "adaline.storage",
     "save": "adaline.storage",
+    "separability": "adaline.systems.separable",
     "set_threads": "adaline.sources",
 }
 
 __all__ = [
+    "LMS",
+    "Adaline",
     "AdalineError",
     "AdalineWarning",
+    "AdaptiveFilter",
     "Certificate",
     "FisherDiscriminant",
     "GaussianClassifier",
+    "KeslerPerceptron",
     "LeastSquaresClassifier",
     "LinearRegression",
+    "OneVsOne",
+    "OneVsRest",
+    "Perceptron",
+    "Pocket",
     "Ridge",
+    "SigmoidPerceptron",
     "Status",
     "WienerFilter",
     "anova",
@@ -67,6 +96,7 @@ __all__ = [
     "open_table",
     "read_header",
     "save",
+    "separability",
     "set_threads",
 ]
 

@@ -54,3 +54,46 @@ def residual_csr(
     theta_lo: Reals,
     exponent: Reals,
 ) -> None: ...
+
+class Scan:
+    def __init__(
+        self,
+        rule: int,
+        theta: Reals,
+        good: Reals,
+        tally: Reals,
+        lag: Reals,
+        root: Reals,
+        parameters: Reals,
+        intercept: bool,
+        of_classes: bool,
+        average: int,
+        period: int,
+        schedule: int,
+        rate: float,
+        tau: float,
+        power: float,
+    ) -> None: ...
+    def run_dense(
+        self,
+        x: Floats,
+        t: Reals,
+        weight: Reals | None,
+        chosen: npt.NDArray[np.int64] | None,
+        order: npt.NDArray[np.int64] | None,
+        rates: Reals | None,
+        outputs: Reals | None,
+    ) -> None: ...
+    def run_csr(
+        self,
+        data: Floats,
+        indices: Integers,
+        indptr: Integers,
+        t: Reals,
+        weight: Reals | None,
+        chosen: npt.NDArray[np.int64] | None,
+        order: npt.NDArray[np.int64] | None,
+        rates: Reals | None,
+        outputs: Reals | None,
+    ) -> None: ...
+    def learn(self, x: Reals, t: float | Reals) -> float: ...

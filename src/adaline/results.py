@@ -41,6 +41,10 @@ class Status(Enum):
         "the sums alone leave few correct digits; fit all rows in one go to have them refined",
     )
     NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
+    ONGOING = (
+        "ongoing",
+        "every row was taken in once, and the next ones can follow; fit goes over the rows for several epochs",
+    )
     DIVERGED = ("diverged", "the rate is too large: lower it or use rate='auto'; the last good weights are kept")
 
     def __init__(self, label: str, advice: str) -> None:
@@ -62,7 +66,8 @@ class Certificate:
     gap : bound on objective minus optimum; infinity where none is known.
     digits : correct significant digits of the worst coefficient, with respect to the exact answer for the float64
         input. A coefficient that is zero to working precision is not counted.
-    condition : condition number of the design with centred columns of equal length (2-norm, estimated).
+    condition : condition number of the design with centred columns of equal length (2-norm, estimated); NaN where it
+        is not known, as after a scan, and then the rank is not known either.
     rank : rank of the design, the intercept not counted.
     passes : times the rows were read.
     seconds : wall-clock time of the fit.
@@ -91,14 +96,15 @@ class Certificate:
 
     def __str__(self) -> str:
         digits = "unknown" if math.isnan(self.digits) else f"{self.digits:.1f}"
-        known = "".join(
+        known = "" if math.isnan(self.condition) else f"condition {self.condition:.3g}, rank {self.rank}, "
+        known += "".join(
             f"{name} {value:.2g}, "
             for name, value in (("gradient", self.gradient), ("gap", self.gap))
             if value < math.inf
         )
         return (
-            f"{self.status} by {self.solver}: {digits} digits, condition {self.condition:.3g}, rank {self.rank}, "
-            f"{known}{self.passes} pass{'es' if self.passes != 1 else ''}, {self.seconds:.3g} s"
+            f"{self.status} by {self.solver}: {digits} digits, {known}"
+            f"{self.passes} pass{'es' if self.passes != 1 else ''}, {self.seconds:.3g} s"
             + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
         )
 

@@ -38,6 +38,23 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"taps": 3, "delay": 2, "method": "autocorrelation"},
         {"taps": 2, "delay": -7},
     ],
+    "AdaptiveFilter": [
+        {"taps": 3, "rate": 0.1},
+        {"taps": (2, 3, 1, 4), "delay": 2, "record": 10},
+        {"taps": 2, "rule": "rls", "forgetting": 0.99, "fit_intercept": True},
+        {"rule": "lms", "rate": 1e-4, "leak": 0.1},
+        {"rule": "sign", "rate": 1e-3},
+    ],
+    "LMS": [{"rate": 1e-4, "epochs": 3, "fit_intercept": False}, {"rate": 1e-3, "schedule": "1/t", "shuffle": True}],
+    "Adaline": [{"mode": "batch", "epochs": 50}, {"rate": 1e-3, "schedule": "power", "epochs": 3}],
+    "Perceptron": [{"epochs": 5}, {"rule": "batch", "epochs": 5}, {"init": "random", "epochs": 5}],
+    "Pocket": [{"epochs": 5}],
+    "KeslerPerceptron": [{"epochs": 5}],
+    "SigmoidPerceptron": [
+        {"activation": "logistic", "epochs": 5},
+        {"mode": "online", "epochs": 5},
+        {"mode": "online", "activation": "logistic", "rate": 0.01, "epochs": 3},
+    ],
     "LeastSquaresClassifier": [{"coding": "signed"}, {"fit_intercept": False}],
     "FisherDiscriminant": [{"covariance": "identity"}, {"threshold": "prior"}, {"components": 1}],
     "GaussianClassifier": [

@@ -23,6 +23,7 @@ TOLERANCE = {"float64": 1e-10, "float32": 5e-6}
 """Largest difference, as a fraction of the spread of the outputs (of 1 for posteriors)."""
 
 
+SETTLED = {"AdaptiveFilter": {"rule": "rls"}}  # whose outputs have a small mean, as the target has
 QUADRATIC = ("GaussianClassifier", {"covariance": "full"})
 
 
@@ -48,7 +49,10 @@ def wanted(model: Any, X: Any) -> dict[str, Any]:
 
 
 def error(found: Any, expected: Any, spread: bool = True) -> float:
-    """Return the largest difference as a fraction of the spread of the finite numbers; infinite ones must agree."""
+    """Return the largest difference as a fraction of the spread of the finite numbers; infinite ones must agree.
+
+    What float32 cannot write of a number is no difference.
+    """
     expected = np.asarray(expected)
     assert found.shape == expected.shape
     finite = np.isfinite(expected)
@@ -56,7 +60,9 @@ def error(found: Any, expected: Any, spread: bool = True) -> float:
     if not finite.any():
         return 0.0
     size = max(float(np.ptp(expected[finite])), 1e-3 * float(np.abs(expected[finite]).max())) if spread else 1.0
-    return float(np.abs(found[finite] - expected[finite]).max()) / (size or 1.0)
+    written = np.finfo(found.dtype).eps * np.abs(expected[finite]) if found.dtype == np.float32 else 0.0
+    off = np.maximum(np.abs(found[finite] - expected[finite]) - written, 0.0)
+    return float(off.max()) / (size or 1.0)
 
 
 def compare(model: Any, X: Any, path: Path, dtype: str) -> dict[str, float]:
@@ -92,7 +98,7 @@ def test_the_graph_says_what_the_model_says(fitted: Any, dtype: str, tmp_path: P
     assert max(errors.values()) < TOLERANCE[dtype], errors
 
 
-@pytest.mark.parametrize(("name", "settings"), [*((name, {}) for name in SYSTEMS), QUADRATIC])
+@pytest.mark.parametrize(("name", "settings"), [*((name, SETTLED.get(name, {})) for name in SYSTEMS), QUADRATIC])
 def test_large_means_cost_no_digits_of_float32(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
     """Outputs whose own mean is small, from columns whose means are 1e4 times their spread."""
     rng = np.random.default_rng(0)

@@ -18,6 +18,7 @@ from adaline.block import Block, Shape
 from adaline.sources import SparseSource
 from adaline.sums import (
     ClassMoments,
+    ErrorCounts,
     GroupScores,
     LeaveOneOut,
     Lens,
@@ -25,9 +26,11 @@ from adaline.sums import (
     Residual,
     Ridges,
     Scores,
+    SigmoidErrors,
     Sum,
     Theta,
     Triangle,
+    WrongRows,
 )
 
 Array = NDArray[Any]
@@ -214,6 +217,39 @@ def read_groups(s: GroupScores) -> dict[str, Reading]:
     }
 
 
+def read_wrong(s: WrongRows) -> dict[str, Reading]:
+    """Return the sums over wrong rows, against the size of the rows and of their outputs."""
+    return {
+        "steps": Reading(s.steps, 1000 * np.array([1.0, 100.0, 1e-3, 1000.0, 5.0])),
+        "criterion": Reading(s.criterion, np.array(1e6)),
+        "count": Reading(s.count, s.count),
+        "missed": Reading(s.missed, s.missed),
+    }
+
+
+def read_counts(s: ErrorCounts) -> dict[str, Reading]:
+    """Return the counts."""
+    return {"count": Reading(s.count, s.count)}
+
+
+def read_sigmoid(s: SigmoidErrors) -> dict[str, Reading]:
+    """Return the error and its gradient, against the size of the rows."""
+    return {
+        "downhill": Reading(s.downhill, 1000 * np.array([1.0, 100.0, 1e-3, 1000.0, 5.0])),
+        "error": Reading(s.error, s.error),
+    }
+
+
+def in_signs(t: Array) -> Array:
+    """Return targets +-1."""
+    return np.asarray(np.where(t > [3.0, 0.0], 1.0, -1.0))
+
+
+def any_weights() -> Array:
+    """Return weights whose outputs are of order one, on both sides of zero."""
+    return np.asarray(any_theta().hi / np.array([1.0, 100.0, 1e-3, 1000.0, 5.0]))
+
+
 def in_three_classes(t: Array) -> Array:
     """Return class indices of either target: 2 is rare."""
     return np.digitize(t, [3.0, 4.2]).astype(np.float64)
@@ -263,4 +299,15 @@ EXAMPLES = (
     Example(Scores, read_scores, 1e-13, theta=any_lens(TARGETS)),
     Example(Scores, read_scores, 1e-13, {"size": 1 + FEATURES}, theta=any_lens(TARGETS, power=2)),
     Example(GroupScores, read_groups, 1e-13, theta=any_lens(TARGETS - 1), coded=in_five_groups),
+    Example(WrongRows, read_wrong, 1e-13, theta=any_weights(), coded=in_signs),
+    Example(
+        ErrorCounts,
+        read_counts,
+        1e-13,
+        {"candidates": 3},
+        theta=np.stack([any_weights(), -any_weights(), 0.1 * any_weights()]),
+        coded=in_signs,
+    ),
+    Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
+    Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
 )

@@ -28,7 +28,9 @@ def threads() -> Any:
     adaline.set_threads(None)
 
 
-@parametrize_with_checks([cls() for cls in SYSTEMS.values()])
+@parametrize_with_checks(
+    [cls() for cls in SYSTEMS.values()], expected_failed_checks=lambda one: getattr(one, "expected_failures", {})
+)
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -48,7 +50,7 @@ def test_every_system_is_stored_cloned_and_fitted_again(system: type[Any]) -> No
     for other in (stored, copy.deepcopy(model), fresh):
         np.testing.assert_array_equal(other.predict(X), model.predict(X))
         np.testing.assert_array_equal(other.coef_, model.coef_)
-        assert other.certificate_.digits == model.certificate_.digits
+        np.testing.assert_equal(other.certificate_.digits, model.certificate_.digits)
     assert model.certificate_.status.advice
 
 

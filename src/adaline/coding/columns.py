@@ -138,7 +138,7 @@ def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
     if len(values) and np.array_equal(known, known[0] + np.arange(len(known))):  # the short way: 0, 1, 2, ...
         steps = values - known[0]
         if steps.min() >= 0 and steps.max() < len(known):
-            places = steps.astype(np.intp)
+            places: Codes = steps.astype(np.intp)
             if (places == steps).all():
                 return places
     order = np.argsort(known, kind="stable")

@@ -17,8 +17,8 @@ def choose(results: list[Result], baseline: Result, measure: str) -> tuple[Resul
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
     paired over the folds. Of those, one whose certificate says "solved" goes before others, then one with linear
-    weights, then fewer numbers learned from the data (a penalty that was chosen is one more), then one that gives
-    probabilities, then the smaller error.
+    weights, then fewer numbers learned from the data (a penalty that was chosen is one more), then one whose
+    certificate knows the digits of its coefficients, then one that gives probabilities, then the smaller error.
     """
     able = [result for result in results if not result.failure]
     if not able:
@@ -75,11 +75,12 @@ def _as_good(result: Result, best: Result) -> bool:
     return bool(apart.mean() <= apart.std(ddof=1) / np.sqrt(len(apart)))
 
 
-def _simplicity(result: Result) -> tuple[bool, bool, float, bool, float]:
+def _simplicity(result: Result) -> tuple[bool, bool, float, bool, bool, float]:
     return (
         not _is_solved(result),
         not _is_linear(result),
         _numbers(result),
+        not _has_digits(result),
         result.probability is None,
         result.error,
     )
@@ -87,6 +88,10 @@ def _simplicity(result: Result) -> tuple[bool, bool, float, bool, float]:
 
 def _is_solved(result: Result) -> bool:
     return result.certificate is not None and result.certificate.status is Status.SOLVED
+
+
+def _has_digits(result: Result) -> bool:
+    return result.certificate is not None and not np.isnan(result.certificate.digits)
 
 
 def _is_linear(result: Result) -> bool:
@@ -106,6 +111,8 @@ def _advantage(chosen: Result, best: Result) -> str:
         return "is simpler: its boundaries are linear"
     if _numbers(chosen) < _numbers(best):
         return "is simpler: it has fewer numbers to learn"
+    if _has_digits(chosen) and not _has_digits(best):
+        return "its certificate knows how many digits are right"
     if chosen.probability is not None and best.probability is None:
         return "gives probabilities as well as labels"
     return "is no less simple"

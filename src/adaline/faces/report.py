@@ -196,11 +196,13 @@ def _proof(proof: Certificate) -> dict[str, Any]:
         )
     if math.isfinite(proof.gap):
         words.append(f"The objective is at most {proof.gap:.2g} above its minimum, {proof.objective:.6g}.")
-    easy = "well" if proof.condition < 100 else "fairly well" if proof.condition < 1e4 else "badly"
-    words.append(
-        f"The columns are {easy} conditioned ({proof.condition:.3g}, 1 is best) and {proof.rank} of them are "
-        f"independent. The rows were read {proof.passes} time{'s' if proof.passes != 1 else ''}."
-    )
+    if not math.isnan(proof.condition):
+        easy = "well" if proof.condition < 100 else "fairly well" if proof.condition < 1e4 else "badly"
+        words.append(
+            f"The columns are {easy} conditioned ({proof.condition:.3g}, 1 is best) and {proof.rank} of them are "
+            "independent."
+        )
+    words.append(f"The rows were read {proof.passes} time{'s' if proof.passes != 1 else ''}.")
     return {"words": " ".join(words), "advice": proof.advice, "text": str(proof)}
 
 

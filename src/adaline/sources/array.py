@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
+from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, Outer, Source, block_rows
 from adaline.sums.columns import exponents
 
@@ -44,6 +45,14 @@ class ArraySource(IndexedSource):
         rows = slice(first, first + self.rows_per_block)
         weight = None if self.weight is None else self.weight[rows]
         return Block(_floats(self.x[rows]), self.t[rows], weight, first_row=first)
+
+    def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
+        """Run a scan over all rows, in place; an order of the rows is followed without a copy of them."""
+        if order is None and self.x.dtype not in FLOATS:
+            super().scan(scan, order, outputs)
+            return
+        self.reads[0] += 1
+        scan.run(Block(_floats(self.x), self.t, self.weight), order, outputs)
 
     def target(self) -> Array:
         """Return the targets."""
@@ -135,6 +144,11 @@ class SparseSource(IndexedSource):
             np.maximum.at(largest, self.x.indices, np.abs(self.x.data))
         reach = np.concatenate([largest, np.abs(self.t).max(axis=0, initial=0.0)])
         return exponents(reach, reach)
+
+    def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
+        """Run a scan over all rows, in place; an order of the rows is followed without a copy of them."""
+        self.reads[0] += 1
+        scan.run(Block(self.x, self.t, self.weight), order, outputs)
 
     def target(self) -> Array:
         """Return the targets."""

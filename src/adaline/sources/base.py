@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.coding import Coding
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host, is_sparse
+from adaline.scans import Scan, State
 from adaline.sources.threads import one_blas_thread, run_tasks, tree_sum
 from adaline.sums import Sum
 
@@ -102,6 +103,21 @@ class Source(ABC):
             with one_blas_thread():
                 return tree_sum(self.readers(), make, self._hands())
         return tree_sum(self.readers(), make, self._hands())
+
+    def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
+        """Run a scan over all rows, in place: in their order, or in the order given where rows can be had in any.
+
+        `outputs` (N, K) takes w.x of each row before its own step. A scan that ended reads no further.
+        """
+        if order is not None:
+            raise InvalidParameter("these rows are read one after the other and cannot be shuffled: set shuffle=False")
+        self.reads[0] += 1
+        for read in self.readers():
+            for block in read():
+                rows = slice(block.first_row, block.first_row + block.rows)
+                scan.run(block, outputs=None if outputs is None else outputs[rows])
+                if scan.status is not State.RUNNING:
+                    return
 
     def map(self, function: Callable[[Block], Array]) -> Array:
         """Return function(block) for all rows in order: predictions, leverages."""

@@ -26,7 +26,8 @@ from adaline.namespaces import host
 from adaline.storage.container import replacing
 from adaline.storage.model_file import check_storable
 from adaline.sums import ClassMoments, Moments
-from adaline.systems import GaussianClassifier, WienerFilter
+from adaline.systems import AdaptiveFilter, GaussianClassifier, SigmoidPerceptron, WienerFilter
+from adaline.systems.signals import SignalSystem
 
 Array = NDArray[np.float64]
 
@@ -70,7 +71,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     if dtype not in TYPES:
         raise InvalidParameter(f"dtype must be one of {', '.join(TYPES)}, got {dtype!r}")
     graph = _Graph(_onnx(), np.dtype(dtype))
-    if isinstance(model, WienerFilter):
+    if isinstance(model, SignalSystem):
         columns = _filter(graph, model)
     elif hasattr(model, "classes_"):
         columns = _classifier(graph, model)
@@ -183,9 +184,9 @@ def _predict(graph: _Graph, value: str, targets: int, flat: bool) -> None:
     graph.output("prediction", graph.flat(value) if flat else value, None if flat else targets)
 
 
-def _filter(graph: _Graph, model: WienerFilter) -> int:
+def _filter(graph: _Graph, model: SignalSystem) -> int:
     """y_n = w0 + sum_(c, j) w_cj x_c(n - delay - j), signals zero outside the record."""
-    taps, delay = model._recording.taps, model._recording.delay
+    taps, delay = model._line
     w, longest = np.atleast_2d(model.coef_), max(taps)
     kernel = np.zeros((len(w), len(taps), longest))  # oldest sample first
     for c, part in enumerate(np.split(w, np.cumsum(taps)[:-1], axis=1)):
@@ -194,10 +195,7 @@ def _filter(graph: _Graph, model: WienerFilter) -> int:
     padded = graph.op("Pad", "X", graph.put(np.array([max(first, 0), 0, max(-delay, 0), 0])))
     bounds = [np.array([value]) for value in (max(-first, 0), -delay if delay > 0 else FOREVER, 0)]
     samples = graph.op("Slice", padded, *map(graph.put, bounds))
-    total = model._recording.total
-    newest = np.cumsum([0, *taps[:-1]])
-    mean = np.zeros(len(taps)) if total is None else total.about_mean().first_hi[newest]
-    m = graph.rounded(mean)
+    m = graph.rounded(_level(model))
     samples = graph.op("Sub", samples, graph.real(m))
     constant = np.broadcast_to(model.intercept_, (len(w),)) + kernel.sum(axis=2) @ m
     if graph.dtype == np.float32:
@@ -213,6 +211,15 @@ def _filter(graph: _Graph, model: WienerFilter) -> int:
         value = graph.op("MatMul", flat, graph.real(kernel.transpose(2, 1, 0).reshape(-1, len(w))))
     _predict(graph, graph.op("Add", value, graph.real(constant)), len(w), np.ndim(model.coef_) == 1)
     return len(taps)
+
+
+def _level(model: SignalSystem) -> Array:
+    """Return about the mean of each signal, zero where the model does not know it."""
+    if isinstance(model, AdaptiveFilter):
+        return np.asarray(model._state.past.mean(axis=1))
+    total = model._recording.total if isinstance(model, WienerFilter) else None
+    newest = np.cumsum([0, *model._line[0][:-1]])
+    return np.zeros(len(newest)) if total is None else total.about_mean().first_hi[newest]
 
 
 def _classifier(graph: _Graph, model: Any) -> int:
@@ -236,7 +243,9 @@ def _classifier(graph: _Graph, model: Any) -> int:
     label = graph.op("Gather", graph.put(labels), best, axis=0)
     graph.output("label", label, None, labels.dtype)
     graph.output("score", graph.flat(score) if columns == 1 else score, None if columns == 1 else columns)
-    if isinstance(model, GaussianClassifier):
+    if isinstance(model, SigmoidPerceptron):
+        graph.output("probability", _sigmoid(graph, model, score, columns), len(model.classes_))
+    elif isinstance(model, GaussianClassifier):
         if joint is None and columns == 1 and len(model.classes_) == 2:
             graph.output("probability", _two(graph, score), 2)
         else:
@@ -253,6 +262,16 @@ def _classifier(graph: _Graph, model: Any) -> int:
 def _two(graph: _Graph, score: str) -> str:
     """Return the posteriors of two classes from the log odds of the second."""
     return graph.op("Concat", graph.op("Sigmoid", graph.op("Neg", score)), graph.op("Sigmoid", score), axis=1)
+
+
+def _sigmoid(graph: _Graph, model: SigmoidPerceptron, score: str, columns: int) -> str:
+    """Return phi as probabilities: (1 + tanh z)/2 is the logistic function of 2 z; K are divided by their sum."""
+    z = graph.op("Mul", score, graph.real(2.0 if model.activation == "tanh" else 1.0))
+    if columns == 1:
+        return _two(graph, z)
+    one = graph.op("Sigmoid", z)
+    total = graph.op("ReduceSum", one, graph.put(np.array([1])), keepdims=1)
+    return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
 
 
 def _log_joint(graph: _Graph, model: GaussianClassifier) -> str:
@@ -277,6 +296,9 @@ def _log_joint(graph: _Graph, model: GaussianClassifier) -> str:
 
 def _centre(model: Any, features: int) -> Array:
     """Return the mean of the training columns, zero where the model does not know it."""
+    typical = vars(model).get("_typical")  # a row of the training data will do where the mean is not known
+    if typical is not None:
+        return np.asarray(typical)
     sums = vars(model).get("_sums")
     total = sums.total() if isinstance(sums, ClassMoments) else sums
     if not isinstance(total, Moments) or total.weight <= 0:

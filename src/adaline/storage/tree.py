@@ -29,10 +29,13 @@ from adaline.namespaces import host, is_device
 from adaline.penalties import RidgePenalty
 from adaline.proof.sample import Counted
 from adaline.results import Certificate, Solution, Status
+from adaline.scans import SCANS, Scan, Schedule
 from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
 from adaline.solvers.fit import Fit
+from adaline.solvers.pocket import Best
 from adaline.storage.layout import laid_out, layout
 from adaline.sums import ClassMoments, Moments
+from adaline.systems.adaptation import Adaptation
 from adaline.systems.recording import Recording
 
 Anything = NDArray[Any]
@@ -40,16 +43,18 @@ Anything = NDArray[Any]
 _FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
 
 RECORDS: tuple[type[Any], ...] = (
-    *(Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
+    *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     *(Coding, Column, Factor, Term),
+    *(Schedule, Best),
 )
-"""Frozen dataclasses and named tuples: stored by their fields, made again by their constructor."""
+"""Dataclasses and named tuples: stored by their fields, made again by their constructor."""
 
 PARTS: dict[type[Any], tuple[str, ...]] = {
     Moments: ("shape", "buffer"),
     ClassMoments: ("parts",),
     CholeskyFactor: (*_FACTOR, "r"),
     SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
+    **{cls: tuple(n for n in vars(cls.start(Shape(1, 1))) if n != "_native") for cls in SCANS.values()},
 }
 """Other classes with the attributes that make them up; cached properties are formed again from these."""
 
@@ -135,7 +140,9 @@ class _Writer:
             return {"same": self.objects[id(value)]}
         if kind in PARTS:
             unknown = [
-                n for n in vars(value) if n not in fields and not isinstance(getattr(kind, n, 0), cached_property)
+                n
+                for n in vars(value)
+                if n not in (*fields, "_native") and not isinstance(getattr(kind, n, 0), cached_property)
             ]
             if unknown:
                 raise InvalidType(
@@ -226,6 +233,8 @@ class _Reader:
         if cls in PARTS:
             made = object.__new__(cls)
             vars(made).update(fields)
+            if isinstance(made, Scan):
+                made._native = None
         else:
             made = cls(**fields)
         _check(made)
@@ -271,8 +280,31 @@ def _check(made: Any) -> None:
         shapes = {_typed(part, Moments).shape for part in _typed(made.parts, list)}
         if len(shapes) != 1:
             raise ValueError("classes of different shape")
+    elif isinstance(made, Scan):
+        _check_scan(made)
     elif isinstance(made, Shape) and not all(type(n) is int and 0 <= n < 2**31 for n in made):
         raise ValueError("a shape has whole numbers")
+
+
+def _check_scan(made: Scan) -> None:
+    """Refuse a scan whose arrays do not fit together, or that says of itself what its class would not."""
+    theta = _typed(made.theta, np.ndarray)
+    if theta.ndim != 2 or theta.shape[1] < 1:
+        raise ValueError("weights must be (K, 1 + D)")
+    shape = Shape(theta.shape[1] - 1, len(theta))
+    plain = type(made).start(shape, **({"classes": len(theta)} if made.classes else {}))
+    for name, mine in vars(plain).items():
+        value = getattr(made, name)
+        if isinstance(mine, np.ndarray):
+            lags = name == "lag" and made.average is not None
+            size = theta.shape if lags else mine.shape
+            array = _typed(value, np.ndarray)
+            if array.dtype != np.float64 or array.shape != size or not array.flags.c_contiguous:
+                raise ValueError(f"{name} of a scan has the wrong size")
+    _typed(made.schedule, Schedule)
+    known = {cls.__name__: cls for cls in SCANS.values()}
+    if known[type(made).__name__] is not type(made) or type(made.code) is not int or type(made.intercept) is not bool:
+        raise ValueError("a scan that no rule starts")
 
 
 def _fields(inner: Any, names: tuple[str, ...]) -> dict[str, Any]:

@@ -2,19 +2,27 @@
 
 from adaline.sums.base import Sum
 from adaline.sums.classes import ClassMoments
+from adaline.sums.errors import ErrorCounts
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.moments import Moments
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.scores import GroupScores, Lens, Scores
+from adaline.sums.sigmoid import SigmoidErrors
 from adaline.sums.triangle import Triangle
+from adaline.sums.wrong import WrongRows
 
 SUMS: dict[str, type[Sum]] = {
-    cls.__name__: cls for cls in (Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores)
+    cls.__name__: cls
+    for cls in (
+        *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
+        *(WrongRows, ErrorCounts, SigmoidErrors),
+    )
 }
 
 __all__ = [
     "SUMS",
     "ClassMoments",
+    "ErrorCounts",
     "GroupScores",
     "LeaveOneOut",
     "Lens",
@@ -22,7 +30,9 @@ __all__ = [
     "Residual",
     "Ridges",
     "Scores",
+    "SigmoidErrors",
     "Sum",
     "Theta",
     "Triangle",
+    "WrongRows",
 ]

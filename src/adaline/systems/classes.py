@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
-from adaline.namespaces import beside, host, is_device, is_sparse, namespace
+from adaline.namespaces import beside, host, is_device, namespace
 from adaline.results import Certificate, Status
 from adaline.solvers.choose import GRAM_BYTES
 from adaline.solvers.fit import certificate
@@ -22,8 +22,9 @@ from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.attempt import attempt
 from adaline.systems.forgetting import refuse_few_digits
-from adaline.systems.labels import Labels, all_classes, encode, read_labels
-from adaline.systems.reading import open_rows, read_rows, read_weights, source_of
+from adaline.systems.labelled import Labelled, open_labelled
+from adaline.systems.labels import Labels, all_classes
+from adaline.systems.reading import read_finite
 from adaline.systems.streaming import ScoredOnSources, by_blocks
 
 Array = NDArray[np.float64]
@@ -41,18 +42,6 @@ NONE = certificate(
     solver="none: rows of one class only",
 )
 """The certificate of a model that has seen a single class."""
-
-
-class Labelled(NamedTuple):
-    """Rows with labels.
-
-    classes : the classes, or those of some rows where finding all costs a pass; `all_classes` finds all.
-    encoded : the source of the rows with the places of their labels among classes given.
-    """
-
-    classes: Labels
-    all_classes: Callable[[], Labels]
-    encoded: Callable[[Labels], Source]
 
 
 class ClassSystem(ScoredOnSources, ClassifierMixin, BaseEstimator):
@@ -170,46 +159,11 @@ class ClassSystem(ScoredOnSources, ClassifierMixin, BaseEstimator):
         return np.asarray(x @ coef.T) + constant
 
     def _read(self, X: Any) -> Any:
-        x = read_rows(self, X, reset=False)
-        if is_device(x):
-            return beside(x, x)
-        if not is_sparse(x) and x.dtype != np.float64:
-            x = x.astype(np.float64)
-        probe = x.data if is_sparse(x) else x
-        if not np.isfinite(probe).all():
-            self._source(x, np.zeros(x.shape[0], dtype=np.intp), None, 1).refuse_nonfinite()
-        return x
+        return read_finite(self, X)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
-        """Return the classes that rows have, and their source once it is known which classes there are in all."""
-        if isinstance(X, Source):
-            source = open_rows(self, X, y, sample_weight, reset=reset)
-            return Labelled(
-                source.labels(guess=True),
-                source.labels,
-                lambda classes: self._checked(source.encoded(classes), len(classes)),
-            )
-        rows = read_rows(self, X, reset=reset)
-        labels: Labels = read_labels(y)
-        if labels.shape[0] != rows.shape[0]:
-            raise InvalidData(
-                f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, "
-                f"y has {labels.shape[0]}"
-            )
-        found, codes = encode(labels, None)
-
-        def encoded(classes: Labels) -> Source:
-            places = codes if classes is found else encode(labels, classes)[1]
-            return self._source(rows, places, sample_weight, len(classes))
-
-        return Labelled(found, lambda: found, encoded)
-
-    def _source(self, rows: Any, codes: Any, sample_weight: Any, classes: int) -> Source:
-        names = getattr(self, "feature_names_in_", None)
-        weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-        names = None if names is None else tuple(map(str, names))
-        targets = beside(codes, codes) if is_device(codes) else codes.astype(np.float64)
-        return self._checked(source_of(rows, targets[:, None], weight, names), classes)
+        given = open_labelled(self, X, y, sample_weight, reset=reset)
+        return given._replace(encoded=lambda classes: self._checked(given.encoded(classes), len(classes)))
 
     def _checked(self, source: Source, classes: int) -> Source:
         """Refuse a source whose sums are too large, and remember where its arrays live."""

@@ -96,6 +96,20 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
     return x
 
 
+def read_finite(system: BaseEstimator, x: Any) -> Any:
+    """Return rows to predict as float64, or CSR, or a device array; name the first number that is not finite."""
+    x = read_rows(system, x, reset=False)
+    if is_device(x):
+        return beside(x, x)
+    if not is_sparse(x) and x.dtype != np.float64:
+        x = x.astype(np.float64)
+    if not np.isfinite(x.data if is_sparse(x) else x).all():
+        names = getattr(system, "feature_names_in_", None)
+        targets = np.zeros((x.shape[0], 1))
+        source_of(x, targets, None, None if names is None else tuple(map(str, names))).refuse_nonfinite()
+    return x
+
+
 def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:

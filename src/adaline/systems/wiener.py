@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 from time import perf_counter
-from typing import Any, ClassVar, NamedTuple, Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter, InvalidType, SumsMissing
-from adaline.namespaces import host, is_device, is_sparse
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers import toeplitz
@@ -25,23 +22,16 @@ from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.attempt import attempt
 from adaline.systems.forgetting import refuse_few_digits, without
-from adaline.systems.reading import open_rows, read_rows, read_targets, read_weights
+from adaline.systems.reading import open_rows, read_weights
 from adaline.systems.recording import Recording
-from adaline.systems.streaming import CodedRows, ScoredOnSources, coded
+from adaline.systems.signals import Filtered, SignalSystem
 
 Array = NDArray[np.float64]
 
 METHODS = ("covariance", "autocorrelation")
 
 
-class Filtered(NamedTuple):
-    """What a filter makes of a signal: its output, and the error d - output."""
-
-    output: Array
-    error: Array
-
-
-class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class WienerFilter(SignalSystem):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
 
     u_n holds the last samples of the input, u_n = [x_(n-delay), x_(n-delay-1), ..., x_(n-delay-taps+1)], all taps of
@@ -91,14 +81,9 @@ class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
     Lecture S0, section 5.1, (5.9)-(5.11).
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
-    coef_: Array
-    intercept_: float | Array
-    n_features_in_: int
     certificate_: Certificate
     rank_: int
     aliased_: NDArray[np.object_] | None
-    _flat: bool
     _recording: Recording
 
     def __init__(
@@ -188,21 +173,6 @@ class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
         self._keep(fit, start)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""
-        check_is_fitted(self, "coef_")
-        if isinstance(X, Source):
-            X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
-        x = self._read_signals(X, reset=False)
-        w = np.atleast_2d(self.coef_)
-        source = SignalSource(
-            x, np.zeros((len(x), 1)), self._recording.taps, self._recording.delay, names=self._names()
-        )
-        output = source.filtered(w) + self.intercept_
-        if not np.isfinite(output).all() and not np.isfinite(x).all():
-            source.refuse_nonfinite()
-        return output[:, 0] if self._flat else output
-
     @overload
     def filter(self, x: Any, d: None = None) -> Array: ...
     @overload
@@ -217,22 +187,10 @@ class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
             raise InvalidData(f"d has shape {desired.shape}, the output {output.shape}")
         return Filtered(output, desired - output)
 
-    @property
-    def taps_(self) -> list[Array]:
-        """The filter of each signal, (taps,) or (K, taps): views of `coef_`."""
-        check_is_fitted(self, "coef_")
-        return np.split(self.coef_, np.cumsum(self._layout())[:-1], axis=-1)
-
     def _check_parameters(self) -> None:
-        counts = [1] if self.taps is None else list(self.taps) if np.ndim(self.taps) == 1 else [self.taps]
-        if not counts or not all(_is_whole(count) and count >= 1 for count in counts):
-            raise InvalidParameter(
-                f"taps must be a whole number of at least 1, one such number a signal, or None; got {self.taps!r}"
-            )
+        self._check_line()
         if self.method not in METHODS:
             raise InvalidParameter(f"method must be 'covariance' or 'autocorrelation', got {self.method!r}")
-        if not _is_whole(self.delay):
-            raise InvalidParameter(f"delay must be a whole number of samples, got {self.delay!r}")
         if not (np.ndim(self.penalty) == 0 and np.isfinite(self.penalty) and self.penalty >= 0):
             raise InvalidParameter(f"penalty must be a number of zero or more, got {self.penalty!r}")
         if self.fit_intercept and self._windowed:
@@ -246,39 +204,9 @@ class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
         """Whether the record is taken as zero also after its end."""
         return self.method == "autocorrelation"
 
-    def _layout(self) -> tuple[int, ...]:
-        """Return the taps of each signal."""
-        signals = self.n_features_in_
-        counts = [1 if self.taps is None else self.taps] * signals if np.ndim(self.taps) == 0 else list(self.taps)
-        if len(counts) != signals:
-            raise InvalidParameter(
-                f"taps lists {len(counts)} numbers for {signals} signal(s): give one number a signal"
-            )
-        return tuple(int(count) for count in counts)
-
-    def _names(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
-
-    def _read_signals(self, x: Any, *, reset: bool) -> Any:
-        """Return signals as (n, C)."""
-        x = host(x) if is_device(x) else x
-        if isinstance(x, CodedRows):
-            return np.asarray(x)
-        if len(x.shape if hasattr(x, "shape") else np.shape(np.asarray(x))) == 1:
-            if self.taps is None:
-                raise InvalidData(
-                    "Expected 2D array, got 1D array instead: one signal (n,) needs a number of taps, as in "
-                    "WienerFilter(taps=16). Without memory, Reshape your data to (n, columns)."
-                )
-            x = np.asarray(x)[:, None]
-        x = read_rows(self, x, reset=reset)
-        if is_sparse(x):
-            raise InvalidType("X is a sparse matrix: a filter takes signals as dense arrays. Use X.toarray().")
-        return x
-
-    def _read_desired(self, d: Any, rows: int) -> Array:
-        return read_targets(self, host(d) if is_device(d) else d, rows)
+    @property
+    def _line(self) -> tuple[tuple[int, ...], int]:
+        return self._recording.taps, self._recording.delay
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
         """Return signals (n, C), desired signals (n, K) and weights."""
@@ -336,14 +264,6 @@ class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
                 None if fit.factor is None else np.array([names[j] for j in fit.factor.aliased()], dtype=object)
             )
 
-    def _tap_names(self) -> list[str]:
-        """Return x0(n), x0(n-1), ... for the taps in their order."""
-        signals = self._names() or [f"x{c}" for c in range(self.n_features_in_)]
-        lags = [
-            (name, -self.delay - j) for name, taps in zip(signals, self._layout(), strict=True) for j in range(taps)
-        ]
-        return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
-
     def _own_sums(self, verb: str) -> Moments:
         check_is_fitted(self, "_recording")
         if self._recording.total is None:
@@ -356,12 +276,3 @@ class WienerFilter(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
                 f"{source.shape.features} taps in all: R_xx exceeds the limit of {GRAM_BYTES >> 20} MiB. Use fewer "
                 "taps, or resample the signals."
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

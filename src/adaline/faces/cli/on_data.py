@@ -190,6 +190,36 @@ def compare(
     do(job)
 
 
+@app.command(
+    short_help="Can a hyperplane tell the classes apart?",
+    epilog=examples(
+        "adaline separable penguins --target species", "adaline separable breast_cancer -t diagnosis --json"
+    ),
+)
+def separable(
+    data: Data,
+    target: Target = None,
+    features: Features = None,
+    drop: Drop = None,
+    weight: Weight = None,
+    categories: Categories = None,
+    dates: Dates = None,
+    missing: MissingValues = None,
+    table: TableName = None,
+    json: Json = False,
+) -> None:
+    """Decide whether a hyperplane separates the classes, with a proof either way, checked in exact arithmetic."""
+
+    def job() -> None:
+        from adaline.faces.commands import separating
+
+        separating.separable(
+            _wanted(data, table, target, features, drop, weight, categories, dates, missing, "error", None), json
+        )
+
+    do(job)
+
+
 def _wanted(
     data: str,
     table: str | None,

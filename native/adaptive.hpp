@@ -1,0 +1,190 @@
+// Rules that need no rate: whatever the units of the columns, their metric is learned with them.
+//
+//   P = S S' = (sum weight x x' + prior)^-1,  d = P x after the row,  q = x.d
+//
+//   identity        w += (t - w.x) d                                  least squares of all rows so far
+//   sigmoid         v += A e phi' d / (1 + A phi'^2 q),   e = t - phi(v.x)
+//   softmax         v_k += A e_k d / (1 + A h_k q),       e_k = t_k - p_k,  h_k = p_k (1 - p_k)
+//                   A = c n^(1-p) weight / hbar
+//                   w += (v - w) (1 + s) / (m + s)                    later steps count more
+//
+// Sigmoids start as straight lines: the first M = 10 (1 + D) steps are those of the identity, to the
+// targets whose line touches the sigmoid in the middle: t, 4 t - 2, K t_k. m = n - M counts on. From
+// there a row counts in P by its curvature h = mean phi'^2 (softmax: sum h_k) over the mean hbar of
+// h since M, at least 0.01, and earlier rows fade by 1 - 2/n a step.
+//
+// Many columns: P is diagonal, d_j = x_j n / sum x_j^2 and A = c n^-1/2 weight / hbar; there are no
+// straight steps, and the identity is a sigmoid that does not bend.
+//
+// The prior of column j is 2^-c0 of its first number that is not zero, a power of two: small
+// enough to be felt nowhere, and it moves with the column's units.
+#pragma once
+
+#include <algorithm>
+
+#include "recursive.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+inline constexpr double fade = 2;  // rows count in P as n^fade
+
+// Takes the row in u.x into S; leaves P x in Sf and returns q = x'P x, both after the row.
+inline double settle(const Recursion& u, const double* p, double weight, double lam = 1) {
+    for (index i = 0; i < u.n; ++i) {
+        double* const row = u.S + i * u.pitch;
+        if (u.x[i] == 0 || row[i] != 0) continue;
+        bool fresh = true;
+        for (index j = 0; j < u.n; ++j) fresh &= row[j] == 0;
+        if (fresh) row[i] = std::ldexp(1.0, std::min(int(p[0]) - std::ilogb(u.x[i]), 1000));
+    }
+    const double noise = lam / weight, square = u.turn(u.S), r = noise + square, after = 1 / (weight * r);
+    u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), lam == 1 ? 1 : 1 / std::sqrt(lam));
+    for (index i = 0; i < u.n; ++i) u.Sf[i] *= after;
+    return square * after;
+}
+
+// The same with the second moments of the columns, S its diagonal.
+inline double settle_apart(const Recursion& u, double weight, double n) {
+    double q = 0;
+    for (index j = 0; j < u.n; ++j) {
+        u.S[j] += weight * (u.x[j] * u.x[j]);
+        u.Sf[j] = u.S[j] > 0 ? u.x[j] * (n / u.S[j]) : 0;
+        q += u.x[j] * u.Sf[j];
+    }
+    return q;
+}
+
+struct AdaptiveIdentity {
+    static constexpr bool explodes = false, of_classes = false;
+
+    template <class Row>
+    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double weight, double) {
+        x.write(a.recursion.x);
+        settle(a.recursion, a.p, weight);
+        Seen seen;
+        for (index k = 0; k < a.K; ++k) {
+            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z, e = t[k] - z, side = t[k] * z;
+            seen.loss += e * e / 2;
+            seen.mistakes += side <= 0;
+            seen.updates += 1;
+            if (side < seen.margin) seen.margin = side;
+            DenseRow<double>{a.recursion.Sf, a.D, a.recursion.Sf[a.D]}.add<false, false>(a.at(k), weight * e, 1, nullptr, 0);
+        }
+        x.clear(a.recursion.x);
+        return seen;
+    }
+};
+
+// What a sigmoid makes of its output: loss, side, and for the step the error and phi' (or 1).
+struct Bent {
+    double phi, e, slope, side;
+};
+
+enum Link { straight, hyperbolic, logarithmic };
+
+template <Link link>
+inline Bent bend(double z, double t) {
+    if (link == straight) return {z, t - z, 1, t * z};
+    if (link == logarithmic) {
+        const double phi = logistic(z);
+        return {phi, t - phi, phi * (1 - phi), (2 * t - 1) * z};
+    }
+    const double phi = tangent(z);
+    return {phi, t - phi, 1 - phi * phi, t * z};
+}
+
+// Steps since the straight ones.
+inline double since(const Weights& a) { return a.step - (a.recursion.apart ? 0 : 10 * double(a.recursion.n)); }
+
+// v_k += g d, then w_k towards v_k.
+inline void approach(const Weights& a, index k, double g) {
+    double *const v = a.late(k), *const w = a.at(k);
+    const double m = since(a), share = m > 0 ? (1 + a.p[3]) / (m + a.p[3]) : 1;
+    for (index j = 0; j <= a.D; ++j) {
+        v[j] += g * a.recursion.Sf[j];
+        w[j] += share * (v[j] - w[j]);
+    }
+}
+
+// The factor A, and q with P after the row, which counts as its curvature h does against the mean.
+struct Pace {
+    double A, q;
+};
+
+inline Pace pace(const Weights& a, double h, double weight) {
+    const double m = since(a);
+    if (m <= 0) return {0, settle(a.recursion, a.p, weight)};
+    double& sum = a.recursion.hold[1];
+    sum += h;
+    const double mean = std::fmax(sum / m, 1e-30);
+    if (a.recursion.apart)
+        return {weight * a.p[1] / std::sqrt(a.step) / mean, settle_apart(a.recursion, weight, a.step)};
+    const double part = std::fmax(h / mean, 0.01);
+    const double q = settle(a.recursion, a.p, weight * part, 1 - fade / a.step);
+    return {weight * a.p[1] * std::pow(a.step, 1 - a.p[2]) / mean, q};
+}
+
+template <Link link>
+struct AdaptiveSigmoid {
+    static constexpr bool explodes = false, of_classes = false;
+
+    template <class Row>
+    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double weight, double) {
+        x.write(a.recursion.x);
+        Seen seen;
+        double h = 0;
+        for (index k = 0; k < a.K; ++k) {
+            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z, slope = bend<link>(x.dot(a.late(k)), 0).slope;
+            const Bent shown = bend<link>(z, t[k]);
+            seen.loss += shown.e * shown.e / 2;
+            seen.mistakes += shown.side <= 0;
+            seen.updates += 1;
+            if (shown.side < seen.margin) seen.margin = shown.side;
+            h += slope * slope / double(a.K);
+        }
+        const auto [A, q] = pace(a, h, weight);
+        for (index k = 0; k < a.K; ++k) {
+            const double zv = x.dot(a.late(k)), level = weight * ((link == logarithmic ? 4 * t[k] - 2 : t[k]) - zv);
+            const Bent bent = bend<link>(zv, t[k]);
+            approach(a, k, since(a) > 0 ? A * bent.e * bent.slope / (1 + A * bent.slope * bent.slope * q) : level);
+        }
+        x.clear(a.recursion.x);
+        return seen;
+    }
+};
+
+struct AdaptiveSoftmax {
+    static constexpr bool explodes = false, of_classes = true;
+
+    template <class Row>
+    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double weight, double) {
+        x.write(a.recursion.x);
+        const double K = double(a.K);
+        const index i = index(*t);
+        double top = -infinity, total = 0, h = 0;
+        for (index k = 0; k < a.K; ++k) {
+            a.z[k] = x.dot(a.late(k));
+            if (a.z[k] > top) top = a.z[k];
+        }
+        for (index k = 0; k < a.K; ++k) total += std::exp(a.z[k] - top);
+        for (index k = 0; k < a.K; ++k) {
+            const double p = std::exp(a.z[k] - top) / total;
+            h += p * (1 - p);
+        }
+        const auto [A, q] = pace(a, h, weight);
+        double best = -infinity, rival = -infinity, mine = 0, sum = 0;
+        for (index k = 0; k < a.K; ++k) {
+            const double z = k ? x.dot(a.at(k)) : met.z, p = std::exp(a.z[k] - top) / total, hit = double(k == i);
+            approach(a, k, since(a) > 0 ? A * (hit - p) / (1 + A * p * (1 - p) * q) : weight * (K * hit - a.z[k]));
+            a.z[k] = z;
+            if (z > best) best = z;
+            if (k == i) mine = z;
+            else if (z > rival) rival = z;
+        }
+        for (index k = 0; k < a.K; ++k) sum += std::exp(a.z[k] - best);
+        x.clear(a.recursion.x);
+        return {std::log(sum) - (mine - best), 0, double(mine <= rival), K, mine - rival};
+    }
+};
+
+}  // namespace adaline::ADALINE_ISA

@@ -1,0 +1,80 @@
+// Recursive least squares in square-root form (Potter): P = S S' stays positive definite for ever.
+//
+//   f = S'x,   a = lam / weight,   r = a + f.f
+//   w += (S f / r) (t - w.x),   S = (S - S f f' / (r + sqrt(r a))) / sqrt(lam)
+//
+// S is (1 + D) x (1 + D), the intercept last, its rows padded with zeros to whole vectors.
+#pragma once
+
+#include "rules.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+// f = S'x; returns f.f.
+inline double Recursion::turn(double* S) const {
+    __builtin_memset(f, 0, sizeof(double) * pitch);
+    for (index i = 0; i < n; ++i) {
+        if (x[i] == 0) continue;
+        const double* const row = S + i * pitch;
+        const vec xi = broadcast(x[i]);
+        for (index j = 0; j < pitch; j += lanes) store(f + j, multiply_add(xi, load(row + j), load(f + j)));
+    }
+    vec s{};
+    for (index j = 0; j < pitch; j += lanes) s = multiply_add(load(f + j), load(f + j), s);
+    return across(s);
+}
+
+// Sf = S f,   S = (S - beta Sf f') growth.
+inline void Recursion::shrink(double* S, double beta, double growth) const {
+    const vec grown = broadcast(growth);
+    for (index i = 0; i < n; ++i) {
+        double* const row = S + i * pitch;
+        vec s{};
+        for (index j = 0; j < pitch; j += lanes) s = multiply_add(load(row + j), load(f + j), s);
+        Sf[i] = across(s);
+        const vec g = broadcast(-beta * Sf[i]);
+        for (index j = 0; j < pitch; j += lanes)
+            store(row + j, multiply_add(g, load(f + j), load(row + j)) * grown);
+    }
+}
+
+inline index room_of(const Scanner& s) { return s.roots ? 3 * padded(1 + s.D) : 0; }
+
+inline Recursion recursion_of(const Scanner& s) {
+    if (!s.roots) return {};
+    const index pitch = padded(1 + s.D);
+    return {scratch.zeros(pitch), scratch.zeros(pitch), scratch.zeros(pitch), s.root, 1 + s.D, pitch, s.period,
+            &reinterpret_cast<Tally*>(s.tally)->hold, s.rule >= 16};
+}
+
+struct Recursive {
+    static constexpr bool explodes = false, of_classes = false;
+
+    template <class Row>
+    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
+        const Recursion& u = a.recursion;
+        const bool held = *u.hold > 0;
+        x.write(u.x);
+        const double noise = (held ? 1 : a.p[0]) / eta, r = noise + u.turn(u.S);
+        u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), held ? 1 : a.p[1]);
+        Seen seen;
+        for (index k = 0; k < a.K; ++k) {
+            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z;
+            const double e = t[k] - z, side = t[k] * z;
+            seen.loss += e * e / 2;
+            seen.mistakes += side <= 0;
+            seen.updates += 1;
+            if (side < seen.margin) seen.margin = side;
+            a.follow(k, e / r, u.Sf, m);
+        }
+        x.clear(u.x);
+        if (index(a.step) % u.period == 0) {
+            double most = 0;
+            for (index i = 0; i < u.n * u.pitch; ++i) most = std::fmax(most, std::fabs(u.S[i]));
+            *u.hold = most > 1e100;
+        }
+        return seen;
+    }
+};
+
+}  // namespace adaline::ADALINE_ISA

@@ -1,0 +1,269 @@
+// One row at a time, for scans: dense rows that lie together, or the stored entries of a sparse one.
+//
+//   meet:    z = w.x and x.x in one walk          add:  w = decay w + g x,  lag += m (w - old w)
+//
+// The ones column comes last: weights are w_1 .. w_D, w_0, padded with zeros to whole vectors.
+// Rows are not padded; `one` is added to the vector that holds their end. Rows whose numbers do
+// not lie together are packed first, a few at a time, so that every layout runs on the same bits.
+#pragma once
+
+#include <type_traits>
+
+#include "csr.hpp"
+#include "matrix.hpp"
+#include "scratch.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+// A row is a few dozen instructions: calls between its parts would cost as much as the parts.
+#define ADALINE_INLINE [[gnu::always_inline]] inline
+
+inline index padded(index n) { return (n + 7) / 8 * 8; }
+
+// The sum of the lanes, by halves.
+using two = double __attribute__((vector_size(16)));
+using four = double __attribute__((vector_size(32)));
+using eight = double __attribute__((vector_size(64)));
+
+inline double across(two v) { return v[0] + v[1]; }
+inline double across(four v) {
+    return across(__builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3));
+}
+inline double across(eight v) {
+    return across(__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7));
+}
+
+inline vec sign(vec x) {
+    const vec zero{}, one = broadcast(1);
+    return (x > zero ? one : zero) - (x < zero ? one : zero);
+}
+
+inline double sign(double x) { return double(x > 0) - double(x < 0); }
+
+// within: whether every column exists. The one check that looks at entries: a stray index would write anywhere.
+struct Met {
+    double z, square;
+    bool within;
+};
+
+template <class T>
+struct DenseRow {
+    const T* x;
+    index D;
+    double one;
+
+    // Calls f with vectors of the row and where they begin: rounds of four, the rest, the end with the one.
+    template <class F>
+    ADALINE_INLINE void walk(F f) const {
+        index j = 0;
+        for (; j + 4 * lanes <= D; j += 4 * lanes) {
+#pragma GCC unroll 4
+            for (int k = 0; k < 4; ++k) f(k, j + k * lanes, load(x + j + k * lanes));
+        }
+        for (; j + lanes <= D; j += lanes) f(0, j, load(x + j));
+        f(0, j, end(x + j, D - j));
+    }
+
+    ADALINE_INLINE vec end(const T* p, index n) const {
+#if defined(__AVX512F__)
+        return _mm512_mask_mov_pd(head(p, n), __mmask8(1u << n), broadcast(one));
+#else
+        vec v = head(p, n);
+        v[n] = one;
+        return v;
+#endif
+    }
+
+    ADALINE_INLINE double total(const vec (&z)[4]) const { return across(D < 4 * lanes ? z[0] : (z[0] + z[1]) + (z[2] + z[3])); }
+
+    ADALINE_INLINE Met meet(const double* w) const {
+        vec z[4]{}, s[4]{};
+        walk([&](int k, index j, vec v) __attribute__((always_inline)) {
+            z[k] = multiply_add(v, load(w + j), z[k]);
+            s[k] = multiply_add(v, v, s[k]);
+        });
+        return {total(z), total(s), true};
+    }
+
+    double dot(const double* w) const {
+        vec z[4]{};
+        walk([&](int k, index j, vec v) __attribute__((always_inline)) { z[k] = multiply_add(v, load(w + j), z[k]); });
+        return total(z);
+    }
+
+    template <bool signs, bool leaks>
+    ADALINE_INLINE void add(double* w, double g, double decay, double* lag, double m) const {
+        const double intercept = w[D];
+        const vec gain = broadcast(g);
+        if (!lag) {
+            walk([&](int, index j, vec v) __attribute__((always_inline)) {
+                const vec old = load(w + j);
+                store(w + j, multiply_add(gain, signs ? sign(v) : v, leaks ? old * decay : old));
+            });
+            if (leaks) w[D] = multiply_add(g, one, intercept);
+            return;
+        }
+        const double late = lag[D];
+        walk([&](int, index j, vec v) __attribute__((always_inline)) {
+            const vec old = load(w + j), now = multiply_add(gain, signs ? sign(v) : v, leaks ? old * decay : old);
+            store(w + j, now);
+            store(lag + j, multiply_add(broadcast(m), now - old, load(lag + j)));
+        });
+        if (leaks) {
+            w[D] = multiply_add(g, one, intercept);
+            lag[D] = multiply_add(m, w[D] - intercept, late);
+        }
+    }
+
+    void write(double* out) const {
+        for (index j = 0; j < D; ++j) out[j] = double(x[j]);
+        out[D] = one;
+    }
+    void clear(double*) const {}
+};
+
+template <class T, class Index>
+struct SparseRow {
+    const T* x;
+    const Index* at;
+    index n, D;
+    double one;
+
+#if defined(__AVX512F__)
+    static constexpr bool gathers = sizeof(Index) == 4;
+
+    // Calls f with the columns and numbers of eight entries at a time, and which of them are there.
+    template <class F>
+    ADALINE_INLINE void walk(F f) const {
+        for (index k = 0; k < n; k += 8) {
+            const __mmask8 there = n - k < 8 ? __mmask8((1u << (n - k)) - 1) : __mmask8(0xff);
+            f(_mm256_maskz_loadu_epi32(there, at + k), n - k < 8 ? head(x + k, n - k) : load(x + k), there);
+        }
+    }
+#else
+    static constexpr bool gathers = false;
+#endif
+
+    ADALINE_INLINE double dot(const double* w) const {
+        double z[4]{};
+        index k = 0;
+        for (; k + 4 <= n; k += 4)
+#pragma GCC unroll 4
+            for (int l = 0; l < 4; ++l) z[l] = multiply_add(double(x[k + l]), w[at[k + l]], z[l]);
+        for (; k < n; ++k) z[0] = multiply_add(double(x[k]), w[at[k]], z[0]);
+        return multiply_add(one, w[D], (z[0] + z[1]) + (z[2] + z[3]));
+    }
+
+    ADALINE_INLINE Met meet(const double* w) const {
+        bool within = true;
+#if defined(__AVX512F__)
+        if constexpr (gathers) {
+            vec z{}, s{};
+            const __m256i columns = _mm256_set1_epi32(int(D));
+            walk([&](__m256i j, vec v, __mmask8 there) __attribute__((always_inline)) {
+                const __mmask8 good = _mm256_mask_cmplt_epu32_mask(there, j, columns);
+                within &= good == there;
+                z = multiply_add(v, _mm512_mask_i32gather_pd(vec{}, good, j, w, 8), z);
+                s = multiply_add(v, v, s);
+            });
+            return {multiply_add(one, w[D], across(z)), one + across(s), within};
+        }
+#endif
+        vec s{};
+        index k = 0;
+        for (; k + lanes <= n; k += lanes) s = multiply_add(load(x + k), load(x + k), s);
+        if (k < n) s = multiply_add(head(x + k, n - k), head(x + k, n - k), s);
+        for (k = 0; k < n; ++k) within &= std::make_unsigned_t<Index>(at[k]) < std::make_unsigned_t<Index>(D);
+        return {within ? dot(w) : 0, one + across(s), within};
+    }
+
+    template <bool signs, bool leaks>
+    ADALINE_INLINE void add(double* w, double g, double decay, double* lag, double m) const {
+        if (leaks)
+            for (index j = 0; j < D; ++j) {
+                if (lag) lag[j] += m * (w[j] * decay - w[j]);
+                w[j] *= decay;
+            }
+        w[D] = multiply_add(g, one, w[D]);
+#if defined(__AVX512F__)
+        if constexpr (gathers)
+            walk([&](__m256i j, vec v, __mmask8 there) __attribute__((always_inline)) {
+                const vec old = _mm512_mask_i32gather_pd(vec{}, there, j, w, 8);
+                _mm512_mask_i32scatter_pd(w, there, j, multiply_add(broadcast(g), signs ? sign(v) : v, old), 8);
+            });
+#endif
+        if constexpr (!gathers)
+            for (index k = 0; k < n; ++k)
+                w[at[k]] = multiply_add(g, signs ? sign(double(x[k])) : double(x[k]), w[at[k]]);
+        if (!lag) return;
+        for (index k = 0; k < n; ++k) lag[at[k]] += m * (g * (signs ? sign(double(x[k])) : double(x[k])));
+        lag[D] += m * (g * one);
+    }
+
+    // Into a row of zeros, and out again.
+    void write(double* out) const {
+        for (index k = 0; k < n; ++k) out[at[k]] = double(x[k]);
+        out[D] = one;
+    }
+    void clear(double* out) const {
+        for (index k = 0; k < n; ++k) out[at[k]] = 0;
+    }
+};
+
+// Dense rows that lie together; those to come in a given order are asked for ahead.
+template <class T>
+struct Together {
+    static constexpr index ahead = 16;
+
+    const Matrix<T>& x;
+    index count;
+    double one;
+
+    ADALINE_INLINE DenseRow<T> at(index i) const {
+        if (x.chosen && i + ahead < count) {
+            const char* const next = reinterpret_cast<const char*>(x.at(i + ahead, 0));
+            const index bytes = x.columns * index(sizeof(T)) + 63;
+            for (index b = 0; b < bytes && b < 512; b += 64) __builtin_prefetch(next + b);
+        }
+        return {x.at(i, 0), x.columns, one};
+    }
+};
+
+// Dense rows that do not: n of them from row `first` on, packed as doubles.
+template <class T>
+void pack_together(double* room, const Matrix<T>& x, index first, index n) {
+    const index pitch = padded(x.columns);
+    for (index j = 0; j < x.columns; ++j)
+        for (index i = 0; i < n; ++i) room[i * pitch + j] = x(first + i, j);
+}
+
+template <class T, class Index>
+struct Entire {
+    const T* data;
+    const Index* indices;
+    const void* indptr;
+    bool short_indptr;
+    index D;
+    double one;
+    const index* chosen;
+    index count;
+
+    static constexpr index ahead = 8;
+
+    index start(index row) const {
+        return short_indptr ? static_cast<const std::int32_t*>(indptr)[row] : static_cast<const index*>(indptr)[row];
+    }
+
+    ADALINE_INLINE SparseRow<T, Index> at(index i) const {
+        const index row = chosen ? chosen[i] : i, begin = start(row);
+        if (chosen && i + 2 * ahead < count) {
+            __builtin_prefetch(static_cast<const char*>(indptr) + chosen[i + 2 * ahead] * (short_indptr ? 4 : 8));
+            const index from = start(chosen[i + ahead]), to = start(chosen[i + ahead] + 1);
+            for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(T))) __builtin_prefetch(data + k);
+            for (index k = from; k < to && k < from + 128; k += 64 / index(sizeof(Index))) __builtin_prefetch(indices + k);
+        }
+        return {data + begin, indices + begin, start(row + 1) - begin, D, one};
+    }
+};
+
+}  // namespace adaline::ADALINE_ISA

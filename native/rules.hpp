@@ -1,0 +1,211 @@
+// The rules of the scans: what a row makes of the weights, in the lectures' symbols.
+//
+//   z = w.x,   x with the virtual ones column,   eta the rate of the step times the row's weight
+//
+// A rule of one output says by how much, g, the row is added to its weights; rules of K outputs
+// that look at each other, and the recursive ones, take the whole row.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "rows.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+inline double logistic(double z) {
+    const double small = std::exp(-std::fabs(z));
+    return (z >= 0 ? 1 : small) / (1 + small);
+}
+
+// tanh to an absolute rounding error, which is all that t - phi can show.
+inline double tangent(double z) {
+    const double small = std::exp(-2 * std::fabs(z));
+    return std::copysign((1 - small) / (1 + small), z);
+}
+
+// The tallies, in the order that Python knows them by.
+struct Tally {
+    double steps, weight, loss, squares, largest, mistakes, updates, margin, energy;
+    double reach, worst, status, stopped, hold, spare[2];
+};
+
+// g, the loss before the step, and the signed distance t z of the right side.
+struct Gain {
+    double g, loss, side;
+};
+
+struct Plain {
+    static constexpr bool signs = false, leaks = false, explodes = true, corrects = false;
+};
+
+struct Lms : Plain {
+    static Gain gain(double z, double t, double, double eta, const double*) {
+        const double e = t - z;
+        return {eta * e, e * e / 2, t * z};
+    }
+};
+
+struct Normalized : Plain {
+    static Gain gain(double z, double t, double square, double eta, const double* p) {
+        const double e = t - z, length = p[0] + square;
+        return {length > 0 ? eta * e / length : 0, e * e / 2, t * z};
+    }
+};
+
+struct Leaky : Lms {
+    static constexpr bool leaks = true;
+};
+
+struct SignError : Plain {
+    static Gain gain(double z, double t, double, double eta, const double*) {
+        const double e = t - z;
+        return {eta * sign(e), e * e / 2, t * z};
+    }
+};
+
+struct SignData : Lms {
+    static constexpr bool signs = true;
+};
+
+struct SignSign : SignError {
+    static constexpr bool signs = true;
+};
+
+struct Rosenblatt : Plain {
+    static constexpr bool explodes = false, corrects = true;
+    static Gain gain(double z, double t, double, double eta, const double*) {
+        const double side = t * z;
+        return {side <= 0 ? eta * t : 0, side < 0 ? -side : 0, side};
+    }
+};
+
+struct Tanh : Plain {
+    static constexpr bool explodes = false;
+    static Gain gain(double z, double t, double, double eta, const double*) {
+        const double phi = tangent(z), e = t - phi;
+        return {eta * e * (1 - phi * phi), e * e / 2, t * z};
+    }
+};
+
+struct Logistic : Plain {
+    static constexpr bool explodes = false;
+    static Gain gain(double z, double t, double, double eta, const double*) {
+        const double phi = logistic(z), e = t - phi;
+        return {eta * e * (phi * (1 - phi)), e * e / 2, (2 * t - 1) * z};
+    }
+};
+
+// What the recursive rules carry besides: a square root S of P, and room for one row.
+struct Recursion {
+    double *x, *f, *Sf;  // padded
+    double* S;
+    index n, pitch, period;
+    double* hold;
+    bool apart;  // S is the diagonal of second moments
+
+    double turn(double* S) const;
+    void shrink(double* S, double beta, double growth) const;
+};
+
+// The weights of a scan while it runs: rows of theta with the intercept last, padded.
+struct Weights {
+    double *w, *lag, *z;
+    index K, D, pitch;
+    double one;
+    const double* p;
+    double step = 0;  // the number of the step at hand
+    Recursion recursion{};
+
+    double* at(index k) const { return w + k * pitch; }
+    double* late(index k) const { return lag ? lag + k * pitch : nullptr; }
+
+    template <bool signs, bool leaks, class Row>
+    ADALINE_INLINE void add(const Row& x, index k, double g, double decay, double m) const {
+        x.template add<signs, leaks>(at(k), g, decay, late(k), m);
+    }
+
+    // w_k += g d for a direction d, (1 + D) with the intercept last.
+    void follow(index k, double g, const double* d, double m) const {
+        DenseRow<double>{d, D, d[D]}.add<false, false>(at(k), g, 1, late(k), m);
+    }
+};
+
+// What a row showed.
+struct Seen {
+    double loss = 0, error = 0, mistakes = 0, updates = 0, margin = infinity;
+};
+
+// K outputs, each with a rule of its own.
+template <class Rule>
+struct Apiece {
+    static constexpr bool explodes = Rule::explodes, of_classes = false;
+
+    template <class Row>
+    ADALINE_INLINE static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
+        Seen seen;
+        for (index k = 0; k < a.K; ++k) {
+            const double z = k ? x.dot(a.at(k)) : met.z;
+            a.z[k] = z;
+            const Gain out = Rule::gain(z, t[k], met.square, eta, a.p);
+            const double e = t[k] - z;
+            seen.loss += out.loss;
+            if (explodes && !(e * e <= seen.error)) seen.error = e * e;
+            seen.mistakes += out.side <= 0;
+            seen.updates += Rule::corrects ? out.side <= 0 : 1;
+            if (out.side < seen.margin) seen.margin = out.side;
+            if (Rule::leaks || out.g != 0)
+                a.template add<Rule::signs, Rule::leaks>(x, k, out.g, Rule::leaks ? 1 - eta * a.p[1] : 1, m);
+        }
+        return seen;
+    }
+};
+
+struct KeslerRule {
+    static constexpr bool explodes = false, of_classes = true;
+
+    template <class Row>
+    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
+        const index i = index(*t);
+        for (index k = 0; k < a.K; ++k) a.z[k] = k ? x.dot(a.at(k)) : met.z;
+        Seen seen;
+        double mine = a.z[i];
+        for (index j = 0; j < a.K; ++j) {
+            if (j == i) continue;
+            const double lead = mine - a.z[j];
+            if (lead < seen.margin) seen.margin = lead;
+            if (lead > 0) continue;
+            seen.loss -= lead;
+            ++seen.updates;
+            a.add<false, false>(x, i, eta, 1, m);
+            a.add<false, false>(x, j, -eta, 1, m);
+            mine = x.dot(a.at(i));
+        }
+        seen.mistakes = seen.updates > 0;
+        return seen;
+    }
+};
+
+struct SoftmaxRule {
+    static constexpr bool explodes = false, of_classes = true;
+
+    template <class Row>
+    static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
+        const index i = index(*t);
+        double top = -infinity, rival = -infinity, total = 0;
+        for (index k = 0; k < a.K; ++k) {
+            const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z;
+            if (z > top) top = z;
+            if (k != i && z > rival) rival = z;
+        }
+        for (index k = 0; k < a.K; ++k) total += std::exp(a.z[k] - top);
+        for (index k = 0; k < a.K; ++k)
+            a.add<false, false>(x, k, eta * (double(k == i) - std::exp(a.z[k] - top) / total), 1, m);
+        const double lead = a.z[i] - rival;
+        return {std::log(total) - (a.z[i] - top), 0, double(lead <= 0), double(a.K), lead};
+    }
+};
+
+}  // namespace adaline::ADALINE_ISA

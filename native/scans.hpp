@@ -1,0 +1,229 @@
+// A scan: a rule over rows in their order, with its tallies and the weights kept aside.
+//
+// State is all in the arrays of the Scanner, so that chunks give the bits of one go. A row that is
+// not finite, a step that is not, or errors that explode end it, and theta is the last one kept.
+#pragma once
+
+#include <cstddef>
+
+#include "adaptive.hpp"
+#include "quick.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+inline double rate(const Scanner& s, double n, const double* rates, index k) {
+    if (s.schedule == 0) return s.rate;
+    if (s.schedule == 1) return s.rate / n;
+    if (s.schedule == 2) return s.rate / std::pow(1 + n / s.tau, s.power);
+    return rates[k];
+}
+
+inline bool finite(const double* a, index n) {
+    double s = 0;
+    for (index i = 0; i < n; ++i) s += a[i] * 0;
+    return s == 0;
+}
+
+// Between theta, (K, 1 + D) with the intercept first, and padded rows with the intercept last.
+inline void spread(const double* theta, double* w, index K, index D, index pitch) {
+    for (index k = 0; k < K; ++k, theta += 1 + D, w += pitch) {
+        __builtin_memcpy(w, theta + 1, sizeof(double) * D);
+        w[D] = theta[0];
+    }
+}
+
+inline void gather(double* theta, const double* w, index K, index D, index pitch) {
+    for (index k = 0; k < K; ++k, theta += 1 + D, w += pitch) {
+        __builtin_memcpy(theta + 1, w, sizeof(double) * D);
+        theta[0] = w[D];
+    }
+}
+
+inline bool usable(const double* t, index T, bool of_classes, index K) {
+    for (index k = 0; k < T; ++k)
+        if (!(std::fabs(t[k]) < infinity)) return false;
+    return !of_classes || (*t >= 0 && *t < double(K));
+}
+
+template <class Rule, class Rows>
+void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, Weights& shared) {
+    Weights a = shared;
+    Tally tally = *reinterpret_cast<const Tally*>(s.tally);
+    const index size = s.K * (1 + s.D), T = y.K;
+    index taken = 0, left = s.period - index(tally.steps) % s.period;
+    const auto stop = [&](double status, index i) {
+        tally.status = status;
+        tally.stopped = double(i);
+        spread(s.good, a.w, s.K, s.D, a.pitch);
+    };
+    const bool plain = s.K == 1 && s.schedule == 0 && s.average < 0 && !y.weight && !v.outputs;
+    for (index i = 0; i < v.count && tally.status == 0; ++i) {
+        if constexpr (Quick<Rule>::exists && requires { rows.x; }) {
+            if (plain && left > 1 && tally.steps > 0) {
+                const index last = v.count - i < left - 1 ? v.count : i + left - 1;
+                const index done =
+                    quick<typename Quick<Rule>::rule>(s, rows.x, y.t, v.order, i, last, a.w, tally);
+                i += done;
+                left -= done;
+                taken += done;
+                if (i == v.count) break;
+            }
+        }
+        const index r = v.order ? v.order[i] : i;
+        const double weight = y.weight ? y.weight[r] : 1;
+        if (v.order && i + 16 < v.count) __builtin_prefetch(y.t + v.order[i + 16] * T);
+        if (weight == 0 && !v.outputs) continue;
+        const auto x = rows.at(i);
+        const Met met = x.meet(a.w);
+        if (!met.within) {
+            stop(3, i);
+            break;
+        }
+        if (weight == 0) {
+            for (index k = 0; k < s.K; ++k) v.outputs[i * s.K + k] = k ? x.dot(a.at(k)) : met.z;
+            continue;
+        }
+        const double* const t = y.t + r * T;
+        if (!(met.square < infinity) || !usable(t, T, Rule::of_classes, s.K)) {
+            stop(2, i);
+            break;
+        }
+        const double n = a.step = tally.steps + 1, eta = weight * rate(s, n, v.rates, taken++);
+        const Seen seen = Rule::take(a, x, met, t, eta, n > s.average ? n - s.average - 1 : 0);
+        if (v.outputs) __builtin_memcpy(v.outputs + i * s.K, a.z, sizeof(double) * s.K);
+        double energy = 0, largest = 0;
+        for (index k = 0; k < T; ++k) {
+            const double square = t[k] * t[k];
+            energy += square;
+            if (square > largest) largest = square;
+        }
+        if (Rule::explodes) {
+            if (largest > tally.reach) tally.reach = largest;
+            if (n == 1 && seen.error > tally.reach) tally.reach = seen.error;
+            if (!(seen.error <= 1e16 * tally.reach)) {
+                stop(1, i);
+                break;
+            }
+            if (seen.error > tally.worst) tally.worst = seen.error;
+        }
+        if (!(std::fabs(seen.loss) < infinity)) {
+            stop(1, i);
+            break;
+        }
+        tally.steps = n;
+        tally.weight += weight;
+        tally.loss += weight * seen.loss;
+        tally.squares += weight * met.square;
+        if (met.square > tally.largest) tally.largest = met.square;
+        tally.mistakes += seen.mistakes;
+        tally.updates += seen.updates;
+        if (seen.margin < tally.margin) tally.margin = seen.margin;
+        tally.energy += weight * energy;
+        if (--left == 0) {
+            left = s.period;
+            if (!finite(a.w, s.K * a.pitch))
+                stop(1, i);
+            else if (tally.worst <= 100 * tally.reach)
+                gather(s.good, a.w, s.K, s.D, a.pitch);
+            tally.worst = 0;
+        }
+    }
+    gather(s.theta, a.w, s.K, s.D, a.pitch);
+    if (tally.status == 0 && !finite(s.theta, size)) {
+        tally.status = 1;
+        tally.stopped = double(v.count);
+        __builtin_memcpy(s.theta, s.good, sizeof(double) * size);
+    }
+    __builtin_memcpy(s.tally, &tally, offsetof(Tally, hold));
+    if (s.average >= 0) gather(s.lag, a.lag, s.K, s.D, a.pitch);
+}
+
+template <class Rows>
+void by_rule(const Scanner& s, const Rows& rows, const Targets& y, const Visits& v, Weights& a) {
+    switch (s.rule) {
+        case 0: return scan<Apiece<Lms>>(s, rows, y, v, a);
+        case 1: return scan<Apiece<Normalized>>(s, rows, y, v, a);
+        case 2: return scan<Apiece<Leaky>>(s, rows, y, v, a);
+        case 3: return scan<Apiece<SignError>>(s, rows, y, v, a);
+        case 4: return scan<Apiece<SignData>>(s, rows, y, v, a);
+        case 5: return scan<Apiece<SignSign>>(s, rows, y, v, a);
+        case 6: return scan<Apiece<Rosenblatt>>(s, rows, y, v, a);
+        case 7: return scan<KeslerRule>(s, rows, y, v, a);
+        case 8: return scan<Apiece<Tanh>>(s, rows, y, v, a);
+        case 9: return scan<Apiece<Logistic>>(s, rows, y, v, a);
+        case 10: return scan<SoftmaxRule>(s, rows, y, v, a);
+        case 11: return scan<Recursive>(s, rows, y, v, a);
+        case 12: return scan<AdaptiveIdentity>(s, rows, y, v, a);
+        case 16: return scan<AdaptiveSigmoid<straight>>(s, rows, y, v, a);
+        case 13:
+        case 17: return scan<AdaptiveSigmoid<hyperbolic>>(s, rows, y, v, a);
+        case 14:
+        case 18: return scan<AdaptiveSigmoid<logarithmic>>(s, rows, y, v, a);
+        case 15:
+        case 19: return scan<AdaptiveSoftmax>(s, rows, y, v, a);
+    }
+}
+
+// Cuts the room for the weights off, and for `extra` more doubles.
+inline Weights weights_of(const Scanner& s, index extra, double*& more) {
+    const index pitch = padded(1 + s.D), size = s.K * pitch;
+    const bool averages = s.average >= 0;
+    scratch.reserve((averages ? 2 : 1) * size + s.K + extra + room_of(s), 16);
+    Weights a{scratch.array(size), nullptr, scratch.array(s.K), s.K, s.D, pitch, s.one, s.parameter};
+    for (index k = 0; k < s.K; ++k)
+        for (index j = s.D; j < pitch; ++j) a.w[k * pitch + j] = 0;
+    spread(s.theta, a.w, s.K, s.D, pitch);
+    if (averages) {
+        a.lag = scratch.zeros(size);
+        spread(s.lag, a.lag, s.K, s.D, pitch);
+    }
+    a.recursion = recursion_of(s);
+    more = scratch.array(extra);
+    return a;
+}
+
+inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const Visits& v) {
+    typed(x, [&]<class T>(const Matrix<T>& m) {
+        double* room;
+        if (m.by_rows()) {
+            Weights a = weights_of(s, 0, room);
+            return by_rule(s, Together<T>{m, v.count, s.one}, y, v, a);
+        }
+        constexpr index lot = 32;
+        const index pitch = padded(s.D);
+        Weights a = weights_of(s, lot * pitch, room);
+        const double start = s.tally[0];
+        for (index first = 0; first < v.count; first += lot) {
+            const index n = v.count - first < lot ? v.count - first : lot;
+            pack_together(room, m, first, n);
+            const Matrix<double> some{room, n, s.D, pitch, 1, nullptr, nullptr};
+            const index skip = v.order ? 0 : first;
+            const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
+            by_rule(s, Together<double>{some, n, s.one}, part,
+                    {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally[0] - start) : nullptr,
+                     v.outputs ? v.outputs + first * s.K : nullptr},
+                    a);
+            if (s.tally[11] != 0) {
+                s.tally[12] += double(first);
+                return;
+            }
+        }
+    });
+}
+
+template <class T, class Index>
+void scan_entries(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {
+    double* room;
+    Weights a = weights_of(s, 0, room);
+    by_rule(s, Entire<T, Index>{static_cast<const T*>(x.data), static_cast<const Index*>(x.indices), x.indptr,
+                                x.short_indptr, s.D, s.one, chosen, v.count},
+            y, v, a);
+}
+
+inline void scan_csr(const Scanner& s, const Sparse& x, const index* chosen, const Targets& y, const Visits& v) {
+    using Short = std::int32_t;
+    (x.single ? (x.short_indices ? scan_entries<float, Short> : scan_entries<float, index>)
+              : (x.short_indices ? scan_entries<double, Short> : scan_entries<double, index>))(s, x, chosen, y, v);
+}
+
+}  // namespace adaline::ADALINE_ISA

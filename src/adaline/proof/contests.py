@@ -1,0 +1,312 @@
+"""Rows against their rivals: Kesler's construction, which makes one question of separability for any K classes.
+
+A row x of class i is right when w_i . (1, x) > w_j . (1, x) for every rival j. With w_0 = 0 (only differences count)
+and theta = (w_1, ..., w_{K-1}) each contest (row, rival) is a vector v, (1, x) in the place of i and -(1, x) in the
+place of j, and is won when v . theta > 0. For two classes v is t (1, x). The (K - 1) N vectors are never built:
+v . theta is a difference of two scores.
+
+Signs are exact: a float is believed when it is larger than a bound on its error,
+
+    |fl(w . x + w0) - (w . x + w0)| <= (D + 8) u (|w0| + |w| . |x|),   u = 2^-53
+
+and integer arithmetic decides the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block
+from adaline.namespaces import host, is_device, is_sparse
+from adaline.proof.exact import signs, whole, whole_rows
+from adaline.proof.frame import UNIT, Frame, Scores
+from adaline.proof.lifting import Whole
+from adaline.sources import Source
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Plane = tuple[tuple[Fraction, ...], ...]
+"""Intercept and coefficients of each class but the first."""
+
+EXACT_ROWS = 4096  # rows at a time in integers
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Some contests: rows by number, class and rival as places among the classes, and the rows' columns in use."""
+
+    row: Index
+    own: Index
+    rival: Index
+    x: Array
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def of(self, places: Any) -> Chosen:
+        """Return some of them."""
+        return Chosen(self.row[places], self.own[places], self.rival[places], self.x[places])
+
+    @staticmethod
+    def joined(parts: list[Chosen]) -> Chosen:
+        """Return all of them, one after the other."""
+        row, own, rival = (np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "own", "rival"))
+        return Chosen(row, own, rival, np.concatenate([part.x for part in parts]))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a direction does to all contests.
+
+    worst : -1, 0 or 1: the sign of the smallest v . theta, exact; 1 where there is no contest.
+    lowest, height : the contests with the smallest values, some for each class and rival in each block.
+    low : (K, K) the smallest value for each class and rival, in floats.
+    count : how many contests there are.
+    zeros : (n, 2) rows and rivals of contests with v . theta = 0, where they were asked for.
+    """
+
+    worst: int
+    lowest: Chosen
+    height: Array
+    low: Array
+    count: int
+    zeros: Index
+
+
+class Contests:
+    """The contests of the rows of some classes of a source whose targets are class indices.
+
+    Parameters
+    ----------
+    source : rows and class indices; rows without weight take no part.
+    classes : the classes that take part.
+    n_classes : how many there are.
+    frame : how the columns are shifted and scaled.
+    """
+
+    def __init__(self, source: Source, classes: list[int], n_classes: int, frame: Frame) -> None:
+        self.source = source
+        self.classes = classes
+        self.frame = frame
+        self.k = len(classes)
+        self.place = np.full(n_classes, -1, dtype=np.int64)
+        self.place[classes] = np.arange(self.k)
+        self.width = 1 + len(frame.columns)
+        self.dimension = (self.k - 1) * self.width
+
+    def vectors(self, chosen: Chosen) -> tuple[Whole, Index]:
+        """Return the vectors v 2^power as integers, (n, dimension), and the powers."""
+        rows, power = whole_rows(chosen.x, self.frame.shift, self.frame.exponent)
+        return self._placed(rows, chosen, _zeros(len(chosen), self.dimension)), power
+
+    def floats(self, chosen: Chosen) -> Array:
+        """Return the vectors in floats."""
+        rows = np.column_stack([np.ones(len(chosen)), self.frame.inside(chosen.x)])
+        return np.asarray(self._placed(rows, chosen, np.zeros((len(chosen), self.dimension))))
+
+    def direction(self, plane: Plane) -> Whole:
+        """Return the direction theta that a plane in the columns as given is, in integers."""
+        return whole(value for row in plane for value in self.frame.back(list(row)))
+
+    def sweep(self, theta: Whole, count: int, skip: Mask | None = None, zeros: bool = False) -> Sweep:
+        """Return what theta does to all contests, with the `count` lowest of each class and rival in each block.
+
+        One pass. `skip`, (N, K): contests left out. With `zeros` every sign is settled and the contests on the plane
+        are listed; otherwise not those of a block in which some contest is lost for certain.
+        """
+        weights = theta.reshape(self.k - 1, self.width)
+        score = Scores(self.frame, weights)
+        limit = float(score.limit[0] if self.k == 2 else 2.0 * score.limit.max()) * (1 + 8 * UNIT)
+
+        def judge(rows: _Rows) -> Sweep:
+            height = self._heights(rows, score.scores(rows.x), skip)
+            flat: Index = np.empty((0, 2), dtype=np.int64)
+            if zeros or not (height < -limit).any():
+                with np.errstate(invalid="ignore"):
+                    doubtful = np.argwhere(~(np.abs(height) > limit))
+                if len(doubtful):
+                    sign = self._settled(rows, doubtful, weights, score)
+                    height[doubtful[:, 0], doubtful[:, 1]] = sign * TINY
+                    level = doubtful[sign == 0]
+                    rival = 1 - rows.own[level[:, 0]] if self.k == 2 else level[:, 1]
+                    flat = np.column_stack([rows.number[level[:, 0]], rival])
+            chosen, found, low = self._lowest(rows, height, count)
+            return Sweep(int(np.sign(height.min())), chosen, found, low, int((height < np.inf).sum()), flat)
+
+        parts = self._each(judge)
+        return Sweep(
+            min(part.worst for part in parts),
+            Chosen.joined([part.lowest for part in parts]),
+            np.concatenate([part.height for part in parts]),
+            np.minimum.reduce([part.low for part in parts]),
+            sum(part.count for part in parts),
+            np.concatenate([part.zeros for part in parts]),
+        )
+
+    def orthogonal(self, directions: Whole) -> Mask:
+        """Return which contests have v . theta = 0 for every column theta of directions, (dimension, q). One pass.
+
+        The mask is (N, K); what is no contest counts as such a one.
+        """
+        out = np.ones((self.source.n_rows, self.k), dtype=bool)
+        weights = directions.reshape(self.k - 1, self.width, -1)
+        every = np.concatenate([_zeros(1, *weights.shape[1:]), weights])
+        gaps = {(own, rival): every[own] - every[rival] for own, rival in permutations(range(self.k), 2)}
+        scores = {pair: Scores(self.frame, gap.T) for pair, gap in gaps.items()}
+
+        def judge(rows: _Rows) -> None:
+            for (own, rival), gap in gaps.items():
+                part = rows.of(np.flatnonzero(rows.own == own))
+                if len(part.number):
+                    out[part.number, rival] = self._vanishes(part, gap, scores[own, rival])
+
+        self._each(judge)
+        return out
+
+    def numbered(self, numbers: Index) -> dict[int, tuple[int, Array]]:
+        """Return class index and columns of rows given by number. One pass."""
+        found: dict[int, tuple[int, Array]] = {}
+        wanted = np.unique(numbers)
+
+        def pick(block: Block) -> Array:
+            some = wanted[(wanted >= block.first_row) & (wanted < block.first_row + block.rows)]
+            if len(some):
+                at = some - block.first_row
+                x = _dense((host(block.x) if is_device(block.x) else block.x)[at])
+                for number, code, row in zip(some.tolist(), host(block.t)[at, 0].tolist(), x, strict=True):
+                    found[number] = int(code), row
+            return np.empty(0)
+
+        self.source.map(pick)
+        return found
+
+    def _placed(self, rows: Any, chosen: Chosen, out: Any) -> Any:
+        for place in range(1, self.k):
+            at = slice((place - 1) * self.width, place * self.width)
+            own, rival = chosen.own == place, chosen.rival == place
+            out[own, at] = rows[own]
+            out[rival, at] = -rows[rival]
+        return out
+
+    def _heights(self, rows: _Rows, scores: Array, skip: Mask | None) -> Array:
+        """Return v . theta in floats, (n, 1) for two classes, else (n, K); infinity where there is no contest."""
+        if self.k == 2:
+            height = np.where(rows.own[:, None] == 1, scores, -scores)
+            if skip is not None:
+                height[skip[rows.number].all(axis=1)] = np.inf
+            return height
+        every = np.column_stack([np.zeros(len(scores)), scores])
+        height = every[np.arange(len(every)), rows.own][:, None] - every
+        height[np.arange(len(every)), rows.own] = np.inf
+        if skip is not None:
+            height[skip[rows.number]] = np.inf
+        return height
+
+    def _settled(self, rows: _Rows, doubtful: Index, weights: Whole, score: Scores) -> NDArray[np.int8]:
+        """Return the exact signs of some contests: by bounds of their own, then in integers."""
+        out = np.zeros(len(doubtful), dtype=np.int8)
+        for first in range(0, len(doubtful), EXACT_ROWS):
+            at = doubtful[first : first + EXACT_ROWS]
+            part = rows.of(at[:, 0])
+            every, own = np.arange(len(at)), part.own
+            rival = 1 - own if self.k == 2 else at[:, 1]
+            scores = np.column_stack([np.zeros(len(at)), score.scores(part.x)])
+            bounds = np.column_stack([np.zeros(len(at)), score.bound(part.x)])
+            height = scores[every, own] - scores[every, rival]
+            bound = (bounds[every, own] + bounds[every, rival]) * (1 + 8 * UNIT)
+            bound += 4 * UNIT * np.abs(height) * (self.k > 2)
+            with np.errstate(invalid="ignore"):
+                left = np.flatnonzero(~((np.abs(height) > bound) | (bound == 0)))
+            sign = np.sign(np.where(np.isnan(height), 0.0, height)).astype(np.int8)
+            if len(left):
+                exact = np.concatenate([_zeros(1, len(left)), weights @ self._whole(part.of(left)).T])
+                sign[left] = signs(exact[own[left], np.arange(len(left))] - exact[rival[left], np.arange(len(left))])
+            out[first : first + EXACT_ROWS] = sign
+        return out
+
+    def _vanishes(self, part: _Rows, gap: Whole, score: Scores) -> Mask:
+        """Return for which rows every score is zero, exactly."""
+        out = np.ones(len(part.number), dtype=bool)
+        for first in range(0, len(out), EXACT_ROWS):
+            some = part.of(np.arange(first, min(first + EXACT_ROWS, len(out))))
+            height, bound = np.abs(score.scores(some.x)), score.bound(some.x)
+            zero: Mask = np.logical_not((height > bound).any(axis=1))
+            left = np.flatnonzero(zero & (bound > 0).any(axis=1))
+            if len(left):
+                zero[left] = (self._whole(some.of(left)) @ gap == 0).all(axis=1)
+            out[first : first + EXACT_ROWS] = zero
+        return out
+
+    def _lowest(self, rows: _Rows, height: Array, count: int) -> tuple[Chosen, Array, Array]:
+        low = np.full((self.k, self.k), np.inf)
+        at = [np.empty((0, 2), dtype=np.int64)]
+        found = [np.empty(0)]
+        for own in range(self.k):
+            members = np.flatnonzero(rows.own == own)
+            for rival in range(self.k) if len(members) else ():
+                if rival == own:
+                    continue
+                values = height[members, 0 if self.k == 2 else rival]
+                low[own, rival] = values.min()
+                some = np.argpartition(values, count)[:count] if count < len(values) else np.arange(len(values))
+                some = some[values[some] < np.inf]
+                at.append(np.column_stack([members[some], np.full(len(some), rival)]))
+                found.append(values[some])
+        where = np.concatenate(at)
+        part = rows.of(where[:, 0])
+        return Chosen(part.number, part.own, where[:, 1], _dense(self.frame.used(part.x))), np.concatenate(found), low
+
+    def _whole(self, rows: _Rows) -> Whole:
+        return whole_rows(_dense(self.frame.used(rows.x)), self.frame.shift, self.frame.exponent)[0]
+
+    def _each(self, judge: Callable[[_Rows], Any]) -> list[Any]:
+        """Call judge with the rows of every block that take part; results in the order of the blocks."""
+        parts: dict[int, Any] = {}
+
+        def work(block: Block) -> Array:
+            rows = _Rows.of_block(block, self.place)
+            if len(rows.number):
+                parts[block.first_row] = judge(rows)
+            return np.empty(0)
+
+        self.source.map(work)
+        return [parts[first] for first in sorted(parts)]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a block that take part: all their columns, their numbers and the places of their classes."""
+
+    x: Any
+    number: Index
+    own: Index
+
+    @classmethod
+    def of_block(cls, block: Block, place: Index) -> _Rows:
+        x = host(block.x) if is_device(block.x) else block.x
+        own = place[host(block.t)[:, 0].astype(np.int64)]
+        part = own >= 0
+        if block.weight is not None:
+            part &= host(block.weight) > 0
+        rows = cls(x, block.first_row + np.arange(block.rows, dtype=np.int64), own)
+        return rows if part.all() else rows.of(np.flatnonzero(part))
+
+    def of(self, places: Any) -> _Rows:
+        return _Rows(self.x[places], self.number[places], self.own[places])
+
+
+def _dense(x: Any) -> Array:
+    return np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)
+
+
+def _zeros(*shape: int) -> Whole:
+    return np.zeros(shape, dtype=np.int64).astype(object)

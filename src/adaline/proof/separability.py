@@ -1,0 +1,119 @@
+"""Can a hyperplane tell the classes of a source apart? Asked of two classes, of every pair, and jointly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidData
+from adaline.proof.contests import Contests, Plane
+from adaline.proof.deciding import Overlap, decide
+from adaline.proof.exact import whole
+from adaline.proof.lifting import Whole
+from adaline.proof.survey import Survey
+from adaline.proof.verdict import Combination, ManyClasses, Separability
+from adaline.sources import Source
+
+MOST_CLASSES = 50
+MOST_COORDINATES = 200  # (K - 1)(D + 1), of the joint question
+MOST_CONTESTS = 2_000_000  # (K - 1) N, of the joint question
+
+
+def settle(source: Source, labels: NDArray[Any]) -> Separability | ManyClasses:
+    """Return whether the rows of a source, whose targets are places among the labels, can be separated."""
+    survey = Survey.of(source, len(labels))
+    present = np.flatnonzero(survey.rows > 0)
+    if len(present) < 2:
+        found = f"there is one class, {labels[present[0]]!r}" if len(present) else "there are no rows"
+        raise InvalidData(f"separability needs rows of at least 2 classes; {found}")
+    if len(present) > MOST_CLASSES:
+        raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
+    if len(present) == 2:
+        return _answer(survey, present.tolist(), labels)
+    names = labels.tolist()
+    pairs = {}
+    for i, j in combinations(present.tolist(), 2):
+        pairs[names[i], names[j]] = _answer(survey, [i, j], labels)
+    joint, reason = None, ""
+    coordinates = (len(present) - 1) * (1 + len(survey.frame(present.tolist()).columns))
+    contests = (len(present) - 1) * int(survey.rows.sum())
+    if coordinates > MOST_COORDINATES or contests > MOST_CONTESTS:
+        reason = (
+            f"not asked: {contests} comparisons in {coordinates} coordinates, the limits are {MOST_CONTESTS} and "
+            f"{MOST_COORDINATES}."
+        )
+    else:
+        joint = _answer(survey, present.tolist(), labels)
+    return ManyClasses(labels[present], pairs, joint, reason)
+
+
+def _answer(survey: Survey, classes: list[int], labels: NDArray[Any]) -> Separability:
+    frame = survey.frame(classes)
+    contests = Contests(survey.source, classes, len(labels), frame)
+    decision = decide(contests, survey.start(classes, frame))
+    kind = "complete" if decision.overlap is None else "quasi" if decision.theta is not None else "none"
+    plane, on_plane, margin = None, np.empty(0, dtype=np.int64), 0.0
+    coef: Any = None
+    intercept: Any = None
+    if decision.theta is not None:
+        plane = _plane(contests, decision.theta, rounding=kind == "complete")
+        every = np.array([[float(value) for value in row] for row in plane])
+        coef, intercept = every[:, 1:], every[:, 0]
+        if kind == "quasi":
+            swept = contests.sweep(contests.direction(plane), 1, zeros=True)
+            on_plane = np.unique(swept.zeros[:, 0])
+        else:
+            margin = _margin(contests, plane)
+        if contests.k == 2:
+            coef, intercept = coef[0], float(intercept[0])
+        else:
+            coef = np.concatenate([np.zeros((1, coef.shape[1])), coef])
+            intercept = np.concatenate([[0.0], intercept])
+    weights = _combination(decision.overlap, contests, labels)
+    span = weights if decision.span is decision.overlap else _combination(decision.span, contests, labels)
+    return Separability(kind, labels[classes], coef, intercept, plane, margin, weights, span, on_plane, contests)
+
+
+def _plane(contests: Contests, theta: Whole, rounding: bool) -> Plane:
+    """Return the plane in the columns as given; in floats if that is still a plane that separates."""
+    rows = [contests.frame.outside(row) for row in theta.reshape(contests.k - 1, contests.width)]
+    largest = max(abs(value) for row in rows for value in row)
+    size = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+    plane = tuple(tuple(value / size for value in row) for row in rows)
+    even = tuple(tuple(Fraction(float(value)) for value in row) for row in plane)
+    if not rounding or even == plane or contests.sweep(contests.direction(even), 1).worst <= 0:
+        return plane
+    return even
+
+
+def _margin(contests: Contests, plane: Plane) -> float:
+    """Return the smallest distance from the plane; the rows that floats show as the nearest are measured exactly."""
+    theta = [contests.frame.back(list(row)) for row in plane]
+    size = max(abs(value) for row in theta for value in row)
+    swept = contests.sweep(whole(value for row in theta for value in row), 4)
+    every = np.array([[0.0] * len(plane[0]), *([float(value) for value in row] for row in plane)])
+    apart = every[swept.lowest.own, 1:] - every[swept.lowest.rival, 1:]
+    largest = np.abs(apart).max(axis=1, keepdims=True)
+    gap = largest[:, 0] * np.linalg.norm(apart / largest, axis=1)
+    near = np.argsort(swept.height / gap, kind="stable")[:64]
+    vectors, power = contests.vectors(swept.lowest.of(near))
+    flat = [value for row in theta for value in row]
+    found = []
+    for vector, k, length in zip(vectors, power.tolist(), gap[near].tolist(), strict=True):
+        height = sum((value * int(v) for value, v in zip(flat, vector, strict=True) if v), Fraction(0)) / 2**k
+        found.append(float(height / size) / length * float(size))
+    return float(min(found))
+
+
+def _combination(overlap: Overlap | None, contests: Contests, labels: NDArray[Any]) -> Combination | None:
+    if overlap is None:
+        return None
+    shares = [int(share) << int(k) for share, k in zip(overlap.share, overlap.power, strict=True)]
+    total = sum(shares)
+    order = np.argsort(overlap.chosen.row, kind="stable")
+    rivals = None if contests.k == 2 else labels[np.array(contests.classes)[overlap.chosen.rival[order]]]
+    return Combination(overlap.chosen.row[order], tuple(Fraction(shares[i], total) for i in order), rivals)

@@ -1,0 +1,172 @@
+"""rate="auto": rules that need no rate, whatever the units of the columns; their metric is learned with them.
+
+    P = (sum weight x x' + prior)^-1 by its square root, as in RLS;   d = P x after the row,   q = x.d
+
+    identity   w += e d,   e = t - w.x: the least squares of all rows so far
+    sigmoid    v += A e phi'(v.x) d / (1 + A phi'^2 q),   e = t - phi(v.x)
+    softmax    v_k += A e_k d / (1 + A h_k q),   e_k = t_k - p_k,   h_k = p_k (1 - p_k)
+
+               A = c n^(1-p) weight / hbar,   w += (v - w) (1 + s) / (m + s),   m = n - M
+
+The first M = 10 (1 + D) steps are those of the identity, to targets whose straight line touches the sigmoid in the
+middle: t for tanh, 4 t - 2 for logistic, K t_k for softmax. (Bent steps from zero, in a metric of few rows, end in the
+flat parts of the sigmoid: 2 to 8 times the best error on some sets.) From there a row counts in P by its curvature h,
+the mean of phi'^2 over the outputs (softmax: the sum of h_k), over the mean hbar of h since M, at least 0.01, and rows
+before it fade by 1 - 2/n a step. So n P / hbar is an inverse Gauss-Newton matrix and c n^-p the step in it; the
+denominator keeps a step from passing the row's own target; w averages v with weights that grow as n^s. The prior of a
+column is 2^-20 of its first number that is not zero, rounded to a power of two: it moves with the units and is felt
+nowhere.
+Cost a row: 3 (1 + D)^2.
+
+With more than 128 columns P is diagonal instead: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, and the
+identity is a sigmoid that does not bend. Units still do not matter; columns far from zero or close to each other make
+it slow, where the square root does not see them. Cost a row: 5 (1 + D).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from adaline.block import Shape
+from adaline.errors import InvalidParameter
+from adaline.scans.base import Array, Scan, first_theta
+from adaline.scans.rls import first_roots
+from adaline.scans.schedules import Schedule
+from adaline.scans.sigmoid import logistic
+from adaline.scans.tally import CURVES, Seen
+
+ACTIVATIONS = ("identity", "tanh", "logistic", "softmax")
+PRIOR, FIRST, POWER, SHARE = 20.0, 1.0, 0.75, 8.0
+FADE, LEAST = 2.0, 0.01
+WIDE = 128
+
+
+class Adaptive(Scan):
+    """The rule for an activation: "identity" and "tanh" (targets +-1), "logistic" (0 and 1), "softmax" (class numbers).
+
+    Examples
+    --------
+    >>> scan = Adaptive.start(Shape(1, 1))
+    >>> for x, t in ((0.0, 1.0), (1e-9, 3.0), (2e-9, 5.0)):
+    ...     z = scan.learn(np.array([x]), t)
+    >>> (scan.theta * [1, 1e-9]).round(6)
+    array([[1., 2.]])
+    """
+
+    roots = 1
+
+    def __init__(self, theta: Array, root: Array, intercept: bool = True, activation: str = "identity") -> None:
+        self.wide = root.shape[1] == 1
+        bent = activation != "identity" or self.wide
+        super().__init__(theta, Schedule(1.0), intercept, 0 if bent else None)
+        self.root, self.activation = root, activation
+        self.code = (16 if self.wide else 12) + ACTIVATIONS.index(activation)
+        self.classes = activation == "softmax"  # type: ignore[misc]
+        if bent:
+            self.lag = theta.copy()
+
+    @classmethod
+    def start(
+        cls,
+        shape: Shape,
+        *,
+        activation: str = "identity",
+        classes: int | None = None,
+        intercept: bool = True,
+        init: Any = None,
+        wide: bool | None = None,
+        **config: Any,
+    ) -> Self:
+        """Return the scan before its first row; `classes` serves softmax, `wide` says that P is diagonal."""
+        if activation not in ACTIVATIONS:
+            raise InvalidParameter(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        theta = first_theta(shape, init, classes if activation == "softmax" else None)
+        diagonal = shape.features > WIDE if wide is None else wide
+        root = first_roots(1, shape, rows=1 if diagonal else None)
+        return cls(theta, root, intercept, activation, **config)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """Prior exponent, first step, its power, and the power of the average."""
+        return PRIOR, FIRST, POWER, SHARE
+
+    @property
+    def averaged(self) -> Array:
+        """Theta: it is an average already."""
+        return self.theta.copy()
+
+    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+        """Take the row into P, then the step; eta is the row's weight."""
+        z = self.theta @ x
+        if self.activation == "identity" and not self.wide:
+            e = t - z
+            d, _ = self._settle(np.roll(x, -1), eta)
+            self.theta += np.outer(eta * e, d)
+            return Seen(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
+        v, n = self.lag @ x, self.steps + 1
+        m = n if self.wide else n - 10 * len(x)
+        if self.activation == "softmax":
+            i = int(t[0])
+            p = np.exp(v - v.max())
+            p /= p.sum()
+            e, h, line = (np.arange(len(v)) == i) - p, p * (1 - p), len(v) * (np.arange(len(v)) == i)
+            gain, d, q = self._pace(x, eta, n, m, float(h.sum()))
+            loss = float(np.log(np.exp(z - z.max()).sum()) - (z[i] - z.max()))
+            margin = float(z[i] - np.delete(z, i).max(initial=-np.inf))
+            mistakes = int(margin <= 0)
+        else:
+            phi, slope, side, line = self._bend(v, t)
+            e, h = (t - phi) * slope, slope * slope
+            gain, d, q = self._pace(x, eta, n, m, float(h.mean()))
+            missed = t - self._bend(z, t)[0]
+            loss, margin, mistakes = float(missed @ missed) / 2, float((side * z).min()), int((side * z <= 0).sum())
+        self.lag += np.outer(gain * e / (1 + gain * h * q) if m > 0 else eta * (line - v), d)
+        self.theta += ((1 + SHARE) / (m + SHARE) if m > 0 else 1.0) * (self.lag - self.theta)
+        return Seen(z, loss, 0.0, mistakes, len(z), margin)
+
+    def _pace(self, x: Array, weight: float, n: int, m: int, h: float) -> tuple[float, Array, float]:
+        """Take the row into P; return A, d and q."""
+        row = np.roll(x, -1)
+        if m <= 0:
+            return 0.0, *self._settle(row, weight)
+        self.numbers[CURVES] += h
+        mean = max(float(self.numbers[CURVES]) / m, 1e-30)
+        if self.wide:
+            squares = self.root[0, 0, : len(x)]
+            squares += weight * (row * row)
+            d = np.divide(row * n, squares, out=np.zeros_like(row), where=squares > 0)
+            return weight * FIRST / math.sqrt(n) / mean, np.roll(d, 1), float(row @ d)
+        d, q = self._settle(row, weight * max(h / mean, LEAST), 1 - FADE / n)
+        return weight * FIRST * math.pow(n, 1 - POWER) / mean, d, q
+
+    def _bend(self, z: Array, t: Array) -> tuple[Array, Array, Array, Array]:
+        """Return phi, phi', the signed side of the target, and the target of the straight line."""
+        if self.activation == "identity":
+            return z, np.ones_like(z), t, t
+        if self.activation == "tanh":
+            phi = np.tanh(z)
+            return phi, 1 - phi * phi, t, t
+        phi = logistic(z)
+        return phi, phi * (1 - phi), 2 * t - 1, 4 * t - 2
+
+    def _settle(self, x: Array, weight: float, lam: float = 1.0) -> tuple[Array, float]:
+        S = self.root[0, :, : len(x)]
+        for i in np.flatnonzero(x):
+            if not S[i].any():
+                S[i, i] = math.ldexp(1.0, min(int(PRIOR) - (math.frexp(x[i])[1] - 1), 1000))
+        f = S.T @ x
+        a, q = lam / weight, float(f @ f)
+        r, Sf = a + q, S @ f
+        S -= np.outer(Sf / (r + math.sqrt(r * a)), f)
+        S /= math.sqrt(lam)
+        return np.roll(Sf / (weight * r), 1), q / (weight * r)
+
+    def _visit(self, x: Array, t: Array, weight: float, outputs: Array | None, row: int) -> None:
+        kept, self.average = self.average, None  # lag holds v here, not the sums of an average
+        try:
+            super()._visit(x, t, weight, outputs, row)
+        finally:
+            self.average = kept

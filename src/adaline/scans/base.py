@@ -1,0 +1,311 @@
+"""A scan goes over rows in their order: state in, state out. Scans do not merge, and nothing pretends that they do.
+
+Conventions
+-----------
+theta is (K, 1 + D), intercept first; the ones column is virtual: x_0 = 1, or 0 where there is no intercept. Below, x
+stands for the whole (1 + D) vector of a row and w_k for a row of theta. A row's weight multiplies its rate; a row of
+weight zero is not there. (A weight of 2 is not two visits: scans are exempt from the law of repetition.)
+
+Laws, tested for every class in SCANS: cutting rows into chunks changes no bit; an order of rows equals permuted rows to
+the bit; float32 rows equal their float64 copy to the bit; dense and CSR agree to 1e-12, and so do native and reference;
+pickling keeps every bit; nothing returns NaN.
+
+Divergence. Every `period` steps theta is kept aside, if no error since the last time was larger than 10 times the
+largest target. A step that is not finite, or (rules that can explode) an error above 1e8 times the largest target and
+the first error, ends the scan: `status` says so, theta is the one kept aside, later rows change nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.errors import InvalidParameter
+from adaline.namespaces import host, is_device, is_sparse
+from adaline.scans.kernels import native
+from adaline.scans.schedules import Schedule
+from adaline.scans.tally import FIELDS, REACH, SIZE, STATUS, STOPPED, WORST, Seen, State, Tally
+
+Array = NDArray[np.float64]
+Order = NDArray[np.int64]
+
+EXPLODED, SUSPECT = 1e16, 100.0
+"""Squares of the ratio of an error to the largest target, above which a scan has diverged or keeps no theta."""
+
+
+class Scan(ABC):
+    """Base of all rules; a final class enters itself in `adaline.scans.SCANS`.
+
+    Attributes
+    ----------
+    theta : (K, 1 + D) weights, changed in place.
+    good : the last theta kept aside.
+    """
+
+    code: int
+    """Number of the rule in the native scans."""
+    explodes: ClassVar[bool] = False
+    """Whether errors feed back into larger errors, so that a rate too large shows in the errors."""
+    classes: ClassVar[bool] = False
+    """Whether the one target is the number of a class, 0, 1, ..., and theta has a row for each."""
+    roots: int = 0
+    """How many (1 + D) x (1 + D) matrices the rule carries."""
+
+    def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True, average: int | None = None) -> None:
+        self.theta = theta
+        self.schedule = schedule
+        self.intercept = intercept
+        self.average = average
+        self.good = theta.copy()
+        self.numbers = np.zeros(SIZE)
+        self.lag = np.zeros_like(theta) if average is not None else np.zeros((0, 0))
+        self.root = np.zeros((0, 0, 0))
+        self._native: Any = None
+        self.begin()
+
+    # -- starting ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def start(cls, shape: Shape, **config: Any) -> Self:
+        """Return the scan before its first row.
+
+        Every rule takes `rate` (a number or a Schedule), `intercept`, `init` (theta to start from, else zeros) and
+        `average`: None, or the number of steps after which theta is averaged over steps (Polyak and Ruppert).
+        """
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """Numbers of the rule that the native scan needs, at most four."""
+        return ()
+
+    def begin(self) -> None:
+        """Start the tallies again, as an epoch does; steps, weights and status go on."""
+        self.numbers[1 : len(FIELDS)] = 0.0
+        self.numbers[FIELDS.index("margin")] = math.inf
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def run(self, block: Block, order: Order | None = None, outputs: Array | None = None) -> None:
+        """Go over the rows of a block, in place.
+
+        Parameters
+        ----------
+        block : the rows; `chosen` picks rows of x, in the order of t.
+        order : rows of the block (x, t and weight alike) in the order of their visit, not copied; None: as they are.
+        outputs : (n, K) float64, takes w.x of each row before its own step, in the order of visit; zeros from the row
+            on that ended the scan.
+        """
+        if self.status is not State.RUNNING:
+            if outputs is not None:
+                outputs[:] = 0.0
+            return
+        if native is None or is_device(block.x):
+            self.run_reference(block, order, outputs)
+            return
+        core = self._core()
+        rates = self._rates(block.rows if order is None else len(order))
+        rest = (block.t, block.weight, block.chosen, order, rates, outputs)
+        if is_sparse(block.x):
+            x = block.x if block.x.has_canonical_format else _canonical(block.x)
+            core.run_csr(x.data, x.indices, x.indptr, *rest)
+        else:
+            core.run_dense(block.x, *rest)
+        if outputs is not None and self.status is not State.RUNNING:
+            outputs[self.stopped :] = 0.0
+
+    def learn(self, x: Array, t: float | Array) -> float:
+        """Take one row, contiguous float64 (D,), with its target, class number or K targets; return w.x before it.
+
+        Nothing is checked but sizes. With several outputs the first output is returned (0 with more than 64).
+        """
+        core = self._native or self._core()
+        if self.schedule.code == 3 or core is None:
+            outputs = np.empty((1, len(self.theta)))
+            self.run(Block(x[None, :], np.array(t, dtype=np.float64, ndmin=2).reshape(1, -1)), outputs=outputs)
+            return float(outputs[0, 0])
+        return float(core.learn(x, t))
+
+    def run_reference(self, block: Block, order: Order | None = None, outputs: Array | None = None) -> None:
+        """Go over the rows as the textbook does, one at a time: the readable form, and the oracle of the native one."""
+        columns = block.packed()
+        picked = np.arange(block.rows) if order is None else order
+        for i, row in enumerate(picked):
+            if self.status is not State.RUNNING:
+                if outputs is not None:
+                    outputs[i:] = 0.0
+                return
+            weight = 1.0 if block.weight is None else float(block.weight[row])
+            if weight == 0.0 and outputs is None:
+                continue
+            x = self._augmented(columns.x, int(row if block.chosen is None else block.chosen[row]))
+            t = np.asarray(block.t[row], dtype=np.float64)
+            self._visit(x, t, weight, None if outputs is None else outputs[i], i)
+        if not np.isfinite(self.theta).all():
+            self._stop(State.DIVERGED, len(picked))
+
+    @abstractmethod
+    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+        """Take the textbook's step for a row x (1 + D,) of squared length `square`, at the rate eta."""
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    @property
+    def steps(self) -> int:
+        """Steps taken since the start."""
+        return int(self.numbers[0])
+
+    @property
+    def tally(self) -> Tally:
+        """What was seen since `begin`."""
+        return Tally(*self.numbers[: len(FIELDS)].tolist())
+
+    @property
+    def status(self) -> State:
+        """How the scan stands."""
+        return State(int(self.numbers[STATUS]))
+
+    @property
+    def stopped(self) -> int:
+        """Row of the last run, in the order of visit, that ended the scan; -1 where nothing did."""
+        return int(self.numbers[STOPPED]) if self.status is not State.RUNNING else -1
+
+    @property
+    def averaged(self) -> Array:
+        """Mean of theta over the steps since averaging began, (K, 1 + D); theta itself before.
+
+        The sum of theta_1 .. theta_n is n theta_n - sum_j (j - 1) d_j for the steps d_j, so only the rows' own
+        entries are touched; `lag` is that last sum.
+        """
+        n = self.steps - (self.average or 0)
+        if self.average is None or n <= 0 or self.status is not State.RUNNING:
+            return self.theta.copy()
+        return np.asarray(self.theta - self.lag / n)
+
+    @property
+    def period(self) -> int:
+        """Steps between two times that theta is kept aside: a power of two, so that copying costs little a row."""
+        return max(256, 1 << (self.theta.size // 64).bit_length())
+
+    def copy(self) -> Self:
+        """Return a scan that goes on from here by itself."""
+        other = type(self).__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        for name in ("theta", "good", "numbers", "lag", "root"):
+            setattr(other, name, getattr(other, name).copy())
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_native": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _core(self) -> Any:
+        if self._native is None and native is not None:
+            self._native = native.Scan(
+                self.code,
+                self.theta,
+                self.good,
+                self.numbers,
+                self.lag,
+                self.root,
+                np.array([*self.parameters, *([0.0] * (4 - len(self.parameters)))]),
+                self.intercept,
+                self.classes,
+                -1 if self.average is None else self.average,
+                self.period,
+                self.schedule.code,
+                float(self.schedule.rate),
+                float(self.schedule.tau),
+                float(self.schedule.power),
+            )
+        return self._native
+
+    def _rates(self, rows: int) -> Array | None:
+        return self.schedule.rates(self.steps + 1, rows) if self.schedule.code == 3 else None
+
+    def _augmented(self, rows: Any, i: int) -> Array:
+        row = rows[[i]].toarray()[0] if is_sparse(rows) else host(rows[i])
+        return np.concatenate([[float(self.intercept)], row]).astype(np.float64)
+
+    def _visit(self, x: Array, t: Array, weight: float, outputs: Array | None, row: int) -> None:
+        """Take one row: the step of the rule, the tallies, the theta kept aside."""
+        numbers = self.numbers
+        if outputs is not None:
+            outputs[:] = self.theta @ x
+        if weight == 0.0:
+            return
+        with np.errstate(all="ignore"):
+            square = float(x @ x)
+            if not math.isfinite(square) or not np.isfinite(t).all() or not self._is_class(t):
+                self._stop(State.NOT_FINITE, row)
+                return
+            before = self.theta.copy()
+            step = self.steps + 1
+            seen = self.step(x, t, weight * self.schedule.at(step), square)
+            if self.explodes:
+                largest = float((t * t).max())
+                numbers[REACH] = max(numbers[REACH], largest, seen.error if step == 1 else 0.0)
+                exploded = not seen.error <= EXPLODED * numbers[REACH]
+            else:
+                exploded = False
+            if exploded or not math.isfinite(seen.loss):
+                self._stop(State.DIVERGED, row)
+                return
+            if self.average is not None and step > self.average:
+                self.lag += (step - self.average - 1) * (self.theta - before)
+        numbers[0] = step
+        added = (weight, weight * seen.loss, weight * square)
+        numbers[1:4] += added
+        numbers[4] = max(numbers[4], square)
+        numbers[5] += seen.mistakes
+        numbers[6] += seen.updates
+        numbers[7] = min(numbers[7], seen.margin)
+        numbers[8] += weight * float(t @ t)
+        numbers[WORST] = max(numbers[WORST], seen.error)
+        if step % self.period == 0:
+            self._keep(row)
+
+    def _is_class(self, t: Array) -> bool:
+        return not self.classes or 0 <= t[0] < len(self.theta)
+
+    def _keep(self, row: int) -> None:
+        if not np.isfinite(self.theta).all():
+            self._stop(State.DIVERGED, row)
+        elif self.numbers[WORST] <= SUSPECT * self.numbers[REACH]:
+            self.good[:] = self.theta
+        self.numbers[WORST] = 0.0
+
+    def _stop(self, status: State, row: int) -> None:
+        self.theta[:] = self.good
+        self.numbers[STATUS], self.numbers[STOPPED] = status.value, row
+
+
+def first_theta(shape: Shape, init: Any, rows: int | None = None) -> Array:
+    """Return theta to start from: zeros, or a copy of `init`, (K, 1 + D)."""
+    size = (shape.targets if rows is None else rows, 1 + shape.features)
+    if init is None:
+        return np.zeros(size)
+    theta = np.array(init, dtype=np.float64, order="C", ndmin=2)
+    if theta.shape != size or not np.isfinite(theta).all():
+        raise InvalidParameter(f"init must be {size} finite numbers, intercept first, got shape {theta.shape}")
+    return theta
+
+
+def as_schedule(rate: float | Schedule) -> Schedule:
+    """Return a rate as a schedule: a number is a constant one."""
+    return rate if isinstance(rate, Schedule) else Schedule(rate)
+
+
+def _canonical(x: Any) -> Any:
+    x = x.copy()
+    x.sum_duplicates()
+    return x

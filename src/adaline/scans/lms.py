@@ -1,0 +1,104 @@
+"""LMS and its variants: one step against the gradient of each row's squared error (S0 section 5.4).
+
+    e(n) = t(n) - w.x(n),   before the step
+    lms          w += eta e x                          the delta rule, Widrow and Hoff
+    normalized   w += eta e x / (eps + x.x)            NLMS: 0 < eta < 2 whatever the units of the rows
+    leaky        w  = (1 - eta leak) w + eta e x       the penalty leak/2 ||w||^2; the intercept does not leak
+    sign-error   w += eta sign(e) x
+    sign-data    w += eta e sign(x)
+    sign-sign    w += eta sign(e) sign(x)
+
+x holds the ones column where there is an intercept, in x.x too. The progressive loss of a row is e^2/2.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from adaline.block import Shape
+from adaline.errors import InvalidParameter
+from adaline.scans.base import Array, Scan, as_schedule, first_theta
+from adaline.scans.schedules import Schedule
+from adaline.scans.tally import Seen
+
+VARIANTS = ("lms", "normalized", "leaky", "sign-error", "sign-data", "sign-sign")
+
+
+class LMS(Scan):
+    """The rule `variant` for each of K targets.
+
+    Examples
+    --------
+    >>> scan = LMS.start(Shape(1, 1), rate=0.5)
+    >>> scan.learn(np.array([1.0]), 2.0)  # what it would have said
+    0.0
+    >>> scan.theta
+    array([[1., 1.]])
+    """
+
+    explodes: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        theta: Array,
+        schedule: Schedule,
+        intercept: bool = True,
+        average: int | None = None,
+        variant: str = "lms",
+        eps: float = 0.0,
+        leak: float = 0.0,
+    ) -> None:
+        super().__init__(theta, schedule, intercept, average)
+        self.variant, self.eps, self.leak = variant, eps, leak
+        self.code = VARIANTS.index(variant)
+
+    @classmethod
+    def start(
+        cls,
+        shape: Shape,
+        *,
+        rate: float | Schedule = 0.01,
+        intercept: bool = True,
+        init: Any = None,
+        average: int | None = None,
+        variant: str = "lms",
+        eps: float = 1e-6,
+        leak: float = 0.0,
+        **config: Any,
+    ) -> Self:
+        """Return the scan before its first row; eps serves the variant "normalized", leak the variant "leaky"."""
+        if variant not in VARIANTS:
+            raise InvalidParameter(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+        if not (0 <= eps < np.inf and 0 <= leak < np.inf):
+            raise InvalidParameter(f"eps and leak must not be negative, got {eps!r} and {leak!r}")
+        return cls(first_theta(shape, init), as_schedule(rate), intercept, average, variant, eps, leak, **config)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """Eps and leak."""
+        return self.eps, self.leak
+
+    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+        """Take the textbook's step."""
+        z = self.theta @ x
+        e = t - z
+        for k, w in enumerate(self.theta):
+            match self.variant:
+                case "lms":
+                    w += eta * e[k] * x
+                case "normalized":
+                    length = self.eps + square
+                    if length > 0:
+                        w += eta * e[k] / length * x
+                case "leaky":
+                    w[1:] *= 1 - eta * self.leak
+                    w += eta * e[k] * x
+                case "sign-error":
+                    w += eta * np.sign(e[k]) * x
+                case "sign-data":
+                    w += eta * e[k] * np.sign(x)
+                case "sign-sign":
+                    w += eta * np.sign(e[k]) * np.sign(x)
+        return Seen(z, float(e @ e) / 2, float((e * e).max()), int((t * z <= 0).sum()), len(t), float((t * z).min()))

@@ -1,0 +1,57 @@
+"""The sequential perceptron: one correction a row that lies on the wrong side (S0 section 5.6, S1, S2, S4).
+
+    t = +-1;  where t (w.x) <= 0:  w += eta t x
+
+The progressive loss is the perceptron criterion max(0, -t w.x); `mistakes` counts the corrections. From w = 0 and with
+a constant rate the corrections are the same whatever the rate, and on separable rows there are at most R^2/M^2 of them.
+With K targets, K perceptrons run side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from adaline.block import Shape
+from adaline.scans.base import Array, Scan, as_schedule, first_theta
+from adaline.scans.schedules import Schedule
+from adaline.scans.tally import Seen
+
+
+class Perceptron(Scan):
+    """Rosenblatt's rule for each of K targets +-1.
+
+    Examples
+    --------
+    >>> scan = Perceptron.start(Shape(2, 1))
+    >>> for x, t in (([2.0, 1.0], 1.0), ([1.0, 3.0], -1.0)):
+    ...     z = scan.learn(np.array(x), t)
+    >>> scan.theta, int(scan.tally.mistakes)
+    (array([[ 0.,  1., -2.]]), 2)
+    """
+
+    code = 6
+
+    @classmethod
+    def start(
+        cls,
+        shape: Shape,
+        *,
+        rate: float | Schedule = 1.0,
+        intercept: bool = True,
+        init: Any = None,
+        average: int | None = None,
+        **config: Any,
+    ) -> Self:
+        """Return the scan before its first row."""
+        return cls(first_theta(shape, init), as_schedule(rate), intercept, average, **config)
+
+    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+        """Correct the weights that put the row on the wrong side."""
+        z = self.theta @ x
+        wrong = t * z <= 0
+        for k in np.flatnonzero(wrong):
+            self.theta[k] += eta * t[k] * x
+        count = int(wrong.sum())
+        return Seen(z, float(np.maximum(-t * z, 0.0).sum()), 0.0, count, count, float((t * z).min()))

@@ -1,0 +1,107 @@
+"""Recursive least squares in square-root form: after each row, the exact minimum of all rows so far.
+
+    sum_n lam^(N-1-n) weight_n e_n^2 + lam^N delta ||w||^2,   P = S S' its inverse Hessian, P_0 = I / delta
+
+    f = S'x,   a = lam / weight,   r = a + f.f
+    w += (S f / r) (t - w.x)
+    S  = (S - S f f' / (r + sqrt(r a))) / sqrt(lam)                                     (Potter)
+
+P is a square by construction, so it stays positive definite for ever, where the textbook's P - P x x'P / r loses that
+to rounding. Directions that no row excites grow by 1/sqrt(lam) a step; above 1e100 forgetting waits. K targets share S.
+Cost a row: 3 (1 + D)^2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from adaline.block import Shape
+from adaline.errors import InvalidParameter
+from adaline.scans.base import Array, Scan, first_theta
+from adaline.scans.schedules import Schedule
+from adaline.scans.tally import HOLD, Seen
+
+LIMIT = 1e100
+
+
+class RLS(Scan):
+    """The recursion for K targets.
+
+    Examples
+    --------
+    >>> scan = RLS.start(Shape(1, 1), delta=1e-9)
+    >>> for x, t in ((0.0, 1.0), (1.0, 3.0), (2.0, 5.0)):
+    ...     z = scan.learn(np.array([x]), t)
+    >>> scan.theta.round(6)
+    array([[1., 2.]])
+    """
+
+    code = 11
+    roots = 1
+
+    def __init__(
+        self, theta: Array, root: Array, forget: float = 1.0, intercept: bool = True, average: int | None = None
+    ) -> None:
+        super().__init__(theta, Schedule(1.0), intercept, average)
+        self.root, self.forget = root, forget
+
+    @classmethod
+    def start(
+        cls,
+        shape: Shape,
+        *,
+        forget: float = 1.0,
+        delta: float = 1.0,
+        intercept: bool = True,
+        init: Any = None,
+        average: int | None = None,
+        **config: Any,
+    ) -> Self:
+        """Return the scan before its first row; `forget` is lam."""
+        if not 0 < forget <= 1:
+            raise InvalidParameter(f"forget must be above 0 and at most 1, got {forget!r}")
+        if not 0 < delta < math.inf:
+            raise InvalidParameter(f"delta must be a positive number, got {delta!r}")
+        root = first_roots(1, shape)
+        root[0, :, : 1 + shape.features] = np.eye(1 + shape.features) / math.sqrt(delta)
+        root[0, -1, shape.features] *= intercept  # no row excites the ones column that is not there: it would grow
+        return cls(first_theta(shape, init), root, forget, intercept, average, **config)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """Lam, and 1 / sqrt(lam)."""
+        return self.forget, 1.0 / math.sqrt(self.forget)
+
+    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+        """Take Potter's step; eta is the row's weight."""
+        z = self.theta @ x
+        e = t - z
+        held = self.numbers[HOLD] > 0
+        lam = 1.0 if held else self.forget
+        potter(self.root[0, :, : len(x)], self.theta, x, e, lam / eta, 1.0 if held else self.parameters[1])
+        if (self.steps + 1) % self.period == 0:
+            self.numbers[HOLD] = float(np.abs(self.root).max() > LIMIT)
+        return Seen(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
+
+
+def first_roots(count: int, shape: Shape, rows: int | None = None) -> Array:
+    """Return zeros for square roots (count, 1 + D, 1 + D), their rows padded to whole vectors of the native scans."""
+    n = 1 + shape.features
+    return np.zeros((count, n if rows is None else rows, -(-n // 8) * 8))
+
+
+def potter(S: Array, w: Array, x: Array, e: Array, a: float, growth: float = 1.0) -> None:
+    """Take a row x into S and the weights w (K, 1 + D), with errors e (K,) and noise a, in place.
+
+    The intercept comes last in S, as in the native scans.
+    """
+    f = S.T @ np.roll(x, -1)
+    r = a + float(f @ f)
+    Sf = S @ f
+    w += np.outer(e, np.roll(Sf, 1) / r)
+    S -= np.outer(Sf / (r + math.sqrt(r * a)), f)
+    if growth != 1.0:
+        S *= growth

@@ -1,0 +1,83 @@
+"""How the rate eta falls with the steps t = 1, 2, ... (S0 section 5.4, S4: Robbins and Monro).
+
+    "constant"   eta_t = eta0
+    "1/t"        eta_t = eta0 / t
+    "power"      eta_t = eta0 / (1 + t / tau)^p         sum eta = oo and sum eta^2 < oo for 1/2 < p <= 1
+    f            eta_t = eta0 f(t)                      any function of the step
+
+A rate depends on the number of its step alone, never on how the rows were cut into chunks. A step is a row of positive
+weight, and steps go on counting from epoch to epoch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidParameter
+
+Array = NDArray[np.float64]
+
+KINDS = ("constant", "1/t", "power")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The rate of every step.
+
+    Parameters
+    ----------
+    rate : eta0, a positive number.
+    kind : "constant", "1/t", "power", or a function of the step that the rate is multiplied by.
+    tau, power : of the schedule "power".
+
+    Examples
+    --------
+    >>> Schedule(0.5, "1/t").at(5)
+    0.1
+    >>> Schedule(1.0, lambda t: 0.5**t).rates(first=1, count=3)
+    array([0.5  , 0.25 , 0.125])
+    """
+
+    rate: float
+    kind: str | Callable[[int], float] = "constant"
+    tau: float = 1.0
+    power: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.rate, int | float | np.integer | np.floating) and 0 < self.rate < math.inf):
+            raise InvalidParameter(f"rate must be a positive number, got {self.rate!r}")
+        if not callable(self.kind) and self.kind not in KINDS:
+            raise InvalidParameter(f"schedule must be one of {', '.join(KINDS)}, or a function, got {self.kind!r}")
+        if not 0 < self.tau < math.inf:
+            raise InvalidParameter(f"tau must be a positive number, got {self.tau!r}")
+        if not 0 <= self.power < math.inf:
+            raise InvalidParameter(f"power must not be negative, got {self.power!r}")
+
+    @property
+    def code(self) -> int:
+        """The kind as the native scans know it: 3 where rates are handed over."""
+        return 3 if callable(self.kind) else KINDS.index(self.kind)
+
+    def at(self, step: int) -> float:
+        """Return the rate of a step, from 1."""
+        if callable(self.kind):
+            rate = float(self.rate * self.kind(step))
+            if not 0 <= rate < math.inf:
+                raise InvalidParameter(
+                    f"the schedule gave the rate {rate} at step {step}; it must be finite, not negative"
+                )
+            return rate
+        if self.kind == "constant":
+            return float(self.rate)
+        if self.kind == "1/t":
+            return float(self.rate / step)
+        return float(self.rate / math.pow(1.0 + step / self.tau, self.power))
+
+    def rates(self, first: int, count: int) -> Array:
+        """Return the rates of `count` steps, the first of which is `first`."""
+        return np.fromiter((self.at(step) for step in range(first, first + count)), np.float64, count)

@@ -1,0 +1,84 @@
+"""What a scan has seen, and how it stands: numbers in one vector that the native scans share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class State(Enum):
+    """How a scan stands."""
+
+    RUNNING = 0
+    DIVERGED = 1
+    NOT_FINITE = 2
+    """A row or target is NaN, infinite, or too large to be squared."""
+
+
+class Seen(NamedTuple):
+    """What one row showed, before the step it caused."""
+
+    outputs: Array
+    loss: float
+    error: float
+    """Largest squared error of the row's outputs, which tells divergence; 0 for rules that cannot explode."""
+    mistakes: int = 0
+    updates: int = 1
+    margin: float = math.inf
+
+
+@dataclass
+class Tally:
+    """What a scan has seen since `begin`, at no extra cost.
+
+    Parameters
+    ----------
+    steps : rows of positive weight since the start of the scan; `begin` leaves it.
+    weight : sum of their weights.
+    loss : progressive loss, each row's before its own step: sum over rows of weight x loss.
+    squares : sum of weight x ||x||^2, the ones column included; squares / weight is Trace[Rxx] of (5.20).
+    largest : largest ||x||^2.
+    mistakes : rows, or outputs of rows, on the wrong side.
+    updates : corrections made; those of perceptrons and Kesler only count.
+    margin : smallest t (w.x), or w_i.x - w_j.x, before its step; of a clean epoch, M ||w||.
+    energy : sum of weight x t^2: the loss of doing nothing, twice.
+    """
+
+    steps: float = 0.0
+    weight: float = 0.0
+    loss: float = 0.0
+    squares: float = 0.0
+    largest: float = 0.0
+    mistakes: float = 0.0
+    updates: float = 0.0
+    margin: float = math.inf
+    energy: float = 0.0
+
+    @property
+    def bound(self) -> float:
+        """The bound 2 / Trace[Rxx] on the rate of LMS (5.20); infinite before the first row."""
+        return 2.0 * self.weight / self.squares if self.squares > 0 else math.inf
+
+    @property
+    def radius(self) -> float:
+        """R, the length of the longest row."""
+        return math.sqrt(self.largest)
+
+    @property
+    def mean_loss(self) -> float:
+        """Progressive loss a row."""
+        return self.loss / self.weight if self.weight > 0 else math.nan
+
+
+FIELDS = tuple(f.name for f in fields(Tally))
+REACH, WORST, STATUS, STOPPED, HOLD, CURVES = (len(FIELDS) + i for i in range(6))
+"""Places after them: largest target squared, largest error squared since theta was kept, how and where the scan ended,
+whether forgetting waits (RLS), the sum of curvatures (Adaptive)."""
+SIZE = 16

@@ -1,0 +1,110 @@
+"""Rows whose targets are class numbers, seen through a code: targets and weights by class, block by block.
+
+In memory they become an array once; a streamed table stays streamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.namespaces import host, is_device
+from adaline.sources.array import ArraySource, SparseSource
+from adaline.sources.base import Outer, Reader, Source
+
+Array = NDArray[np.float64]
+
+
+def in_memory(source: Source) -> Source:
+    """Return rows that can be gone over in any order: held tables and device arrays as arrays; streams as they are."""
+    if source.streamed or isinstance(source, SparseSource) or type(source) is ArraySource:
+        return source
+    blocks = [block.gathered() for block in source.blocks()]
+    t = np.concatenate([host(block.t) for block in blocks])
+    weight = None if blocks[0].weight is None else np.concatenate([host(block.weight) for block in blocks])
+    rows = [host(block.x) if is_device(block.x) else block.x for block in blocks]
+    out = ArraySource(
+        np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows)), t, weight, source.names
+    )
+    out.flat, out.coding, out.reads = source.flat, source.coding, source.reads
+    return out
+
+
+def recoded(source: Source, values: Array, class_weight: Array | None = None) -> Source:
+    """Return the same rows with values[k] (C, m) as targets of class k, and weights times class_weight[k] (C,)."""
+    if source.streamed:
+        return Recoded(source, values, class_weight)
+    codes = source.target()[:, 0].astype(np.intp)
+    out = source.with_targets(values[codes])
+    if class_weight is not None:
+        out.weight = class_weight[codes] if source.weight is None else source.weight * class_weight[codes]
+    return out
+
+
+class Recoded(Source):
+    """A stream of rows under a code."""
+
+    def __init__(self, base: Source, values: Array, class_weight: Array | None = None) -> None:
+        self.base, self.values, self.class_weight = base, values, class_weight
+        self.shape = Shape(base.shape.features, values.shape[1])
+        self.names, self.coding, self.reads = base.names, base.coding, base.reads
+        self.streamed, self.sparse, self.parallel, self.replayable = True, base.sparse, base.parallel, base.replayable
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows."""
+        return self.base.n_rows
+
+    @property
+    def weight(self) -> Array | None:  # type: ignore[override]
+        """All weights, or None."""
+        if self.class_weight is None:
+            return self.base.weight
+        return self.map(lambda block: np.asarray(block.weight))
+
+    def readers(self) -> Iterator[Reader]:
+        """Return the blocks in order."""
+        for read in self.base.readers():
+            yield partial(self._read, read)
+
+    def target(self) -> Array:
+        """Return all targets, (N, K)."""
+        return self.map(lambda block: np.asarray(block.t))
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets; the weights of classes are left behind."""
+        return self.base.with_targets(t)
+
+    def matvec(self, v: Array) -> Array:
+        """Return X v."""
+        return self.base.matvec(v)
+
+    def rmatvec(self, u: Array) -> Array:
+        """Return X' u."""
+        return self.base.rmatvec(u)
+
+    def spread(self, intercept: bool) -> Array:
+        """Return root mean squares of the columns."""
+        return self.base.spread(intercept)
+
+    def outer(self, intercept: bool, scale: Array) -> Outer:
+        """Return the dual Gram matrix."""
+        return self.base.outer(intercept, scale)
+
+    def refuse_nonfinite(self) -> None:
+        """Name what is not finite, or missing."""
+        self.base.refuse_nonfinite()
+
+    def _read(self, read: Reader) -> Iterator[Block]:
+        for block in read():
+            codes = np.asarray(block.t)[:, 0].astype(np.intp)
+            weight: Any = block.weight
+            if self.class_weight is not None:
+                weight = self.class_weight[codes] if weight is None else weight * self.class_weight[codes]
+            yield replace(block, t=self.values[codes], weight=weight)

@@ -1,0 +1,139 @@
+"""Adaline: LMS on targets +-1, decided by the sign (row A6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Shape
+from adaline.errors import InvalidParameter
+from adaline.results import Status
+from adaline.scans import LMS, Scan
+from adaline.solvers import descent
+from adaline.solvers.choose import sums
+from adaline.solvers.sweep import Swept
+from adaline.sources import Source
+from adaline.systems.online import Learned
+from adaline.systems.online_classes import OnlineClassifier, signed
+from adaline.systems.rates import start_scan, warn_of_bound
+
+Array = NDArray[np.float64]
+
+MODES = ("online", "batch")
+
+
+class Adaline(OnlineClassifier):
+    """Adaptive linear element: minimises the mean of (t - w0 - w'x)^2 / 2 over targets +-1, by steps of LMS.
+
+    The sign decides but is not differentiated. Online, one step a row; batch, one step an epoch on the sum over rows,
+    which ends at least squares: the sums are taken in one pass, whatever the number of steps. K > 2 classes: K
+    machines, each one class against the rest, and the largest output decides.
+
+    Parameters
+    ----------
+    mode : "online" or "batch"
+        A step a row, or a step an epoch.
+    rate : "auto" or number
+        eta; "auto" is safe in any units. Batch: of the sum over rows.
+    schedule : "constant", "1/t", "power" or function
+        How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
+    fit_intercept : bool
+        Whether the machine has a constant w0, learned like a weight.
+    init : array (1 + D,) or (K, 1 + D), "random", or None
+        First weights, intercept first; None is zero.
+    epochs : int
+        Most times that fit goes over the rows.
+    tol : float
+        Online: fit ends when an epoch changes the progressive error by no more than this share of it. Batch: when every
+        derivative, on standardised columns, is at most this share of the largest it can be.
+    shuffle : bool
+        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+    random_state : int, generator or None
+        Where orders and random weights are drawn from.
+    warm_start : bool
+        Whether fit goes on from the weights there are.
+    class_weight : None, "balanced" or dict by labels
+        Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+
+    Attributes
+    ----------
+    classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
+    history_ : error of each epoch: online the mean of e^2/2, each row's before its own step; batch half the sum of e^2.
+    n_iter_ : epochs. rate_bound_ : online, 2/Trace[Rxx] on the last epoch. certificate_ : how it ended.
+
+    Examples
+    --------
+    >>> from adaline import Adaline, datasets
+    >>> data = datasets.load("penguins", target="species")
+    >>> round(Adaline().fit(data.X, data.y).score(data.X, data.y), 2)
+    0.98
+
+    References
+    ----------
+    Lecture S0, section 5.5, (5.21)-(5.22); S1 (stochastic or not), S4 (batch). One pass an epoch; batch one pass.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+
+    def __init__(
+        self,
+        *,
+        mode: str = "online",
+        rate: Any = "auto",
+        schedule: Any = "constant",
+        fit_intercept: bool = True,
+        init: Any = None,
+        epochs: int = 20,
+        tol: float = 1e-4,
+        shuffle: bool = False,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+    ) -> None:
+        self.mode = mode
+        self.rate = rate
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.init = init
+        self.epochs = epochs
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+
+    def _values(self, classes: int) -> Array:
+        return signed(classes)
+
+    def _check_more(self) -> None:
+        if self.mode not in MODES:
+            raise InvalidParameter(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
+
+    def _start(self, shape: Shape) -> Scan:
+        init = self._begun(shape, shape.targets)
+        return start_scan(LMS, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
+
+    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+        if self.mode == "online":
+            return super()._learn(source, scan, draw, epochs)
+        intercept = bool(self.fit_intercept)
+        rate: Any = self.rate if isinstance(self.rate, str) else float(self.rate)
+        rule = descent.Rule(rate, scan.theta, float(self.tol), None, epochs)
+        fit, histories, bound = descent.solve(sums(source, intercept), intercept, rule)
+        scan.theta[:] = fit.solution.theta
+        scan.numbers[0] += max(map(len, histories)) - 1
+        proof = fit.solution.certificate
+        longest = max(map(len, histories))
+        history = [sum(errors[min(i, len(errors) - 1)] for errors in histories) for i in range(1, longest)]
+        advice = ""
+        if proof.status is Status.DIVERGED:
+            advice = f"{Status.DIVERGED.advice}; on these columns a number must stay below {bound:.3g}"
+        return Learned(history, proof.status, proof.objective, proof.solver, advice, replace(proof, passes=1))
+
+    def _told(self, swept: Swept) -> Learned:
+        warn_of_bound(self, swept.tallies[0])
+        self.rate_bound_ = swept.tallies[-1].bound
+        return super()._told(swept)

@@ -1,0 +1,296 @@
+"""What the online systems share: epochs over a source, going on with more rows, one row at a time.
+
+The state is a scan (`adaline.scans`), so that chunks give the bits of one go. Batch rules keep their weights in it too,
+and so can go on by single rows. The certificate costs no pass: its objective is the loss of the last epoch, each row's
+before its own step; no gap and no digits are claimed.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.block import Shape
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.namespaces import host, is_device
+from adaline.results import Certificate, Status
+from adaline.scans import Scan, Schedule, State
+from adaline.scans.tally import STATUS
+from adaline.solvers.fit import certificate
+from adaline.solvers.sweep import Plan, Swept, sweep
+from adaline.sources import Source
+from adaline.sums.wrong import outputs
+from adaline.systems.dictionaries import names_of, row_of
+from adaline.systems.reading import read_finite
+
+Array = NDArray[np.float64]
+
+ORDER = (
+    "what a scan learns depends on the order of rows and on the number of steps; a weight multiplies the rate of one"
+)
+WEIGHT_CHECKS = (
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a fit showed: errors by epoch, how it ended, the objective, and what a person can do about it."""
+
+    history: list[float]
+    status: Status
+    objective: float
+    solver: str
+    advice: str = ""
+    proof: Certificate | None = None
+    """A certificate that says more, where the rule has one."""
+
+
+class OnlineSystem(BaseEstimator):
+    """A linear machine that learns row by row, or by batch steps, and can go on at any time."""
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
+    expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(WEIGHT_CHECKS, ORDER)
+    """Checks of scikit-learn that cannot pass, each with its reason."""
+    fit_intercept: bool
+    init: Any
+    rate: Any
+    schedule: Any
+    epochs: int
+    tol: float
+    shuffle: bool
+    random_state: Any
+    warm_start: bool
+    n_features_in_: int
+    history_: list[float]
+    n_iter_: int
+    _scan: Scan
+    _proof: Certificate
+    _learned: tuple[int, int]  # rows seen by fits, and the steps of the scan by then
+
+    # -- what a system says --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _start(self, shape: Shape) -> Scan:
+        """Return the scan before its first row."""
+
+    def _check_more(self) -> None:
+        """Refuse constructor arguments of its own that mean nothing."""
+
+    def _plan(self, draw: np.random.Generator | None, epochs: int) -> Plan:
+        """Return how long to go on."""
+        return Plan(epochs, float(self.tol), draw=draw, title=type(self).__name__)
+
+    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+        """Go over the rows, in place."""
+        return self._told(sweep(source, scan, self._plan(draw, epochs)))
+
+    def _told(self, swept: Swept) -> Learned:
+        """Return what the epochs of a scan mean here."""
+        history = [tally.mean_loss for tally in swept.tallies]
+        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
+
+    def _weights(self) -> Array:
+        """Return the weights that predict, (K, 1 + D)."""
+        return self._scan.theta
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def _fit(self, source: Source, goes_on: bool, start: float) -> None:
+        """Go over the rows for epochs, from the first weights or on from those there are."""
+        scan = self._scan.copy() if goes_on else self._start(source.shape)
+        if not goes_on:
+            self._typical = _typical(source)
+        before = source.total_reads()
+        draw = self._draws() if self.shuffle else None
+        self._keep(scan, source, self._learn(source, scan, draw, int(self.epochs)), goes_on, before, start)
+
+    def _go_on(self, source: Source, start: float) -> None:
+        """Go over more rows once, in their order."""
+        goes_on = hasattr(self, "_scan")
+        scan = self._scan.copy() if goes_on else self._start(source.shape)
+        if not goes_on:
+            self._typical = _typical(source)
+        if len(scan.theta[0]) != 1 + source.shape.features:
+            raise InvalidData(
+                f"X has {source.shape.features} features, but {type(self).__name__} is expecting {self.n_features_in_}"
+            )
+        before = source.total_reads()
+        learned = self._learn(source, scan, None, 1)
+        if learned.status is Status.NOT_CONVERGED:
+            learned = replace(learned, status=Status.ONGOING)
+        self._keep(scan, source, learned, goes_on, before, start)
+
+    def _keep(self, scan: Scan, source: Source, learned: Learned, goes_on: bool, before: int, start: float) -> None:
+        rows = self._learned[0] if goes_on else 0
+        history = self.history_ if goes_on else []
+        self._scan = scan
+        self._learned = rows + source.n_rows, scan.steps
+        self.history_ = [*history, *learned.history]
+        self.n_iter_ = len(self.history_)
+        proof = learned.proof or self._certify(learned.status, learned.objective, learned.solver)
+        advice = learned.advice or learned.status.advice
+        passes = source.total_reads() - before
+        self._proof = replace(proof, passes=passes, seconds=perf_counter() - start, advice=advice)
+        if learned.status is Status.DIVERGED:
+            warnings.warn(
+                f"{type(self).__name__} diverged in epoch {self.n_iter_}: {advice}", ConvergenceWarning, stacklevel=5
+            )
+
+    def _certify(self, status: Status, objective: float, solver: str) -> Certificate:
+        return certificate(
+            status=status,
+            objective=objective,
+            gradient=math.nan,
+            gap=math.inf,
+            digits=math.nan,
+            condition=math.nan,
+            rank=0,
+            passes=0,
+            solver=solver,
+        )
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How the last fit ended; rows learned one at a time since then are taken into account."""
+        proof = self._proof
+        scan = self._scan
+        if scan.steps == self._learned[1] or proof.status is Status.DIVERGED:
+            return proof
+        status = Status.ONGOING if scan.status is State.RUNNING else Status.DIVERGED
+        return replace(proof, objective=scan.tally.loss, status=status, advice=status.advice)
+
+    @property
+    def rows_seen_(self) -> int:
+        """Number of rows learned from, each counted once a fit."""
+        return self._learned[0] + self._scan.steps - self._learned[1]
+
+    # -- one row at a time ---------------------------------------------------------------------------------------
+
+    def _row(self, x: Any) -> Array:
+        """Return one row as contiguous float64 (D,), from an array or a dict of columns; refuse other sizes."""
+        if isinstance(x, Mapping):
+            return row_of(self, x)
+        try:
+            row = np.ascontiguousarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
+        if row.shape != (self.n_features_in_,):
+            raise InvalidData(
+                f"a row must hold {self.n_features_in_} numbers, one for each column, got an array of shape {row.shape}"
+            )
+        return row
+
+    def _begin(self, x: Any, outputs: int) -> Scan:
+        """Start a new model with its first row."""
+        self._check_parameters()
+        if isinstance(x, Mapping):
+            names_of(self, x)
+        else:
+            self.n_features_in_ = int(np.size(x))
+        self._scan = self._start(Shape(self.n_features_in_, outputs))
+        self._typical = self._row(x).copy()
+        self._learned, self.history_, self.n_iter_ = (0, 0), [], 0
+        self._proof = self._certify(Status.ONGOING, 0.0, "scan")
+        return self._scan
+
+    def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
+        """Take one step; a row that is not finite is refused before it."""
+        try:
+            row = x if type(x) is np.ndarray else row_of(self, x) if type(x) is dict else self._row(x)
+            if not row.dot(row) < math.inf:
+                self._refuse(row)
+            scan.learn(row, t)
+        except (TypeError, ValueError):  # another type or shape than the scan takes
+            if type(x) is not np.ndarray:
+                raise
+            row = self._row(x)
+            if not row.dot(row) < math.inf:
+                self._refuse(row)
+            scan.learn(row, t)
+        if scan.numbers[STATUS]:
+            warnings.warn(
+                f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _refuse(self, row: Array) -> None:
+        wrong = np.flatnonzero(~np.isfinite(row))
+        if not len(wrong):
+            raise InvalidData("Input X holds numbers too large to be squared: infinity came out. Rescale that column.")
+        column = int(wrong[0])
+        names = getattr(self, "feature_names_in_", None)
+        name = f"x{column}" if names is None else str(names[column])
+        kind = "NaN" if np.isnan(row[column]) else "infinity"
+        raise InvalidData(f"Input X contains {kind}: column {name!r}. Drop or fill such rows before learning.")
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _outputs(self, X: Any) -> Array:
+        """Return w.x + w0 for rows, (n, K), on the host."""
+        check_is_fitted(self, "n_features_in_")
+        x = read_finite(self, X)
+        return outputs(host(x) if is_device(x) else x, self._weights())
+
+    def _draws(self) -> np.random.Generator:
+        state: Any = self.random_state
+        if isinstance(state, np.random.RandomState):
+            return np.random.default_rng(state.randint(2**31, size=4))
+        try:
+            return np.random.default_rng(state)
+        except (TypeError, ValueError):
+            raise InvalidParameter(f"random_state must be None, a whole number or a generator, got {state!r}") from None
+
+    def _begun(self, shape: Shape, rows: int) -> Any:
+        """Return the first weights (rows, 1 + D): zero, as given, or drawn."""
+        if isinstance(self.init, str):
+            if self.init != "random":
+                raise InvalidParameter(f"init must be None, 'random', or weights, got {self.init!r}")
+            first = self._draws().normal(size=(rows, 1 + shape.features))
+            first[:, 0] *= bool(self.fit_intercept)
+            return first
+        return self.init
+
+    def _check_parameters(self) -> None:
+        for name in ("fit_intercept", "shuffle", "warm_start"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InvalidParameter(f"{name} must be True or False, got {getattr(self, name)!r}")
+        epochs: Any = self.epochs
+        if not (isinstance(epochs, Integral) and int(epochs) >= 1):
+            raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
+        tol: Any = self.tol
+        if not (isinstance(tol, Real) and float(tol) >= 0):
+            raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
+        if not (isinstance(self.rate, str) and self.rate == "auto"):
+            if isinstance(self.rate, str | bool) or not isinstance(self.rate, Real):
+                raise InvalidParameter(f"rate must be 'auto' or a positive number, got {self.rate!r}")
+            Schedule(float(self.rate), self.schedule)
+        self._check_more()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _typical(source: Source) -> Array | None:
+    """Return the first row, about which outputs can be computed without cancellation; None for sparse rows."""
+    if source.sparse:
+        return None
+    block = next(iter(source.blocks())).gathered()
+    row = np.asarray(host(block.x[:1]), dtype=np.float64)[0].copy()
+    return row if np.isfinite(row).all() else None

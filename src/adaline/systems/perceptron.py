@@ -1,0 +1,213 @@
+"""The simple perceptron: corrections where a row lies on the wrong side (row A7)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from adaline.block import Shape
+from adaline.errors import InvalidParameter
+from adaline.results import Status
+from adaline.scans import Perceptron as Rule
+from adaline.scans import Scan
+from adaline.solvers.sweep import Plan, Swept, sweep
+from adaline.sources import Source
+from adaline.sums import WrongRows
+from adaline.systems.online import Learned
+from adaline.systems.online_classes import OnlineClassifier, signed
+from adaline.systems.rates import start_scan
+
+Array = NDArray[np.float64]
+
+RULES = ("sequential", "batch")
+ADVICE = (
+    "no epoch was free of mistakes: perhaps no plane separates the classes (adaline.separability decides that); raise "
+    "epochs, or use Pocket or another classifier"
+)
+
+
+class Perceptron(OnlineClassifier):
+    """Rosenblatt's perceptron: minimises -sum of t (w'x + w0) over the wrong rows, those with t (w'x + w0) <= 0.
+
+    Sequential, w += eta t x for each wrong row when it is met; batch, eta times the sum of t x over all wrong rows,
+    once an epoch. It ends at the first epoch without a mistake, which comes if and only if a plane separates the
+    classes: after at most (R/M)^2 corrections in all, R the length of the longest row and M the margin. K > 2 classes:
+    K machines, each one class against the rest, and the largest output decides.
+
+    Parameters
+    ----------
+    rule : "sequential" or "batch"
+        A correction a wrong row, or one for all of them an epoch.
+    rate : number
+        eta. From zero weights and under a constant schedule it changes nothing but the length of w.
+    schedule : "constant", "1/t", "power" or function
+        How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
+    fit_intercept : bool
+        Whether the machine has a constant w0, learned like a weight.
+    init : array (1 + D,) or (K, 1 + D), "random", or None
+        First weights, intercept first; None is zero.
+    epochs : int
+        Most times that fit goes over the rows.
+    tol : float
+        fit ends when the share of wrong rows in an epoch is no more than this; zero: at the first clean epoch.
+    shuffle : bool
+        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+    random_state : int, generator or None
+        Where orders and random weights are drawn from.
+    warm_start : bool
+        Whether fit goes on from the weights there are.
+    class_weight : None, "balanced" or dict by labels
+        Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+
+    Attributes
+    ----------
+    classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
+    history_ : mistakes (batch: wrong rows) in each epoch. n_iter_ : epochs. certificate_ : how it ended.
+    mistakes_ : corrections made since the start. radius_, margin_, bound_ : R, M and R^2/M^2 in the space of (1, x),
+        from the clean epoch itself; NaN and infinity where there was none, or the theorem does not apply (weights,
+        another start, a schedule, the batch rule). K machines: the smallest M they share, and K R^2/M^2.
+
+    Examples
+    --------
+    >>> from adaline import Perceptron
+    >>> model = Perceptron().fit([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["no", "no", "no", "yes"])
+    >>> model.predict([[0.9, 0.8]]).tolist(), model.mistakes_ <= model.bound_
+    (['yes'], True)
+
+    References
+    ----------
+    Lecture S0, section 5.6, (5.23)-(5.24); S1 (criterion, rule, convergence theorem), S2 (batch and sequential), S4.
+    Novikoff (1962). One pass an epoch.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100},)
+    _before: float  # corrections before the epoch that the scan tallies
+
+    def __init__(
+        self,
+        *,
+        rule: str = "sequential",
+        rate: Any = 1.0,
+        schedule: Any = "constant",
+        fit_intercept: bool = True,
+        init: Any = None,
+        epochs: int = 1000,
+        tol: float = 0.0,
+        shuffle: bool = False,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.rate = rate
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.init = init
+        self.epochs = epochs
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+
+    @property
+    def mistakes_(self) -> int:
+        """Corrections made since the start."""
+        return int(self._before + self._scan.tally.updates)
+
+    @property
+    def radius_(self) -> float:
+        """R, the length of the longest row (1, x)."""
+        return self._clean()[0]
+
+    @property
+    def margin_(self) -> float:
+        """M, the smallest distance of a row from the plane, in the space of (1, x)."""
+        return self._clean()[1]
+
+    @property
+    def bound_(self) -> float:
+        """R^2 / M^2, which the number of mistakes never exceeds."""
+        radius, margin, applies = self._clean()
+        if not applies or not margin > 0:
+            return math.inf
+        return len(self._scan.theta) * (radius / margin) ** 2
+
+    def _clean(self) -> tuple[float, float, bool]:
+        """Return R, M and whether the theorem applies, if nothing was learned since the clean epoch."""
+        radius, margin, applies, steps = self._ended
+        return (radius, margin, applies) if self._scan.steps == steps else (radius, math.nan, False)
+
+    def _values(self, classes: int) -> Array:
+        return signed(classes)
+
+    def _check_more(self) -> None:
+        if self.rule not in RULES:
+            raise InvalidParameter(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+        if isinstance(self.rate, str):
+            raise InvalidParameter("rate must be a number: a perceptron's corrections do not depend on it")
+
+    def _start(self, shape: Shape) -> Scan:
+        self._before, self._ended = 0.0, (math.nan, math.nan, False, -1)
+        init = self._begun(shape, shape.targets)
+        return start_scan(Rule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
+
+    def _plan(self, draw: np.random.Generator | None, epochs: int) -> Plan:
+        return Plan(epochs, float(self.tol), clean=True, draw=draw, title=type(self).__name__)
+
+    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+        before = self._before + scan.tally.updates
+        if self.rule == "batch":
+            learned = self._descend(source, scan, epochs)
+        else:
+            swept = sweep(source, scan, self._plan(draw, epochs))
+            learned = self._told(swept)
+            self._before = before + sum(tally.updates for tally in swept.tallies[:-1])
+            last, length = swept.tallies[-1], float(np.sqrt((scan.theta**2).sum(axis=1).max()))
+            margin = (
+                last.margin / length if swept.status is Status.SOLVED and last.mistakes == 0 and length else math.nan
+            )
+            applies = self.init is None and self.schedule == "constant" and _unweighted(source)
+            self._ended = last.radius, margin, applies, scan.steps
+        if learned.status is Status.NOT_CONVERGED and epochs > 1:
+            warnings.warn(f"{type(self).__name__} did not converge: {ADVICE}", ConvergenceWarning, stacklevel=6)
+        return learned
+
+    def _told(self, swept: Swept) -> Learned:
+        history = [tally.mistakes for tally in swept.tallies]
+        advice = ADVICE if swept.status is Status.NOT_CONVERGED else ""
+        return Learned(history, swept.status, swept.tallies[-1].loss, "scan", advice)
+
+    def _descend(self, source: Source, scan: Scan, epochs: int) -> Learned:
+        """Take the batch steps: w += eta sum of t x over the wrong rows."""
+        history: list[float] = []
+        status, objective = Status.NOT_CONVERGED, math.inf
+        for _ in range(epochs):
+            wrong = source.sum(WrongRows, scan.theta)
+            if not wrong.finite:
+                source.refuse_nonfinite()
+            history.append(float(wrong.count.sum()))
+            objective = float(wrong.criterion.sum())
+            if history[-1] <= self.tol * source.n_rows:
+                status = Status.SOLVED
+                break
+            step = wrong.steps * scan.schedule.at(scan.steps + 1)
+            step[:, 0] *= bool(self.fit_intercept)
+            scan.theta += step
+            scan.numbers[0] += 1
+            self._before += history[-1]
+        return Learned(history, status, objective, "batch steps", ADVICE if status is Status.NOT_CONVERGED else "")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # where no plane separates, the weights are what the last mistake left
+        return tags
+
+
+def _unweighted(source: Source) -> bool:
+    return next(iter(source.blocks())).weight is None

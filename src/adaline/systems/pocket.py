@@ -1,0 +1,145 @@
+"""The pocket algorithm: a perceptron on rows drawn at random, and the best weights it ever had (row A16)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Shape
+from adaline.errors import InvalidParameter
+from adaline.results import Status
+from adaline.scans import Perceptron as Rule
+from adaline.scans import Scan
+from adaline.solvers.pocket import Best, fill, stream
+from adaline.sources import Source
+from adaline.sources.array import ArraySource
+from adaline.systems.online import Learned
+from adaline.systems.online_classes import OnlineClassifier, signed
+from adaline.systems.rates import start_scan
+
+Array = NDArray[np.float64]
+
+ADVICE = "these are the fewest errors found, which need not be the fewest there are: raise epochs to look further"
+
+
+class Pocket(OnlineClassifier):
+    """Pocket algorithm: minimises the number of wrong rows, by keeping the best weights that a perceptron comes upon.
+
+    A perceptron runs on rows drawn at random. When it gets more rows in a row right than the weights in the pocket did,
+    the errors on all rows are counted, by one sum for all such weights of an epoch, and the pocket takes the weights if
+    they make fewer (Gallant's ratchet): its error never rises, and reaches the optimum with probability 1. K > 2
+    classes: K machines, each one class against the rest with a pocket of its own, and the largest output decides.
+
+    partial_fit and learn_one have no rows to count on: there the pocket takes the weights of the longest streak.
+
+    Parameters
+    ----------
+    rate : number
+        eta. From zero weights and under a constant schedule it changes nothing but the length of w.
+    schedule : "constant", "1/t", "power" or function
+        How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
+    fit_intercept : bool
+        Whether the machine has a constant w0, learned like a weight.
+    init : array (1 + D,) or (K, 1 + D), "random", or None
+        First weights, intercept first; None is zero.
+    epochs : int
+        Most times that fit draws as many rows as there are.
+    tol : float
+        fit ends when the share of rows that the pocket gets wrong is no more than this; zero: when it gets all right.
+    random_state : int, generator or None
+        Where rows and random weights are drawn from. A table too large for memory is read in its order, and its rows
+        are drawn inside each block.
+    warm_start : bool
+        Whether fit goes on from the weights there are.
+    class_weight : None, "balanced" or dict by labels
+        Weights of the classes, times those of the rows, in corrections and in counts.
+
+    Attributes
+    ----------
+    classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : of the pocket, (1, D) and (1,), or (K, D)
+    and (K,). errors_ : weight of the rows that each machine in the pocket gets wrong; None after partial_fit.
+    history_ : errors of the pocket after each epoch. n_iter_ : epochs. certificate_ : its gap is the number of errors.
+
+    Examples
+    --------
+    >>> from adaline import Pocket
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> model = Pocket().fit(X, [0, 0, 1, 0, 1, 1])  # not separable: one error is the best there is
+    >>> model.history_[-1], model.score(X, [0, 0, 1, 0, 1, 1]) > 0.8
+    (1.0, True)
+
+    References
+    ----------
+    Lecture S2, the pocket algorithm; S. I. Gallant (1990). One pass an epoch, and another one for those in which a
+    streak beats the record.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
+    schedule: Any
+    shuffle: ClassVar[bool] = True  # type: ignore[misc]
+    _best: Best
+
+    def __init__(
+        self,
+        *,
+        rate: Any = 1.0,
+        schedule: Any = "constant",
+        fit_intercept: bool = True,
+        init: Any = None,
+        epochs: int = 100,
+        tol: float = 0.0,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+    ) -> None:
+        self.rate = rate
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.init = init
+        self.epochs = epochs
+        self.tol = tol
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+
+    @property
+    def errors_(self) -> Array | None:
+        """Weight of the rows that each machine in the pocket gets wrong; None where they were not counted."""
+        return self._best.errors
+
+    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
+        scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
+        row, t, weight = self._one_row(x, y)
+        self._best, _ = stream(ArraySource(row[None, :], t, weight), scan, self._best)
+        return self
+
+    def _weights(self) -> Array:
+        return self._best.theta
+
+    def _values(self, classes: int) -> Array:
+        return signed(classes)
+
+    def _check_more(self) -> None:
+        if isinstance(self.rate, str):
+            raise InvalidParameter("rate must be a number: a perceptron's corrections do not depend on it")
+
+    def _start(self, shape: Shape) -> Scan:
+        init = self._begun(shape, shape.targets)
+        scan = start_scan(Rule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
+        self._best = Best.first(scan.theta)
+        return scan
+
+    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+        if draw is None:
+            self._best, missed = stream(source, scan, self._best)
+            return Learned([missed], Status.NOT_CONVERGED, missed, "scan")
+        self._best, history = fill(source, scan, self._best, draw, epochs, float(self.tol), type(self).__name__)
+        solved = history[-1] <= self.tol * source.n_rows
+        status = Status.SOLVED if solved else Status.NOT_CONVERGED
+        proof = replace(self._certify(status, history[-1], "pocket with ratchet"), gap=history[-1])
+        return Learned(history, status, history[-1], proof.solver, "" if solved else ADVICE, proof)

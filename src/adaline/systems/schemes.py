@@ -1,0 +1,289 @@
+"""K classes from two-class machines: one against the rest, or each against each; and where they disagree (row A17).
+
+    one against the rest   y_k(x) > 0 claims class k         K machines (S3); or K - 1, the last class for the rest (S2)
+    one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines, the most votes win (S2, S3)
+
+Both leave regions where the signs alone give no answer: claimed by none or by several, or with the vote tied.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from copy import deepcopy
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.results import Certificate, Status
+from adaline.sources import Source
+from adaline.systems.attempt import attempt
+from adaline.systems.gaussian import GaussianClassifier
+from adaline.systems.labels import Codes, Labels, encode, read_labels
+from adaline.systems.reading import open_rows, read_rows, read_weights
+from adaline.systems.relabelled import Relabelled
+from adaline.systems.streaming import CodedRows, ScoredOnSources, by_blocks
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.bool_]
+
+MOST = 1e100  # decisions beyond it, such as those of a machine that saw one class only, count as much
+
+
+def _goes_on(scheme: Any) -> bool:
+    return hasattr(scheme._machine(), "partial_fit")
+
+
+class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
+
+    system: Any
+    classes_: Labels
+    estimators_: list[Any]
+    n_features_in_: int
+
+    @abstractmethod
+    def _sides(self, classes: int) -> Array:
+        """Return the label that each machine gives each class, (machines, K): 0, 1, or NaN where it is left out."""
+
+    @abstractmethod
+    def _scores(self, y: Array) -> Array:
+        """Return discriminants (n, K) from the machines' decisions, (n, machines)."""
+
+    @abstractmethod
+    def _unclear(self, y: Array) -> Rows:
+        """Return the rows for which the machines' signs alone give no answer."""
+
+    @attempt
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit all machines to rows X (n, D) and labels y (n,), or to a source."""
+        self._check_parameters()
+        self.__dict__.pop("estimators_", None)
+        self._learn("fit", X, y, None, sample_weight, reset=True)
+        return self
+
+    @available_if(_goes_on)  # type: ignore[untyped-decorator]
+    @attempt
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more rows. The classes are those named, or found, in the first call: others need a new fit."""
+        self._check_parameters()
+        self._learn("partial_fit", X, y, classes, sample_weight, reset=not hasattr(self, "estimators_"))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+        scores = self._scores(self.decisions(X))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Labels:
+        """Return the label of the largest discriminant for each row, also where the machines are ambiguous."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def ambiguous(self, X: Any) -> Rows:
+        """Return, for each row, whether the signs of the machines alone give no answer."""
+        return self._unclear(self.decisions(X))
+
+    @by_blocks
+    def decisions(self, X: Any) -> Array:
+        """Return what each machine says, (n, machines): above zero for its class 1."""
+        check_is_fitted(self, "estimators_")
+        rows = read_rows(self, X, reset=False)
+        return np.column_stack([_decision(machine, rows) for machine in self.estimators_])
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The worst of the machines' certificates, where they have one: not solved first, then the fewest digits."""
+        check_is_fitted(self, "estimators_")
+        proofs: list[Certificate] = [machine.certificate_ for machine in self.estimators_]
+        return min(proofs, key=lambda one: (one.status is Status.SOLVED, np.nan_to_num(one.digits, nan=-1.0)))
+
+    def _machine(self) -> Any:
+        return GaussianClassifier() if self.system is None else self.system
+
+    def _check_parameters(self) -> None:
+        if not hasattr(self._machine(), "fit"):
+            raise InvalidParameter(f"system must be a classifier for two classes, got {self.system!r}")
+
+    def _learn(self, verb: str, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> None:
+        known = None if reset else self.classes_
+        if known is None and classes is not None:
+            known = np.unique(classes)
+        if isinstance(X, Source):
+            source = open_rows(self, X, y, sample_weight, reset=reset)
+            found = source.labels(guess=True) if known is None else known
+            try:
+                encoded = source.encoded(found)
+                encoded.target()
+            except UnknownLabel:
+                if known is not None:
+                    raise
+                found = source.labels()
+                encoded = source.encoded(found)
+            rows: Any = encoded
+        else:
+            rows = read_rows(self, X, reset=reset)
+            labels = read_labels(y)
+            if len(labels) != rows.shape[0]:
+                raise InvalidData(
+                    f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, "
+                    f"y has {len(labels)}"
+                )
+            found, codes = encode(np.asarray(labels), known)
+        if len(found) < 2:
+            raise InvalidData(
+                f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{found[0]}'"
+            )
+        sides = self._sides(len(found))
+        machines = [clone(self._machine()) for _ in sides] if reset else deepcopy(self.estimators_)
+        for machine, values in zip(machines, sides, strict=True):
+            if isinstance(rows, Source):
+                part = Relabelled(rows, values[:, None])
+                if part.n_rows:
+                    getattr(machine, verb)(part)
+            else:
+                _teach(machine, verb, rows, values, codes, sample_weight)
+        self.classes_, self.estimators_ = found, machines
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class OneVsRest(Scheme):
+    """Machines that tell one class from all others; each minimises what its system does, class k as 1, the rest as 0.
+
+    Parameters
+    ----------
+    system : a classifier for two classes, of adaline or scikit-learn; None for GaussianClassifier()
+        It is copied for each machine, and must tell how sure it is (`decision_function` or `predict_proba`).
+    machines : "K" or "K-1"
+        "K" (S3): a machine for every class; the largest y_k wins, so that every row has an answer. "K-1" (S2): none for
+        the last class, which takes what no machine claims; among several claims the largest wins.
+
+    Attributes
+    ----------
+    estimators_ : the machines; `classes_` : the labels, sorted; `certificate_` : the worst of the machines'.
+
+    Examples
+    --------
+    Three classes in a row: the middle one cannot be told from both others by a line, and nothing claims its rows.
+
+    >>> import numpy as np
+    >>> from adaline import LeastSquaresClassifier, OneVsRest
+    >>> x = np.linspace(0, 3, 31)[:, None]
+    >>> model = OneVsRest(LeastSquaresClassifier()).fit(x, np.floor(x[:, 0]).clip(0, 2))
+    >>> model.ambiguous([[0.2], [1.5], [2.8]])
+    array([False,  True, False])
+
+    References
+    ----------
+    Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
+    """
+
+    def __init__(self, system: Any = None, *, machines: str = "K") -> None:
+        self.system = system
+        self.machines = machines
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.machines not in ("K", "K-1"):
+            raise InvalidParameter(f"machines must be 'K' or 'K-1', got {self.machines!r}")
+
+    def _sides(self, classes: int) -> Array:
+        return np.eye(classes)[: classes if self.machines == "K" else -1]
+
+    def _scores(self, y: Array) -> Array:
+        return y if y.shape[1] == len(self.classes_) else np.column_stack([y, np.zeros(len(y))])
+
+    def _unclear(self, y: Array) -> Rows:
+        claims = (y > 0).sum(axis=1)
+        return np.asarray(claims != 1 if y.shape[1] == len(self.classes_) else claims > 1)
+
+
+class OneVsOne(Scheme):
+    """Machines for every pair of classes, which vote; each minimises what its system does, on the rows of two.
+
+    The class with the most votes wins. Ties are broken by the sum of a class's decision values over its machines: the
+    discriminants are the votes plus that sum s squashed to s / (3 (|s| + 1)), less than half a vote.
+
+    Parameters
+    ----------
+    system : a classifier for two classes, of adaline or scikit-learn; None for GaussianClassifier()
+        It is copied for each of K (K - 1) / 2 machines, in the order (0, 1), (0, 2), ..., (1, 2), ...
+
+    Attributes
+    ----------
+    estimators_ : the machines; `classes_` : the labels, sorted; `certificate_` : the worst of the machines'.
+
+    Examples
+    --------
+    >>> from adaline import GaussianClassifier, OneVsOne, datasets
+    >>> data = datasets.load("penguins", target="species")
+    >>> model = OneVsOne(GaussianClassifier()).fit(data.X, data.y)
+    >>> len(model.estimators_), int(model.ambiguous(data.X).sum())
+    (3, 0)
+
+    References
+    ----------
+    Lecture S2, K > 2 classes, idea 2; S3, extension to multiple classes. As many fits as pairs, each on two classes.
+    """
+
+    def __init__(self, system: Any = None) -> None:
+        self.system = system
+
+    def _sides(self, classes: int) -> Array:
+        pairs = list(combinations(range(classes), 2))
+        sides = np.full((len(pairs), classes), np.nan)
+        for values, (i, j) in zip(sides, pairs, strict=True):
+            values[i], values[j] = 0.0, 1.0
+        return sides
+
+    def _scores(self, y: Array) -> Array:
+        votes, sums = self._votes(y)
+        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+    def _unclear(self, y: Array) -> Rows:
+        votes, _ = self._votes(y)
+        return np.asarray((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
+
+    def _votes(self, y: Array) -> tuple[Array, Array]:
+        """Return votes and summed decision values, (n, K)."""
+        votes, sums = np.zeros((2, len(y), len(self.classes_)))
+        for said, (i, j) in zip(y.T, combinations(range(len(self.classes_)), 2), strict=True):
+            votes[:, j] += said > 0
+            votes[:, i] += said <= 0
+            sums[:, j] += said.clip(-MOST, MOST)
+            sums[:, i] -= said.clip(-MOST, MOST)
+        return votes, sums
+
+
+def _teach(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
+    """Let a machine learn from the rows of its classes, as 0 and 1."""
+    side = values[codes]
+    kept = ~np.isnan(side)
+    if not kept.any():
+        return
+    more: dict[str, Any] = {"classes": np.array([0, 1])} if verb == "partial_fit" else {}
+    if sample_weight is not None:
+        more["sample_weight"] = read_weights(sample_weight, rows.shape[0])[kept]
+    getattr(machine, verb)(rows if kept.all() else rows[kept], side[kept].astype(np.int64), **more)
+
+
+def _decision(machine: Any, rows: Any) -> Array:
+    """Return a machine's decision values, (n,); zero before its first row."""
+    given = rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
+    if not hasattr(machine, "classes_"):
+        return np.zeros(rows.shape[0])
+    if hasattr(machine, "decision_function"):
+        return np.asarray(machine.decision_function(given), dtype=np.float64)
+    if hasattr(machine, "predict_proba"):
+        return np.asarray(machine.predict_proba(given)[:, 1] - 0.5)
+    raise InvalidParameter(f"{type(machine).__name__} does not tell how sure it is: it has no decision_function")

@@ -1,0 +1,132 @@
+"""What filters share: signals as (n, C), the taps of each, and the output of the weights they hold."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.namespaces import host, is_device, is_sparse
+from adaline.sources import Source
+from adaline.sources.signal import SignalSource
+from adaline.systems.reading import read_rows, read_targets
+from adaline.systems.streaming import CodedRows, ScoredOnSources, coded
+
+Array = NDArray[np.float64]
+
+
+class Filtered(NamedTuple):
+    """What a filter makes of a signal: its output, and the error d - output."""
+
+    output: Array
+    error: Array
+
+
+class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A filter w'u_n + w0, u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first."""
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
+    taps: Any
+    delay: int
+    coef_: Array
+    intercept_: float | Array
+    n_features_in_: int
+    _flat: bool
+
+    @property
+    @abstractmethod
+    def _line(self) -> tuple[tuple[int, ...], int]:
+        """The taps of each signal and the delay that the weights were made with."""
+
+    def predict(self, X: Any) -> Array:
+        """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""
+        check_is_fitted(self, "coef_")
+        if isinstance(X, Source):
+            X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
+        x = self._read_signals(X, reset=False)
+        w = np.atleast_2d(self.coef_)
+        source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=self._names())
+        output = source.filtered(w) + self.intercept_
+        if not np.isfinite(output).all() and not np.isfinite(x).all():
+            source.refuse_nonfinite()
+        return output[:, 0] if self._flat else output
+
+    @property
+    def taps_(self) -> list[Array]:
+        """The filter of each signal, (taps,) or (K, taps): views of `coef_`."""
+        check_is_fitted(self, "coef_")
+        return np.split(self.coef_, np.cumsum(self._layout())[:-1], axis=-1)
+
+    def _check_line(self) -> None:
+        counts = [1] if self.taps is None else list(self.taps) if np.ndim(self.taps) == 1 else [self.taps]
+        if not counts or not all(is_whole(count) and count >= 1 for count in counts):
+            raise InvalidParameter(
+                f"taps must be a whole number of at least 1, one such number a signal, or None; got {self.taps!r}"
+            )
+        if not is_whole(self.delay):
+            raise InvalidParameter(f"delay must be a whole number of samples, got {self.delay!r}")
+
+    def _layout(self) -> tuple[int, ...]:
+        """Return the taps of each signal."""
+        signals = self.n_features_in_
+        counts = [1 if self.taps is None else self.taps] * signals if np.ndim(self.taps) == 0 else list(self.taps)
+        if len(counts) != signals:
+            raise InvalidParameter(
+                f"taps lists {len(counts)} numbers for {signals} signal(s): give one number a signal"
+            )
+        return tuple(int(count) for count in counts)
+
+    def _names(self) -> tuple[str, ...] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(map(str, names))
+
+    def _tap_names(self) -> list[str]:
+        """Return x0(n), x0(n-1), ... for the taps in their order."""
+        signals = self._names() or [f"x{c}" for c in range(self.n_features_in_)]
+        lags = [
+            (name, -self.delay - j) for name, taps in zip(signals, self._layout(), strict=True) for j in range(taps)
+        ]
+        return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
+
+    def _read_signals(self, x: Any, *, reset: bool) -> Any:
+        """Return signals as (n, C)."""
+        x = host(x) if is_device(x) else x
+        if isinstance(x, CodedRows):
+            return np.asarray(x)
+        if len(x.shape if hasattr(x, "shape") else np.shape(np.asarray(x))) == 1:
+            if self.taps is None:
+                raise InvalidData(
+                    "Expected 2D array, got 1D array instead: one signal (n,) needs a number of taps, as in "
+                    f"{type(self).__name__}(taps=16). Without memory, Reshape your data to (n, columns)."
+                )
+            x = np.asarray(x)[:, None]
+        x = read_rows(self, x, reset=reset)
+        if is_sparse(x):
+            raise InvalidType("X is a sparse matrix: a filter takes signals as dense arrays. Use X.toarray().")
+        return x
+
+    def _read_desired(self, d: Any, rows: int) -> Array:
+        return read_targets(self, host(d) if is_device(d) else d, rows)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number."""
+    return is_number(value) and isinstance(value, Integral)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite real number."""
+    number = isinstance(value, Real) and math.isfinite(value)
+    return number and not isinstance(value, bool)

@@ -1,0 +1,123 @@
+"""Every scan with all that its laws need: configurations, targets it can learn, and how closely two forms agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.block import Block, Columns, Shape
+from adaline.scans import LMS, RLS, Adaptive, Kesler, Perceptron, Scan, Schedule, Sigmoid, Softmax
+
+Array = NDArray[Any]
+
+FEATURES, CLASSES = 5, 3
+DENSE = ("float64", "float32", "columns", "strided", "table")
+SPARSE = ("csr", "csr32")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A scan, its configuration, the kind of its targets, and the relative tolerance between two forms of it.
+
+    Adaptive scans are told apart by more: before the rows determine the weights, its tiny prior magnifies rounding.
+    """
+
+    kind: type[Scan]
+    config: Mapping[str, Any] = field(default_factory=dict)
+    targets: str = "numbers"
+    tolerance: float = 1e-12
+
+    def __str__(self) -> str:
+        said = [v for v in self.config.values() if isinstance(v, str)]
+        rate = self.config.get("rate")
+        if isinstance(rate, Schedule):
+            said.append("callable" if callable(rate.kind) else rate.kind.replace("/", "_"))
+        said += [k for k in ("average", "init", "wide") if self.config.get(k) is not None]
+        said += ["no-intercept"] if not self.config.get("intercept", True) else []
+        return "-".join([self.kind.__name__, *said])
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(FEATURES, 1 if self.targets == "classes" else 2)
+
+    def start(self) -> Scan:
+        return self.kind.start(self.shape, **self.config)
+
+    def rows(self, n: int, layout: str = "float64", seed: int = 0, weights: bool = True) -> Block:
+        """Return n rows whose numbers float32 holds exactly, three in ten of them zero, some of weight zero."""
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(n, FEATURES)) * [1.0, 0.5, 2.0, 1.0, 0.25] + [0.0, 1.0, 0.0, -0.5, 0.0]
+        x = np.where(rng.random(x.shape) < 0.3, 0.0, x).astype(np.float32).astype(np.float64)
+        score = x @ rng.normal(size=(FEATURES, 2)) + 0.5 + rng.normal(size=(n, 2))
+        t = {
+            "numbers": score,
+            "signs": np.where(score > 0, 1.0, -1.0),
+            "bits": np.where(score > 0, 1.0, 0.0),
+            "classes": (score @ [1.0, 0.5] // 2).clip(-1, 1)[:, None] + 1.0,
+        }[self.targets]
+        weight = np.round(rng.random(n) * 2, 3) * (rng.random(n) < 0.9) if weights else None
+        return Block(lay(x, layout), np.ascontiguousarray(t), weight)
+
+
+def lay(x: Array, layout: str) -> Any:
+    """Return the rows of x in memory as the layout says."""
+    match layout:
+        case "float64":
+            return x
+        case "float32":
+            return x.astype(np.float32)
+        case "columns":
+            return np.asfortranarray(x)
+        case "strided":
+            wide = np.full((2 * x.shape[0], 3 * x.shape[1]), np.nan, dtype=np.float32)
+            wide[::2, ::3] = x
+            return wide[::2, ::3]
+        case "table":
+            return Columns(np.ascontiguousarray(column) for column in x.T)
+        case "csr":
+            return sparse.csr_array(x)
+        case "csr32":
+            return sparse.csr_matrix(x.astype(np.float32))
+    raise ValueError(layout)
+
+
+def slowing(t: int) -> float:
+    return 0.1 / (1 + t)
+
+
+INIT = np.linspace(-1.0, 1.0, 2 * (1 + FEATURES)).reshape(2, -1)
+
+EXAMPLES = [
+    *(
+        Example(LMS, {"variant": variant, "rate": 0.05, "eps": 0.1, "leak": 0.2})
+        for variant in ("lms", "normalized", "leaky", "sign-error", "sign-data", "sign-sign")
+    ),
+    Example(LMS, {"rate": Schedule(0.1, "1/t")}),
+    Example(LMS, {"rate": Schedule(0.1, "power", tau=20.0, power=0.6), "average": 7}),
+    Example(LMS, {"rate": Schedule(0.5, slowing), "intercept": False}),
+    Example(LMS, {"variant": "leaky", "rate": 0.02, "leak": 0.5, "average": 0, "init": INIT}),
+    Example(LMS, {"variant": "sign-data", "rate": 0.02, "average": 0}),
+    Example(RLS, {"forget": 0.99, "delta": 0.1}),
+    Example(RLS, {"average": 3, "intercept": False}),
+    Example(Perceptron, {}, "signs"),
+    Example(Perceptron, {"rate": Schedule(1.0, "1/t"), "average": 0, "init": INIT, "intercept": False}, "signs"),
+    Example(Kesler, {"classes": CLASSES}, "classes"),
+    Example(Kesler, {"classes": CLASSES, "rate": 0.3, "average": 0, "intercept": False}, "classes"),
+    Example(Sigmoid, {"activation": "tanh", "rate": 0.2}, "signs"),
+    Example(Sigmoid, {"activation": "logistic", "rate": 0.2, "average": 0}, "bits"),
+    Example(Softmax, {"classes": CLASSES, "rate": 0.1}, "classes"),
+    Example(Softmax, {"classes": CLASSES, "rate": 0.1, "average": 0, "intercept": False}, "classes"),
+    Example(Adaptive, {}, "numbers", 1e-8),
+    Example(Adaptive, {"intercept": False, "init": INIT}, "numbers", 1e-8),
+    Example(Adaptive, {"activation": "tanh"}, "signs", 1e-8),
+    Example(Adaptive, {"wide": True}, "numbers"),
+    Example(Adaptive, {"activation": "logistic", "wide": True}, "bits"),
+    Example(Adaptive, {"activation": "softmax", "classes": CLASSES, "wide": True, "intercept": False}, "classes"),
+    Example(Adaptive, {"activation": "logistic"}, "bits", 1e-8),
+    Example(Adaptive, {"activation": "softmax", "classes": CLASSES}, "classes", 1e-8),
+]

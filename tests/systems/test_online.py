@@ -1,0 +1,397 @@
+"""Laws of the online systems: whatever the rule, chunks are one go, one row is a chunk, and bad input has an answer."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import adaline
+from adaline import AdalineWarning, LeastSquaresClassifier, LinearRegression, Status, open_table
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel
+from adaline.storage import save
+from adaline.systems import SYSTEMS, OnlineSystem
+
+Array = NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "LMS": [{"rate": 1e-3}, {"rate": 0.1, "schedule": "1/t", "fit_intercept": False}],
+    "Adaline": [{"rate": 1e-3, "schedule": "power"}],
+    "Perceptron": [{"fit_intercept": False}],
+    "SigmoidPerceptron": [{"mode": "online"}, {"mode": "online", "rate": 0.01, "activation": "logistic"}],
+}
+ONLINE = {name: cls for name, cls in SYSTEMS.items() if issubclass(cls, OnlineSystem)}
+EVERY = [
+    pytest.param(lambda cls=cls, kw=kw: cls(**kw), id=f"{name}{kw or ''}")
+    for name, cls in ONLINE.items()
+    for kw in ({}, *SETTINGS.get(name, []))
+]
+
+
+def _first(parameter: Any) -> Any:
+    return parameter.values[0]()
+
+
+SCANS = [p for p in EVERY if getattr(_first(p), "mode", "online") == "online"]
+"""Those that learn row by row: the others take one step a chunk."""
+AUTO = [p for p in EVERY if _first(p).rate == "auto"]
+
+
+def data(make: Any, classes: int = 2, n: int = 120, d: int = 4, seed: int = 0) -> tuple[Array, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=d)
+    t = X @ rng.normal(size=d) + 0.5 + 0.5 * rng.normal(size=n)
+    if not is_classifier(make()):
+        return X, t
+    return X, np.array(["no", "yes", "perhaps"])[np.digitize(t, np.quantile(t, np.arange(1, classes) / classes))]
+
+
+def told(model: Any, y: Any) -> dict[str, Any]:
+    return {"classes": np.unique(y)} if is_classifier(model) else {}
+
+
+def theta(model: Any) -> Array:
+    return np.column_stack([np.ravel(model.intercept_), np.atleast_2d(model.coef_)])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("make", SCANS)
+def test_chunks_and_single_rows_give_the_bits_of_one_go(make: Any, classes: int) -> None:
+    X, y = data(make, classes)
+    whole, chunks, rows = make(), make(), make()
+    whole.partial_fit(X, y)
+    for part in np.split(np.arange(len(y)), [1, 30, 31, 90]):
+        chunks.partial_fit(X[part], y[part], **told(chunks, y))
+    for x, t in zip(X, y, strict=True):
+        assert rows.learn_one(x, t, **told(rows, y)) is rows
+    for other in (chunks, rows):
+        np.testing.assert_array_equal(theta(other), theta(whole))
+        assert other.rows_seen_ == len(y)
+    again = pickle.loads(pickle.dumps(make().partial_fit(X[:50], y[:50], **told(whole, y))))
+    np.testing.assert_array_equal(theta(again.partial_fit(X[50:], y[50:])), theta(whole))
+    assert rows.certificate_.status is Status.ONGOING
+    one = [rows.predict_one(x) for x in X[:9]]
+    assert (
+        np.asarray(one).tolist() == pytest.approx(rows.predict(X[:9]).tolist()) or one == rows.predict(X[:9]).tolist()
+    )
+
+
+@pytest.mark.parametrize("make", SCANS)
+def test_dicts_are_rows(make: Any) -> None:
+    X, y = data(make)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    by_array, by_dict = make().partial_fit(frame, y), make()
+    for i, t in enumerate(y):
+        row = (
+            {name: X[i, j] for j, name in reversed(list(enumerate("abcd")))}
+            if i
+            else dict(zip("abcd", X[0], strict=True))
+        )
+        by_dict.learn_one(row, t, **told(by_dict, y))
+    np.testing.assert_array_equal(theta(by_dict), theta(by_array))
+    assert by_dict.feature_names_in_.tolist() == list("abcd")
+    assert by_dict.predict_one(dict(zip("abcd", X[3], strict=True))) == by_dict.predict_one(X[3])
+    with pytest.raises(InvalidData, match="no column 'c'"):
+        by_dict.learn_one({"a": 1.0, "b": 2.0, "d": 3.0}, y[0])
+    with pytest.raises(InvalidData, match="does not know the column 'e'"):
+        by_dict.predict_one({"a": 1.0, "b": 2.0, "c": 1.0, "d": 3.0, "e": 0.0})
+    with pytest.raises(InvalidData, match="'b' of the row holds 'x', not a number"):
+        by_dict.learn_one({"a": 1.0, "b": "x", "c": 1.0, "d": 3.0}, y[0])
+    plain = make().partial_fit(X, y)
+    assert plain.predict_one(dict(enumerate(X[5]))) == plain.predict_one(X[5])
+
+
+@pytest.mark.parametrize("make", SCANS)
+def test_categories_in_dicts_are_coded(make: Any) -> None:
+    X, y = data(make)
+    frame = pd.DataFrame({"a": X[:, 0], "city": np.array(["Bern", "Oslo", "Rome"])[np.arange(len(y)) % 3]})
+    model = make().partial_fit(frame, y)
+    row = {"a": float(X[4, 0]), "city": str(frame["city"][4])}
+    assert (
+        model.predict_one(row) == pytest.approx(model.predict(frame)[4])
+        or model.predict_one(row) == model.predict(frame)[4]
+    )
+    model.learn_one(row, y[4])
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_other_containers_give_the_same(make: Any, tmp_path: Path) -> None:
+    X, y = data(make)
+    expected = theta(make().set_params(epochs=3).fit(X, y))
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    frame.to_parquet(tmp_path / "t.parquet")
+    tables = (frame[list("abcd")], open_table(frame, target="y"), open_table(tmp_path / "t.parquet", target="y"))
+    for rows in (np.asfortranarray(X), X[::-1][::-1], sparse.csr_array(X), *tables):
+        found = make().set_params(epochs=3).fit(rows, None if hasattr(rows, "n_rows") else y)
+        np.testing.assert_allclose(theta(found), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    single = X.astype(np.float32)
+    np.testing.assert_allclose(
+        theta(make().set_params(epochs=3).fit(single, y)),
+        theta(make().set_params(epochs=3).fit(single.astype(np.float64), y)),
+        rtol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("make", AUTO)
+def test_units_do_not_matter_to_an_automatic_rate(make: Any) -> None:
+    X, y = data(make)
+    plain = make().fit(X, y)
+    scores = plain.decision_function if is_classifier(plain) else plain.predict
+    two = 2.0 ** np.array([-20, 3, 11, 40])
+    ten = 10.0 ** np.array([-6, 0, 3, 6])
+    for scale, rtol in ((two, 1e-9), (ten, 1e-6), (np.full(4, 1000.0), 1e-6)):
+        model = make().fit(X * scale, y)
+        found = model.decision_function(X * scale) if is_classifier(model) else model.predict(X * scale)
+        np.testing.assert_allclose(found, scores(X), rtol=rtol, atol=rtol * np.abs(scores(X)).max())
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_zero_weights_are_no_rows(make: Any) -> None:
+    X, y = data(make)
+    weight = np.arange(len(y)) % 3 > 0
+    model = make().partial_fit(X, y, sample_weight=weight, **told(make(), y))
+    fewer = make().partial_fit(X[weight], y[weight], **told(make(), y))
+    np.testing.assert_allclose(theta(model), theta(fewer), rtol=1e-12)
+    with pytest.raises(InvalidData, match="All sample weights are zero"):
+        make().fit(X, y, sample_weight=np.zeros(len(y)))
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_a_warm_start_goes_on(make: Any) -> None:
+    X, y = data(make)
+    if getattr(make(), "draws_rows", None) or (make().shuffle and make().mode == "online"):
+        pytest.skip("each fit draws its own rows")
+    twice = make().set_params(warm_start=True, epochs=2, tol=0.0)
+    twice.fit(X, y).fit(X, y)
+    if getattr(make(), "mode", "online") == "batch":
+        assert twice.history_[-1] <= twice.history_[0]
+        return
+    once = make().set_params(epochs=4, tol=0.0).fit(X, y)
+    np.testing.assert_array_equal(theta(twice), theta(once))
+    assert twice.n_iter_ == once.n_iter_ == len(once.history_)
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_bad_input(make: Any) -> None:
+    X, y = data(make)
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    for verb in ("fit", "partial_fit"):
+        with pytest.raises(InvalidData, match="NaN: first at row 7, column 'x2'"):
+            getattr(make(), verb)(bad, y)
+        with pytest.raises(InvalidData, match="inconsistent numbers of samples"):
+            getattr(make(), verb)(X, y[:-1])
+        try:  # too large to be squared: refused, or right
+            huge = getattr(make(), verb)(np.where(np.isnan(bad), 1e300, bad), y)
+        except InvalidData as error:
+            refused = str(error)
+            assert "infinity" in refused
+        else:
+            assert np.isfinite(theta(huge)).all()
+    model = make().fit(X, y)
+    before = theta(model)
+    with pytest.raises(InvalidData, match="NaN: first at row 7"):
+        model.partial_fit(bad, y)
+    with pytest.raises(InvalidData, match="NaN: first at row 7"):
+        model.predict(bad)
+    with pytest.raises(InvalidData, match="NaN: column 'x2'"):
+        model.learn_one(bad[7], y[7])
+    with pytest.raises(InvalidData, match="4 numbers"):
+        model.learn_one(X[0, :3], y[0])
+    with pytest.raises(ValueError, match="is expecting 4"):
+        model.partial_fit(X[:, :3], y)
+    np.testing.assert_array_equal(theta(model), before)
+    with pytest.raises(NotFittedError):
+        make().predict(X)
+    assert np.isfinite(theta(make().fit(X * 1e-150, y))).all()
+    assert np.isfinite(theta(make().fit(np.column_stack([X, X[:, 0], np.ones(len(y))]), y))).all()
+    wide = np.random.default_rng(0).normal(size=(12, 40))
+    assert np.isfinite(theta(make().fit(wide, y[:12]))).all()
+    if is_classifier(make()):
+        with pytest.raises(InvalidData, match="one class"):
+            make().fit(X, ["a"] * len(y))
+        with pytest.raises(InvalidData, match="continuous"):
+            make().fit(X, X[:, 0])
+        with pytest.raises(UnknownLabel, match="not among the classes"):
+            model.partial_fit(X[:2], ["other", "yes"])
+        with pytest.raises(UnknownLabel, match="not among the classes"):
+            model.learn_one(X[0], "other")
+        with pytest.raises(InvalidData, match="must know its classes"):
+            make().learn_one(X[0], "yes")
+        assert make().learn_one(X[0], True).classes_.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("make", EVERY)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"epochs": 0},
+        {"tol": -1.0},
+        {"rate": -1.0},
+        {"rate": "fast"},
+        {"schedule": "soon", "rate": 1.0},
+        {"init": "ones"},
+        {"init": [1.0]},
+        {"fit_intercept": "yes"},
+        {"random_state": "x", "init": "random"},
+        {"class_weight": "even"},
+        {"class_weight": {"nobody": 1.0}},
+    ],
+    ids=str,
+)
+def test_arguments_that_mean_nothing(make: Any, settings: dict[str, Any]) -> None:
+    X, y = data(make)
+    if settings.keys() <= make().get_params().keys():
+        with pytest.raises(InvalidParameter):
+            make().set_params(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("make", EVERY)
+def test_a_schedule_may_be_a_function_but_is_not_stored(make: Any, tmp_path: Path) -> None:
+    X, y = data(make)
+    rate = 1e-3 if make().rate == "auto" else make().rate
+    falling = make().set_params(rate=rate, schedule=lambda t: 1 / t, epochs=2).fit(X, y)
+    known = make().set_params(rate=rate, schedule="1/t", epochs=2).fit(X, y)
+    np.testing.assert_allclose(theta(falling), theta(known), rtol=1e-12)
+    with pytest.raises(InvalidType, match="cannot store schedule"):
+        save(falling, tmp_path / "m")
+
+
+@pytest.mark.parametrize("make", [p for p in EVERY if is_classifier(_first(p))])
+def test_class_weights_pull_the_boundary(make: Any) -> None:
+    X, y = data(make, n=400)
+    heavy = make().set_params(class_weight={"yes": 100.0, "no": 0.01}).fit(X, y)
+    assert (heavy.predict(X) == "yes").mean() > (make().fit(X, y).predict(X) == "yes").mean()
+    balanced = make().set_params(class_weight="balanced").fit(X, y)
+    assert np.isfinite(theta(balanced)).all()
+    with pytest.raises(InvalidParameter, match="balanced"):
+        make().set_params(class_weight="balanced").partial_fit(X, y)
+    stepwise = make().set_params(class_weight={"yes": 2.0})
+    for x, t in zip(X[:20], y[:20], strict=True):
+        stepwise.learn_one(x, t, classes=["no", "yes"])
+    whole = make().set_params(class_weight={"yes": 2.0}).partial_fit(X[:20], y[:20], classes=["no", "yes"])
+    if getattr(make(), "mode", "online") == "online":
+        np.testing.assert_array_equal(theta(stepwise), theta(whole))
+
+
+def test_an_automatic_rate_reaches_least_squares() -> None:
+    X, t = data(adaline.LMS, n=300)
+    exact = LinearRegression().fit(X, t)
+    best = ((t - exact.predict(X)) ** 2).mean()
+    for scale in (1.0, 1000.0, 10.0 ** np.array([-6, 0, 3, 6])):
+        model = adaline.LMS().fit(X * scale, t)
+        assert ((t - model.predict(X * scale)) ** 2).mean() < 1.05 * best
+        assert model.certificate_.status is Status.SOLVED
+        assert len(model.history_) <= 20
+    Y = np.column_stack([t, -2 * t])
+    both = adaline.LMS().fit(X, Y)
+    np.testing.assert_allclose(both.coef_[1], -2 * both.coef_[0], rtol=1e-9)
+    assert both.predict(X).shape == (300, 2)
+    both.learn_one(X[0], Y[0])
+    assert both.predict_one(X[0]).shape == (2,)
+
+
+def test_a_rate_above_the_bound_is_named_and_divergence_is_no_nan() -> None:
+    X, t = data(adaline.LMS, n=600)
+    with pytest.warns(AdalineWarning, match=r"above about [0-9.]+, the bound 2/Trace\[Rxx\] of \(5.20\)"):
+        model = adaline.LMS(rate=5.0).fit(X, t)
+    assert model.certificate_.status is Status.DIVERGED
+    assert "lower it" in model.certificate_.advice
+    assert np.isfinite(theta(model)).all()
+    assert np.isfinite(model.predict(X)).all()
+    with pytest.warns((ConvergenceWarning, AdalineWarning), match="diverged"):
+        adaline.LMS(rate=5.0).fit(X, t)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        adaline.LMS(rate=0.5 * model.rate_bound_).fit(X, t)
+
+
+def test_lms_converges_below_its_bound_and_diverges_above_it_on_inputs_of_constant_norm() -> None:
+    """S0 (5.20): exact for constant-norm inputs, where each step multiplies the error along x by 1 - eta ||x||^2."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    X *= 2.0 / np.linalg.norm(X, axis=1, keepdims=True)
+    t = X @ [1.0, -2.0, 0.5]
+    bound = 2.0 / 4.0
+    below = adaline.LMS(rate=0.98 * bound, fit_intercept=False, epochs=300, tol=0.0).fit(X, t)
+    assert below.rate_bound_ == pytest.approx(bound)
+    np.testing.assert_allclose(below.coef_, [1.0, -2.0, 0.5], rtol=1e-6)
+    with pytest.warns(AdalineWarning, match="above about"):
+        above = adaline.LMS(rate=1.05 * bound, fit_intercept=False, epochs=300, tol=0.0).fit(X, t)
+    assert above.certificate_.status is Status.DIVERGED
+
+
+def test_a_rate_that_falls_as_one_over_t_reaches_least_squares() -> None:
+    """S4: sum eta diverges, sum eta^2 converges."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 3))
+    t = X @ [1.0, -2.0, 0.5] + 0.3 + rng.normal(size=2000)
+    exact = theta(LinearRegression().fit(X, t))
+    off = [
+        np.abs(theta(adaline.LMS(rate=1.0, schedule=lambda n: 1 / (n + 10), epochs=e, tol=0.0).fit(X, t)) - exact).max()
+        for e in (1, 10, 100)
+    ]
+    assert off[2] < 1e-3
+    assert off[2] < off[0]
+    constant = adaline.LMS(rate=0.05, epochs=100, tol=0.0).fit(X, t)
+    assert np.abs(theta(constant) - exact).max() > 10 * off[2]
+
+
+def test_adaline_is_lms_on_signs_and_its_batch_rule_is_least_squares() -> None:
+    """S0 section 5.5; S1: stochastic or not."""
+    X, y = data(adaline.Adaline)
+    t = np.where(y == "yes", 1.0, -1.0)
+    online = adaline.Adaline(rate=0.01, epochs=3).fit(X, y)
+    np.testing.assert_array_equal(theta(online), theta(adaline.LMS(rate=0.01, epochs=3).fit(X, t)))
+    batch = adaline.Adaline(mode="batch", epochs=10_000, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(theta(batch), theta(LeastSquaresClassifier(coding="signed").fit(X, y)), rtol=1e-6)
+    assert batch.certificate_.status is Status.SOLVED
+    assert batch.certificate_.gap < 1e-6
+    assert batch.history_ == sorted(batch.history_, reverse=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    again = adaline.Adaline(mode="batch", epochs=10_000, tol=1e-10).fit(X[order], y[order])
+    np.testing.assert_allclose(theta(again), theta(batch), rtol=1e-6)
+    other = adaline.Adaline(rate=0.01, epochs=3).fit(X[order], y[order])
+    assert np.abs(theta(other) - theta(online)).max() > 1e-3
+
+
+@pytest.mark.parametrize("activation", ["tanh", "logistic"])
+def test_the_sigmoidal_perceptron_has_the_exact_gradient_and_never_climbs(activation: str) -> None:
+    X, y = data(adaline.SigmoidPerceptron)
+    low = -1.0 if activation == "tanh" else 0.0
+    t = np.where(y == "yes", 1.0, low)
+
+    def error(w: Array) -> float:
+        z = w[0] + X @ w[1:]
+        phi = np.tanh(z) if activation == "tanh" else 1 / (1 + np.exp(-z))
+        return float(0.5 * ((t - phi) ** 2).sum())
+
+    start = np.array([0.1, -0.2, 0.3, 0.05, -0.1])
+    step = adaline.SigmoidPerceptron(activation=activation, rate=1e-3, init=start, epochs=1).fit(X, y)
+    slope = [(error(start + h) - error(start - h)) / 2e-6 for h in 1e-6 * np.eye(5)]
+    np.testing.assert_allclose((theta(step)[0] - start) / 1e-3, -np.array(slope), rtol=1e-5, atol=1e-6)
+    model = adaline.SigmoidPerceptron(activation=activation, tol=1e-9).fit(X, y)
+    assert model.history_ == sorted(model.history_, reverse=True)
+    assert model.certificate_.objective == pytest.approx(error(theta(model)[0]), rel=1e-9)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert ((model.predict_proba(X)[:, 1] > 0.5) == (model.predict(X) == "yes")).all()
+
+
+def test_both_sigmoids_are_one_machine() -> None:
+    """tanh(z) = 2 / (1 + exp(-2 z)) - 1, so the tanh machine has half the weights and four times the error."""
+    X, y = data(adaline.SigmoidPerceptron)
+    tanh = adaline.SigmoidPerceptron(tol=1e-10, epochs=2000).fit(X, y)
+    logistic = adaline.SigmoidPerceptron(activation="logistic", tol=1e-10, epochs=2000).fit(X, y)
+    np.testing.assert_allclose(2 * theta(tanh), theta(logistic), rtol=1e-3)
+    np.testing.assert_array_equal(tanh.predict(X), logistic.predict(X))
+    assert tanh.history_[-1] == pytest.approx(4 * logistic.history_[-1], rel=1e-5)

@@ -1,0 +1,248 @@
+"""What the lectures say of perceptrons, pocket and Kesler's construction; values computed outside this project."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Perceptron as ScikitLearns
+
+from adaline import KeslerPerceptron, Perceptron, Pocket, Status
+from adaline.scans import Perceptron as Rule
+
+Array = NDArray[np.float64]
+
+inseparable = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def separable(seed: int, n: int = 40, d: int = 3) -> tuple[Array, NDArray[np.intp]]:
+    """Rows on both sides of a random plane, none too near it."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 10.0, d)
+    z = (X - X.mean(axis=0)) @ rng.normal(size=d)
+    keep = np.abs(z) > 0.05 * np.abs(z).max()
+    return X[keep], (z[keep] > 0).astype(np.intp)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_mistakes_never_exceed_the_bound(seed: int) -> None:
+    """S1, S2: at most R^2/M^2 corrections, M the margin of the plane that is found."""
+    X, y = separable(seed)
+    if len(np.unique(y)) < 2:
+        pytest.skip("all rows on one side")
+    model = Perceptron(epochs=100_000).fit(X, y)
+    assert model.certificate_.status is Status.SOLVED
+    assert model.history_[-1] == 0
+    assert model.mistakes_ == sum(model.history_) <= model.bound_ < np.inf
+    rows = np.column_stack([np.ones(len(y)), X])
+    w = np.concatenate([model.intercept_, model.coef_[0]])
+    assert model.radius_ == pytest.approx(np.linalg.norm(rows, axis=1).max())
+    assert model.margin_ == pytest.approx(((2 * y - 1) * (rows @ w)).min() / np.linalg.norm(w), rel=1e-9)
+    assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_scikit_learns_rule_and_the_textbooks(seed: int) -> None:
+    X, y = separable(seed)
+    model = Perceptron(epochs=100_000).fit(X, y)
+    theirs = ScikitLearns(shuffle=False, tol=None, max_iter=model.n_iter_, alpha=0.0).fit(X, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-10)
+    w, rows = np.zeros(1 + X.shape[1]), np.column_stack([np.ones(len(y)), X])
+    for _ in range(model.n_iter_):
+        for x, t in zip(rows, 2 * y - 1, strict=True):
+            if t * (w @ x) <= 0:
+                before = -t * (w @ x)
+                w = w + t * x
+                assert -t * (w @ x) < before  # S2: an update lowers that row's own error
+    np.testing.assert_allclose(np.concatenate([model.intercept_, model.coef_[0]]), w, rtol=1e-9)
+
+
+def test_iris_in_whole_numbers() -> None:
+    """Reference: adaptive.json, perceptron_iris_setosa_versicolor, exact arithmetic; rows in tenths of a centimetre."""
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron().fit(np.rint(10 * X[:100]), y[:100])
+    assert model.coef_[0].tolist() == [-13.0, -41.0, 52.0, 22.0]
+    assert model.intercept_.tolist() == [-1.0]
+    assert (model.mistakes_, model.history_) == (5, [2.0, 2.0, 1.0, 0.0])
+    rest = Perceptron().fit(np.rint(10 * X), y == 0)
+    assert rest.coef_[0].tolist() == [13.0, 41.0, -52.0, -22.0]
+    assert (rest.intercept_[0], rest.mistakes_, rest.n_iter_) == (1.0, 5, 4)
+
+
+def test_rate_and_reading_of_the_targets_change_nothing_but_the_length() -> None:
+    """{0, 1} and {-1, +1} agree: with t in {0, 1} the rule adds (t - y) x, half the step of -1 and +1 (S4)."""
+    X, y = separable(3)
+    one, half = Perceptron().fit(X, y), Perceptron(rate=0.5).fit(X, 2 * y - 1)
+    np.testing.assert_array_equal(2 * half.coef_, one.coef_)
+    assert half.mistakes_ == one.mistakes_
+    assert one.classes_.tolist() == [0, 1]
+    assert ((one.decision_function(X) > 0) == (y == 1)).all()
+    np.testing.assert_array_equal(Perceptron().fit(X, np.array(["b", "a"])[y]).coef_, -one.coef_)
+
+
+def test_the_length_of_w_grows_no_faster_than_the_square_root_and_its_part_along_a_solution_linearly() -> None:
+    """S1, the two halves of the convergence theorem."""
+    X, y = separable(7)
+    rows, t = np.column_stack([np.ones(len(y)), X]), 2.0 * y - 1
+    solution = Perceptron(epochs=100_000).fit(X, y)
+    u = np.concatenate([solution.intercept_, solution.coef_[0]])
+    u /= np.linalg.norm(u)
+    margin, radius = (t * (rows @ u)).min(), np.linalg.norm(rows, axis=1).max()
+    scan = Rule.start(_shape(X))
+    for x, s in itertools.islice(itertools.cycle(list(zip(X, t, strict=True))), 5 * len(y)):
+        scan.learn(x, s)
+        n = scan.tally.updates
+        w = scan.theta[0]
+        assert np.linalg.norm(w) <= np.sqrt(n) * radius * (1 + 1e-12)
+        assert w @ u >= n * margin * (1 - 1e-9) - 1e-9
+
+
+def _shape(X: Array) -> Any:
+    from adaline.block import Shape
+
+    return Shape(X.shape[1], 1)
+
+
+@inseparable
+def test_on_inseparable_rows_it_wobbles_for_ever_and_says_so() -> None:
+    """S2, S4: the total error is not monotone, and no epoch is clean."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    with pytest.warns(ConvergenceWarning, match="perhaps no plane separates"):
+        model = Perceptron(epochs=50).fit(X, [0, 1, 1, 0])
+    assert model.certificate_.status is Status.NOT_CONVERGED
+    assert "Pocket" in model.certificate_.advice
+    assert model.bound_ == np.inf
+    assert np.isnan(model.margin_)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200) > 0
+    history = Perceptron(epochs=50).fit(X, y).history_
+    assert any(b > a for a, b in itertools.pairwise(history))
+
+
+def test_start_and_order_change_the_solution_but_not_the_answer() -> None:
+    """S2: not unique, depends on initialisation and on the order of rows."""
+    X, y = separable(11)
+    plain = Perceptron(epochs=10_000).fit(X, y)
+    others = [
+        Perceptron(epochs=10_000, init="random", random_state=1).fit(X, y),
+        Perceptron(epochs=10_000, shuffle=True, random_state=1).fit(X, y),
+        Perceptron(epochs=10_000, init=np.arange(4.0)).fit(X, y),
+    ]
+    for other in others:
+        assert not np.array_equal(other.coef_, plain.coef_)
+        assert other.score(X, y) == 1.0
+    assert others[0].bound_ == np.inf  # the theorem is about a start from zero
+    np.testing.assert_array_equal(
+        Perceptron(epochs=10_000, shuffle=True, random_state=1).fit(X, y).coef_, others[1].coef_
+    )
+
+
+def test_the_batch_rule_adds_up_the_wrong_rows() -> None:
+    X, y = separable(5)
+    rows, t = np.column_stack([np.ones(len(y)), X]), 2.0 * y - 1
+    w = np.zeros(4)
+    for epochs in (1, 2, 3):
+        wrong = t * (rows @ w) <= 0
+        w = w + 0.1 * (t[wrong] @ rows[wrong])
+        model = Perceptron(rule="batch", rate=0.1, epochs=epochs, tol=0.0)
+        with pytest.warns(ConvergenceWarning) if epochs > 1 else _nothing():
+            model.fit(X, y)
+        np.testing.assert_allclose(np.concatenate([model.intercept_, model.coef_[0]]), w, rtol=1e-12)
+    done = Perceptron(rule="batch", epochs=100_000).fit(X, y)
+    assert done.score(X, y) == 1.0
+    assert done.history_[-1] == 0
+    assert done.certificate_.objective == 0.0
+
+
+def _nothing() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+@inseparable
+def test_many_classes_are_one_against_the_rest() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    X = np.array([[0.0, 4.0], [4.0, -3.0], [-4.0, -3.0]])[y] + 0.4 * rng.normal(size=(90, 2))
+    model = Perceptron().fit(X, y)
+    assert model.coef_.shape == (3, 2)
+    assert model.mistakes_ <= model.bound_ < np.inf
+    for k in range(3):
+        alone = Rule.start(_shape(X))
+        for _ in range(model.n_iter_):
+            for x, t in zip(X, np.where(y == k, 1.0, -1.0), strict=True):
+                alone.learn(x, t)
+        np.testing.assert_array_equal(alone.theta[0, 1:], model.coef_[k])
+
+
+@inseparable
+def test_the_pocket_never_gets_worse_and_ends_at_the_optimum() -> None:
+    """S2, with the optimum of small sets known by trying every plane; with probability 1, but not in a given time."""
+    reached = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(11, 2))
+        y = (X[:, 0] + 1.2 * rng.normal(size=11) > 0).astype(int)
+        model = Pocket(epochs=1000, random_state=seed).fit(X, y)
+        assert all(b <= a for a, b in itertools.pairwise(model.history_))
+        assert model.history_[-1] == (model.predict(X) != y).sum() == model.certificate_.gap
+        assert model.score(X, y) >= Perceptron(epochs=300).fit(X, y).score(X, y)
+        assert fewest(X, y) <= model.history_[-1] <= fewest(X, y) + 1
+        reached += model.history_[-1] == fewest(X, y)
+    assert reached >= 10
+
+
+def fewest(X: Array, y: Any) -> int:
+    """Fewest errors of a plane: those through two rows, moved a little to either side of each of them."""
+    t = 2.0 * y - 1
+    best = min((y == 0).sum(), (y == 1).sum())
+    for i, j in itertools.combinations(range(len(y)), 2):
+        normal = np.array([X[i, 1] - X[j, 1], X[j, 0] - X[i, 0]])
+        z = X @ normal - X[i] @ normal
+        z[[i, j]] = 0.0
+        for sign in (1.0, -1.0):
+            errors = int((sign * t * z < -1e-12).sum())
+            best = min(
+                best, errors
+            )  # a turn about a point between the two puts each on the side it wants, one at least
+    return int(best)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_kesler_converges_where_a_solution_exists(seed: int) -> None:
+    """S2: all rows can be got right by the largest of K outputs; one against the rest cannot always do it."""
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(4, 3))
+    X = rng.normal(size=(150, 2))
+    z = np.column_stack([np.ones(len(X)), X]) @ W.T
+    first, second = np.sort(z, axis=1)[:, -1], np.sort(z, axis=1)[:, -2]
+    keep = first - second > 0.1
+    X, y = X[keep], z.argmax(axis=1)[keep]
+    model = KeslerPerceptron(epochs=20_000).fit(X, y)
+    assert model.certificate_.status is Status.SOLVED
+    assert model.score(X, y) == 1.0
+    assert model.mistakes_ >= sum(model.history_)
+
+
+def test_kesler_of_two_classes_is_a_perceptron() -> None:
+    X, y = separable(2)
+    kesler, plain = KeslerPerceptron(epochs=10_000).fit(X, y), Perceptron(epochs=10_000).fit(X, y)
+    assert kesler.coef_.shape == (1, 3)
+    np.testing.assert_allclose(kesler.coef_, 2 * plain.coef_, rtol=1e-9)
+    np.testing.assert_array_equal(kesler.predict(X), plain.predict(X))
+
+
+def test_kesler_gets_the_middle_class_that_one_against_the_rest_cannot() -> None:
+    X = np.array([[0.0], [1.0], [4.0], [5.0], [8.0], [9.0]])
+    y = np.array(list("aabbcc"))
+    assert KeslerPerceptron().fit(X, y).score(X, y) == 1.0
+    with pytest.warns(ConvergenceWarning):
+        rest = Perceptron(epochs=100).fit(X, y)
+    assert rest.certificate_.status is Status.NOT_CONVERGED
