@@ -201,7 +201,12 @@ def test_rows_that_are_not_finite_end_it(example: Example, bad: float, where: st
         pytest.skip("a target may be as large")
     block = example.rows(80, weights=False)
     getattr(block, where)[57, 0] = bad
-    for run, layout in ((Scan.run, "float64"), (Scan.run, "columns"), (Scan.run, "csr"), (Scan.run_reference, "float64")):
+    for run, layout in (
+        (Scan.run, "float64"),
+        (Scan.run, "columns"),
+        (Scan.run, "csr"),
+        (Scan.run_reference, "float64"),
+    ):
         scan, outputs = example.start(), np.full((80, len(example.start().theta)), np.nan)
         run(scan, replace(block, x=lay(block.x, layout)), outputs=outputs)
         assert scan.status is State.NOT_FINITE

@@ -235,7 +235,7 @@ def test_adaptive_does_not_see_units(activation: str, wide: bool, rows: tuple[Ar
 
     plain = theta(np.ones(D))
     np.testing.assert_array_equal(theta(2.0 ** np.linspace(-20, 20, D).round()), plain)
-    np.testing.assert_allclose(theta(10.0 ** np.linspace(-6, 6, D)), plain, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(theta(10.0 ** np.linspace(-6, 6, D)), plain, rtol=1e-3 if wide else 1e-5, atol=1e-3)
 
 
 def test_adaptive_sigmoid_ends_near_the_best_error(rows: tuple[Array, Array]) -> None:

@@ -136,18 +136,18 @@ class Scan(ABC):
         columns = block.packed()
         picked = np.arange(block.rows) if order is None else order
         for i, row in enumerate(picked):
-            if self.status is not State.RUNNING:
-                if outputs is not None:
-                    outputs[i:] = 0.0
-                return
             weight = 1.0 if block.weight is None else float(block.weight[row])
             if weight == 0.0 and outputs is None:
                 continue
             x = self._augmented(columns.x, int(row if block.chosen is None else block.chosen[row]))
             t = np.asarray(block.t[row], dtype=np.float64)
             self._visit(x, t, weight, None if outputs is None else outputs[i], i)
+            if self.status is not State.RUNNING:
+                break
         if not np.isfinite(self.theta).all():
             self._stop(State.DIVERGED, len(picked))
+        if outputs is not None and self.status is not State.RUNNING:
+            outputs[self.stopped :] = 0.0
 
     @abstractmethod
     def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
