@@ -294,3 +294,25 @@ def test_targets_of_the_wrong_kind_are_refused(cls: type[Any], frame: pd.DataFra
         made(cls).fit(open_table(frame[[*NUMBERS, "city"]]))
     with pytest.raises(InvalidParameter, match="brings its own targets"):
         made(cls).fit(opened(frame, cls), frame["y"])
+
+
+@EACH
+def test_a_file_is_read_as_the_model_knows_its_columns(cls: type[Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"sex": rng.choice(["F", "M"], 120), "grade": rng.choice(["1", "2", "A"], 120)})
+    frame["x"] = rng.normal(size=120)
+    frame["y"] = frame["x"] + (frame["sex"] == "M") + 0.1 * rng.normal(size=120)
+    frame["kind"] = np.where(frame["y"] > 0.5, "T", "F")
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    few = frame[(frame["sex"] == "F") & (frame["grade"] != "A")]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    more = {"target": target_of(cls), "features": ["sex", "grade", "x"], "categories": ["grade"], "unseen": "other"}
+    model = cls().fit(open_table(tmp_path / "all.csv", **more))
+    if cls.__name__ not in ("WienerFilter", "AdaptiveFilter"):
+        expected = numbers_of(model, few)
+        np.testing.assert_array_equal(numbers_of(model, open_table(tmp_path / "few.csv")), expected)
+        np.testing.assert_array_equal(numbers_of(model, pa.Table.from_pandas(few)), expected)
+    few[few["kind"] == "F"].to_csv(tmp_path / "one.csv", index=False)
+    model.partial_fit(open_table(tmp_path / "one.csv"))  # its labels look like booleans, its grades like numbers
+    if is_classifier(model):
+        assert model.classes_.tolist() == ["F", "T"]

@@ -71,6 +71,12 @@ class Coding:
         """The raw columns that X is made of."""
         return tuple(dict.fromkeys(column.name for column in self.columns))
 
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The categories whose levels are texts."""
+        columns = (column for column in self.columns if column.is_category)
+        return tuple(c.name for c in columns if all(isinstance(level, str) for level in c.levels))
+
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
         """Return X, (n, D) in column order, for the rows of a frame; errors count rows from `first_row`."""
         return self.columns_of(frame, first_row).packed()
@@ -194,8 +200,8 @@ class _Rows:
                 level = self.frame[column.name].to_list()[row]
                 raise InvalidData(
                     f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
-                    f"there when the levels were learned ({_some(column.levels)}). Use unseen='other' to take it for "
-                    "an average one, or name all levels by categories="
+                    f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
+                    "unseen='other' to take such a level for an average one, or name all levels by categories="
                 )
             self.read[column.name, True] = codes
         found: Codes = self.read[column.name, True]

@@ -73,6 +73,8 @@ class Column:
         series = frame[self.name]
         if series.dtype.is_numeric() and all(isinstance(level, int | float) for level in self.levels):
             return _number_codes(self.numbers(frame), self.levels)
+        if series.dtype.is_numeric():  # numbers where the levels are texts
+            return _text_codes(series.to_list(), self.levels)
         known = {level: i for i, level in enumerate(self.levels)}
         values = series.unique().to_list()
         place = {value: known.get(plain(value), UNKNOWN) for value in values if not is_missing(value)}
@@ -132,6 +134,13 @@ def _rank(level: Any) -> tuple[bool, Any]:
     return isinstance(level, str), level
 
 
+def _text_codes(values: list[Any], levels: tuple[Any, ...]) -> Codes:
+    """Return the places of numbers among levels that are texts, by how they are written."""
+    known = {str(level): i for i, level in enumerate(levels)}
+    places = [ABSENT if is_missing(value) else known.get(str(plain(value)), UNKNOWN) for value in values]
+    return np.array(places, dtype=np.intp)
+
+
 def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
     """Return the places of numbers among levels that are numbers, in any order."""
     known = np.asarray(levels, dtype=np.float64)
@@ -163,6 +172,8 @@ def _arrow_codes(series: nw.Series[Any], place: dict[Any, int]) -> Codes:
     import pyarrow.compute as pc
 
     column = series.to_native()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     values = list(place)
     found = pc.index_in(column, value_set=pa.array(values, type=column.type)) if values else None
     if found is None:

@@ -225,13 +225,8 @@ def _python(found: Comparison) -> str:
     label = "LinearRegression" if found.recommended is None else found.recommended.label
     system = f"adaline.{label if label.endswith(')') else label + '()'}"
     lines = [f"# pip install 'adaline[app]=={found.version}'", "import adaline", ""]
-    if found.table.command:
-        features = [column["name"] for column in found.table.columns if column["role"] == "feature"]
-        opened = [repr(found.table.source), f"target={found.table.target!r}", f"features={features!r}"]
-        if any(column["missing"] for column in found.table.columns if column["role"] != "left out"):
-            opened.append("missing='drop'")
-        lines += ["table = adaline.open_table(", *(f"    {part}," for part in opened), ")"]
-        lines.append(f"model = {system}.fit(table)")
+    if found.table.opening:
+        lines += [f"table = {found.table.opening}", f"model = {system}.fit(table)"]
     else:
         n, d = found.table.X.shape
         lines += [

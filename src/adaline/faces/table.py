@@ -34,6 +34,7 @@ class Table:
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
     command : the command line that makes this comparison again, "" if there is none.
+    opening : the Python call that opens the table again, "" if there is none.
 
     Examples
     --------
@@ -53,6 +54,7 @@ class Table:
     columns: list[dict[str, Any]] = field(default_factory=list)
     source: str = ""
     command: str = ""
+    opening: str = ""
 
     @classmethod
     def of(

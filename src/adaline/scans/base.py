@@ -101,7 +101,7 @@ class Scan(ABC):
         outputs : (n, K) float64, takes w.x of each row before its own step, in the order of visit; zeros from the row
             on that ended the scan.
         """
-        if self.status is not State.RUNNING:
+        if self._ended():
             if outputs is not None:
                 outputs[:] = 0.0
             return
@@ -116,7 +116,7 @@ class Scan(ABC):
             core.run_csr(x.data, x.indices, x.indptr, *rest)
         else:
             core.run_dense(block.x, *rest)
-        if outputs is not None and self.status is not State.RUNNING:
+        if outputs is not None and self._ended():
             outputs[self.stopped :] = 0.0
 
     def learn(self, x: Array, t: float | Array) -> float:
@@ -142,11 +142,11 @@ class Scan(ABC):
             x = self._augmented(columns.x, int(row if block.chosen is None else block.chosen[row]))
             t = np.asarray(block.t[row], dtype=np.float64)
             self._visit(x, t, weight, None if outputs is None else outputs[i], i)
-            if self.status is not State.RUNNING:
+            if self._ended():
                 break
         if not np.isfinite(self.theta).all():
             self._stop(State.DIVERGED, len(picked))
-        if outputs is not None and self.status is not State.RUNNING:
+        if outputs is not None and self._ended():
             outputs[self.stopped :] = 0.0
 
     @abstractmethod
@@ -207,6 +207,9 @@ class Scan(ABC):
         self.__dict__.update(state)
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _ended(self) -> bool:
+        return bool(self.numbers[STATUS])
 
     def _core(self) -> Any:
         if self._native is None and native is not None:

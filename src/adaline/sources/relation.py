@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from adaline.errors import InvalidParameter, UnreadableTable
 from adaline.sources import sqlite
@@ -44,6 +45,7 @@ class Relation:
         self.database = "memory"
         self.frame: Any = None
         self.layout: Layout | None = None
+        self._columns: tuple[str, list[str]] | None = None
         self.date_format = ""  # of text files, where it is not that of ISO 8601
         self.declared: dict[str, list[Any]] = {}  # categories of frames, with their levels in order
         self._whole: Future[None] | None = None
@@ -126,6 +128,21 @@ class Relation:
         if kind.startswith("ENUM("):
             return "category"
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
+
+    def with_texts(self, names: Collection[str]) -> Self:
+        """Return the same table with some columns read as text: as a model knows them, whatever they look like here."""
+        wrong = [name for name in names if self.schema.get(name, "VARCHAR") != "VARCHAR"]
+        if not wrong or self.layout is None or self._columns is None:
+            return self
+        before, types = self._columns
+        kinds = ["VARCHAR" if name in wrong else kind for name, kind in zip(self.layout.names, types, strict=True)]
+        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(self.layout.names, kinds, strict=True))
+        after = f"auto_detect=false, columns={{{listed}}}"
+        other = copy(self)
+        other.sql = self.sql.replace(before, after)
+        other.schema = self.schema | dict.fromkeys(wrong, "VARCHAR")
+        other._columns = after, kinds
+        return other
 
     def absent(self, column: str) -> str:
         """Return SQL that is true where a value is missing: NULL, or NaN.
@@ -211,11 +228,13 @@ class Relation:
         )[0]
         types = [_number_type(column["type"], whole) for column in columns]
         types = self._with_signs(types, written, whole)
+        types = self._with_booleans(types, [i for i, c in enumerate(columns) if c["type"] == "BOOLEAN"], written, whole)
         listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(self.layout.names, types, strict=True))
         for option, form in (("dateformat", days), ("timestampformat", times)):
             if form:
                 written += f", {option}={text(form)}"
                 self.date_format += "" if form.startswith("%Y") else form
+        self._columns = (f"auto_detect=false, columns={{{listed}}}", types)
         return f"auto_detect=false, columns={{{listed}}}, hive_partitioning=false, {written}"
 
     def _with_signs(self, types: list[str], written: str, whole: bool) -> list[str]:
@@ -232,6 +251,19 @@ class Relation:
             found = self.rows(f"SELECT {plain} FROM (SELECT * FROM {table} LIMIT {limit})")[0]
             tried = [i for i, all_plain in zip(tried, found, strict=True) if all_plain]
         return ["DOUBLE" if i in tried else kind for i, kind in enumerate(types)]
+
+    def _with_booleans(self, types: list[str], tried: list[int], written: str, whole: bool) -> list[str]:
+        """Return types where columns of the words true and false alone are booleans."""
+        assert self.layout is not None
+        if not tried:
+            return types
+        names = self.layout.names
+        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(names, types, strict=True))
+        table = f"read_csv({text(escaped(self.files[0]))}, auto_detect=false, columns={{{listed}}}, {written})"
+        asked = ", ".join(f"bool_and(lower({quoted(names[i])}) IN ('true', 'false'))" for i in tried)
+        found = self.rows(f"SELECT {asked} FROM (SELECT * FROM {table} LIMIT {2**62 if whole else 20480})")[0]
+        words = {i for i, all_words in zip(tried, found, strict=True) if all_words}
+        return ["BOOLEAN" if i in words else kind for i, kind in enumerate(types)]
 
     def _json(self, listed: str) -> str:
         """Return JSON files as SQL; types are found once, and whole numbers of which not all were seen are DOUBLE."""
@@ -360,5 +392,10 @@ def _connect() -> Any:
 
 
 def _number_type(kind: str, whole: bool) -> str:
-    """Return the type to read a column as: numbers too long for integers, and those not all looked at, are DOUBLE."""
+    """Return the type to read a column as: numbers too long for integers, and those not all looked at, are DOUBLE.
+
+    What DuckDB takes for booleans stays text unless it is true and false: F alone may be a name.
+    """
+    if kind == "BOOLEAN":
+        return "VARCHAR"
     return "DOUBLE" if kind == "BIGNUM" or (kind in ("BIGINT", "HUGEINT") and not whole) else kind

@@ -122,6 +122,10 @@ class TableSource(Source):
         rows = self if self._blocks is not None else self._like(_no_targets, 0)
         return rows.map(lambda block: np.asarray(block.weight))
 
+    def __repr__(self) -> str:
+        shown = f", target={', '.join(self.targets)}" if self.targets else ""
+        return f"TableSource({self.relation.title}, {len(self.relation.schema)} columns{shown})"
+
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one is left to be streamed. Returns self."""
         if self.relation.size() > 8 * KEPT:
@@ -231,21 +235,24 @@ class TableSource(Source):
         self._encoded = classes, out
         return out
 
-    def coded_by(self, coding: Coding, targets: bool = True) -> TableSource:
+    def coded_by(self, coding: Coding, targets: bool = True, text_target: bool = False) -> TableSource:
         """Return this table coded as a fitted model has it; without targets only rows to predict.
 
-        Where it was opened with a target, the rows that take part stay the same.
+        Where it was opened with a target, the rows that take part stay the same. Categories whose levels are texts, and
+        with `text_target` the target, are read as texts even where this file shows only numbers.
         """
         absent = [name for name in coding.needed if name not in self.relation.schema]
         if absent:
             raise InvalidData(
                 f"{self.relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}"
             )
+        wanted = self.targets or (() if coding.target is None else (coding.target,))
+        relation = self.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
         wish = Wish(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
         where = self.where if self.targets else None
         if not targets:
             return TableSource(
-                self.relation,
+                relation,
                 wish,
                 coding=coding,
                 read_targets=_no_targets,
@@ -258,7 +265,7 @@ class TableSource(Source):
             for name in target_columns(self.relation, coding.target):
                 check_column(self.relation, name, "target")
             wish = replace(wish, target=coding.target, weight=coding.weight)
-        return TableSource(self.relation, wish, coding=coding, where=where, progress=self.progress).keep()
+        return TableSource(relation, wish, coding=coding, where=where, progress=self.progress).keep()
 
     def refuse_nonfinite(self) -> None:
         """Name what is missing or infinite."""

@@ -85,7 +85,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
     try:
         with open(temporary, "xb"):
             pass
+        mode = os.stat(temporary).st_mode  # as the user's mask has it; safetensors makes files private
         yield temporary
+        os.chmod(temporary, mode)
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, final)

@@ -54,7 +54,8 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
             columns = [Column(str(name), "number") for name in names]
             coding = Coding(tuple(columns), plain_terms(columns))
         if coding is not None:
-            return source.coded_by(coding, targets)
+            classes = system.__dict__.get("classes_")
+            return source.coded_by(coding, targets, classes is not None and classes.dtype.kind in "UO")
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "

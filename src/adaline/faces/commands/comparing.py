@@ -38,7 +38,7 @@ def run(wanted: Wanted, trials: Trials, report: Path | None, save: Path | None, 
             f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
             "classes, say --task classification"
         )
-    table = table_of(opened, task, trials.seed, known_as(wanted.data), command)
+    table = table_of(opened, task, trials.seed, known_as(wanted.data), command, wanted.data, wanted.table)
     with progress() as bar:
         line = bar.add_task("reading", total=None)
         found = compare(

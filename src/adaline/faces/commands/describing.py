@@ -18,10 +18,11 @@ from adaline.sources.sql import quoted
 Array = NDArray[np.float64]
 
 MOST_NUMBERS = 2**24  # of X; 128 MiB
+COUNTED = 10**6  # rows up to which different values are counted one by one
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
 
-def table_of(opened: Opened, task: str, seed: int, named: str, command: str) -> Table:
+def table_of(opened: Opened, task: str, seed: int, named: str, command: str, data: str, table: str | None) -> Table:
     """Return the rows to compare upon, coded, with what is known of their columns."""
     source: Source = opened.source
     classes: NDArray[Any] | None = None
@@ -40,7 +41,26 @@ def table_of(opened: Opened, task: str, seed: int, named: str, command: str) -> 
         describe(opened),
         named,
         command,
+        _opening(opened, data, table),
     )
+
+
+def _opening(opened: Opened, data: str, table: str | None) -> str:
+    """Return the Python call that opens the same table."""
+    wish = opened.source.wish
+    said = {
+        "formula": wish.formula,
+        "target": wish.target,
+        "features": None if wish.features is None else list(wish.features),
+        "weight": wish.weight,
+        "categories": [name for name, _ in wish.categories] or None,
+        "dates": list(wish.dates) or None,
+        "missing": None if wish.missing == "error" else wish.missing,
+        "unseen": None if wish.unseen == "error" else wish.unseen,
+        "table": table,
+    }
+    arguments = [repr(data), *(f"{name}={value!r}" for name, value in said.items() if value is not None)]
+    return "adaline.open_table(\n    " + ",\n    ".join(arguments) + ",\n)"
 
 
 def sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
@@ -70,7 +90,8 @@ def describe(opened: Opened) -> list[dict[str, Any]]:
         **({} if weight is None else {weight: "weight"}),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    asked = [(name, part) for name in used for part in _asked(relation, name, name in categories)]
+    exact = opened.source.n_rows <= COUNTED
+    asked = [(name, part) for name in used for part in _asked(relation, name, name in categories, exact)]
     values = relation.rows(f"SELECT {', '.join(sql for _, sql in asked)} FROM {relation.sql}")[0]
     found: dict[str, list[Any]] = {}
     for (name, _), value in zip(asked, values, strict=True):
@@ -81,10 +102,11 @@ def describe(opened: Opened) -> list[dict[str, Any]]:
     return out
 
 
-def _asked(relation: Relation, name: str, category: bool) -> list[str]:
+def _asked(relation: Relation, name: str, category: bool, exact: bool) -> list[str]:
     """Return SQL for what is missing and how many values differ, then for levels, or for low, mean and high."""
     column = quoted(name)
-    first = [f"count(*) FILTER ({relation.absent(name)})", f"approx_count_distinct({column})"]
+    distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
+    first = [f"count(*) FILTER ({relation.absent(name)})", distinct]
     if category or relation.kind(name) in ("text", "category", "boolean"):
         return [*first, f"histogram({relation.value(name)})"]
     here = f"FILTER (NOT {relation.absent(name)})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,10 +48,13 @@ class Unaltered(Relation):
 def predict(path: Path, data: str, table: str | None, asked: Asked, output: Path | None, as_json: bool) -> None:
     """Predict every row of a table and write the predictions next to its columns."""
     check_output(output, KINDS)
+    if output is not None and output.exists() and os.path.exists(data) and output.samefile(data):
+        raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
     model = storage.load(path)
     check_asked(model, asked)
     relation = Unaltered(data, table)
     coding = coding_of(model, relation)
+    relation = relation.with_texts(coding.texts)
     kept = _kept(relation, asked.keep)
     rows = missing = 0
     with writing(output, as_json) as writer:
