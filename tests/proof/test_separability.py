@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from adaline.sources.array import ArraySource
 from adaline.systems.separable import separability
 from tests.proof.separable_sets import generated
 
-CASES = Path("/work/shared/data/cases")
 XOR = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
 KNOWN = [
     ("xor", *XOR, "none"),
@@ -248,15 +246,3 @@ def test_three_classes_pairs_and_jointly() -> None:
     assert ((line @ found.coef.T + found.intercept).argmax(axis=1) == [0, 0, 1, 1, 2, 2]).all()
     assert found.margin > 0
     assert "Of 3 pairs" in str(found)
-
-
-@pytest.mark.skipif(not CASES.exists(), reason="the shared data sets are not on this machine")
-def test_cases_against_the_reference() -> None:
-    without = json.loads((CASES.parent / "reference" / "logistic.json").read_text())["no_mle"]
-    assert sorted(without) == ["sonar", "wdbc"]
-    expected = {"logit_sonar": "complete", "logit_wdbc_std": "complete", "logit_ionosphere": "quasi"}
-    for name in ("banknote", "bcw", "birthwt_mass", "default", "haberman", "higgs7000", "phoneme", "pima"):
-        expected[f"logit_{name}"] = "none"
-    for name, kind in expected.items():
-        case = np.load(CASES / f"{name}.npz")
-        assert ask(case["X"], case["y"]).kind == kind, name
