@@ -88,6 +88,8 @@ def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
     [
         ("y ~ nothing", "'nothing', and there is no such column; there are: x, z"),
         ("x + z", "no target"),
+        ("y ~ .", "leave the formula out"),
+        ("y ~ x + . - z", "leave the formula out"),
         ("y ~ I(a**2)", "column 'a' is not a number"),
         ("y ~ poly(x, 2)", r"cannot read 'poly\(x, 2\)'"),
         ("y ~ C(a, Treatment('q'))", "C takes a column alone"),

@@ -11,6 +11,7 @@ from adaline.coding.expressions import names_in
 from adaline.coding.terms import Factor, Term
 from adaline.errors import InvalidParameter
 
+EVERYTHING = re.compile(r"[~+(:*-]\s*\.\s*($|[+):*-])")
 CATEGORY = re.compile(r"C\(\s*`?([^`,()]+?)`?\s*\)")
 
 
@@ -35,6 +36,8 @@ def read_formula(text: str, categories: Collection[str], known: Collection[str])
         from formulaic.errors import FormulaicError
     except ImportError:
         raise InvalidParameter("a formula needs the package formulaic: pip install 'adaline[app]'") from None
+    if EVERYTHING.search(text):
+        raise InvalidParameter("a formula has no '.' for all columns here: leave the formula out to use them all")
     try:
         parsed: Any = Parsed(text)
         left, right = list(parsed.lhs), list(parsed.rhs)
