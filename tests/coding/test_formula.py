@@ -88,6 +88,8 @@ def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
     [
         ("y ~ nothing", "'nothing', and there is no such column; there are: x, z"),
         ("x + z", "no target"),
+        ("y ~ I(x + 1/0)", "infinity"),
+        ("y ~ I(x * 10**400)", "infinity|NaN"),
         ("y ~ .", "leave the formula out"),
         ("y ~ x + . - z", "leave the formula out"),
         ("y ~ I(a**2)", "column 'a' is not a number"),

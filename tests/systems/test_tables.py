@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.base import is_classifier
 
@@ -316,3 +317,18 @@ def test_a_file_is_read_as_the_model_knows_its_columns(cls: type[Any], tmp_path:
     model.partial_fit(open_table(tmp_path / "one.csv"))  # its labels look like booleans, its grades like numbers
     if is_classifier(model):
         assert model.classes_.tolist() == ["F", "T"]
+
+
+@EACH
+def test_empty_row_groups_and_formulas(cls: type[Any], frame: pd.DataFrame, tmp_path: Path) -> None:
+    arrow = pa.Table.from_pandas(frame)
+    with pq.ParquetWriter(tmp_path / "gaps.parquet", arrow.schema) as writer:
+        for part in (arrow[:300], arrow[:0], arrow[300:]):
+            writer.write_table(part)
+    whole = open_table(tmp_path / "gaps.parquet", formula=f"{target_of(cls)} ~ age + city")
+    if not whole.coding.intercept or not cls().get_params().get("fit_intercept", True):
+        pytest.skip("has no constant by default")
+    model = cls().fit(whole)
+    assert len(model.predict(open_table(tmp_path / "gaps.parquet"))) == len(frame)
+    assert np.isfinite(model.score(whole))
+    assert np.isfinite(numbers_of(model.partial_fit(whole), whole)).all()

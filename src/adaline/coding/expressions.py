@@ -69,7 +69,8 @@ def _compiled(text: str) -> tuple[tuple[str, ...], Function]:
                 names.append(name)
                 return lambda columns: columns[name]
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                return lambda columns: float(value)
+                number = np.float64(value) if abs(value) < 1e300 else np.float64("inf")
+                return lambda columns: number
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
                 one, other, apply = build(left), build(right), OPERATORS[type(op)]
                 return lambda columns: apply(one(columns), other(columns))

@@ -21,7 +21,8 @@ class Factor:
     text : as the formula writes it, "x1", "log(x1)" or "C(x2)".
     column : the raw column it stands for, as it is or by its levels; None for an expression.
     category : whether it stands for the levels of that column.
-    full : whether all levels have a column, the reference included.
+    full : of a category, whether all levels have a column, the reference included; of a number, whether it is the
+        indicator of its gaps instead.
     """
 
     text: str

@@ -40,6 +40,7 @@ def recoded(source: Source, values: Array, class_weight: Array | None = None) ->
     """Return the same rows with values[k] (C, m) as targets of class k, and weights times class_weight[k] (C,)."""
     if source.streamed:
         return Recoded(source, values, class_weight)
+    source = in_memory(source)
     codes = source.target()[:, 0].astype(np.intp)
     out = source.with_targets(values[codes])
     if class_weight is not None:

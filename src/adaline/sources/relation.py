@@ -179,6 +179,8 @@ class Relation:
                 meta = parquet.read_metadata(name)
             for group in range(meta.num_row_groups):
                 rows = meta.row_group(group).num_rows
+                if rows == 0:
+                    continue
                 yield rows, partial(_row_group, name, meta, group, list(columns), size)
 
     def _open_files(self, data: Any, table: str | None) -> None:

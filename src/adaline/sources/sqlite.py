@@ -35,8 +35,13 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
             names = [str(column[0]) for column in cursor.description]
             check_names(name, names)
             _fill(connection, names, cursor)
-    except sqlite3.Error as error:
-        raise UnreadableTable(f"{name}: {error}") from None
+    except BaseException as error:
+        connection.execute("USE memory")
+        connection.execute("DETACH scratch")
+        folder.cleanup()
+        if isinstance(error, sqlite3.Error):
+            raise UnreadableTable(f"{name}: {error}") from None
+        raise
     return folder
 
 

@@ -260,7 +260,8 @@ class TableSource(Source):
                 where=where,
                 progress=self.progress,
             )
-        wish = replace(wish, target=self.wish.target, weight=self.wish.weight, missing=coding.missing)
+        target = self.wish.target if self.wish.formula is None else self.targets[0]
+        wish = replace(wish, target=target, weight=self.wish.weight, missing=coding.missing)
         if not self.targets and coding.target is not None:
             for name in target_columns(self.relation, coding.target):
                 check_column(self.relation, name, "target")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -145,6 +146,8 @@ def _head(name: str) -> tuple[str, bool]:
     except OSError as error:
         if "Truncated" in str(error):
             raise cut(name) from None
+        if isinstance(error, gzip.BadGzipFile):
+            raise UnreadableTable(f"{name} is damaged, or no gzip file: get the file again") from None
         raise UnreadableTable(f"cannot read {name}: {error.strerror or error}") from None
     except Exception as error:  # zlib.error
         raise UnreadableTable(f"{name} is damaged: {error}; get the file again") from None

@@ -23,7 +23,7 @@ from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save_file
 
 from adaline import __version__
-from adaline.errors import InvalidData, InvalidType, ModelFileError
+from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileError
 
 SCHEMA = 1
 KEY = "adaline"
@@ -91,6 +91,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, final)
+    except AdalineError:
+        raise
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"cannot write {_name(path)}: {reason}") from None

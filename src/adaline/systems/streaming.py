@@ -32,6 +32,8 @@ def by_blocks(method: Method) -> Method:
         parts: dict[int, Any] = {}
 
         def rows(block: Any) -> Array:
+            if block.rows == 0:
+                return np.empty(0)
             x = block.x.view(CodedRows) if isinstance(block.x, np.ndarray) else block.x
             parts[block.first_row] = method(self, x, *args, **kwargs)
             return np.empty(0)
@@ -91,7 +93,7 @@ class ScoredOnSources:
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 (regressions) or the share of labels predicted (classifiers) for rows X and y, or a source."""
         if isinstance(X, Source):
-            source = coded(self, X)
+            X = source = coded(self, X)
             t = source.target_values() if isinstance(source, TableSource) else source.target()
             y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.weight
         return float(super().score(X, y, sample_weight))  # type: ignore[misc]

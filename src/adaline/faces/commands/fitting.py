@@ -65,6 +65,8 @@ def update(path: Path, wanted: Wanted, output: Path | None, as_json: bool) -> No
         raise InvalidParameter("the model does not know the name of its target: say --target COLUMN")
     if not hasattr(model, "partial_fit"):
         raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
+    if wanted.weight is not None and wanted.target is None:
+        raise InvalidParameter("--weight goes with --target: name both columns, or neither to use the model's own")
     weight = wanted.weight or (None if coding is None else coding.weight)
     wish = Wish() if wanted.target is None else Wish(target=wanted.target, weight=weight)
     model.partial_fit(TableSource(relation, read_wish(relation, wish)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from adaline.faces.commands.showing import print_json, say
 from adaline.faces.commands.writing import KINDS, writing
 from adaline.sources import TableSource
 from adaline.sources.learning import Wish, check_column
-from adaline.sources.relation import Relation
+from adaline.sources.relation import Relation, Runs
 from adaline.sources.sql import quoted
 from adaline.systems import SYSTEMS
 from adaline.systems.signals import SignalSystem
@@ -38,6 +38,10 @@ FILTERS = (SignalSystem,)  # an output depends on rows before it: the signal is 
 
 class Unaltered(Relation):
     """A table whose columns keep their types, so that they can be written as they were read."""
+
+    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+        """Return all rows in order, by a query: Parquet files too keep their whole numbers and decimals that way."""
+        return self._stream(columns, where, size)
 
     def value(self, column: str) -> str:
         """Return a column as SQL; only what Arrow cannot hold becomes text."""
