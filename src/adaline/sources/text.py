@@ -147,7 +147,7 @@ def _head(name: str) -> tuple[str, bool]:
         if "Truncated" in str(error):
             raise cut(name) from None
         if isinstance(error, gzip.BadGzipFile):
-            raise UnreadableTable(f"{name} is damaged, or no gzip file: get the file again") from None
+            raise UnreadableTable(f"cannot read {name}: damaged, or no gzip file; get the file again") from None
         raise UnreadableTable(f"cannot read {name}: {error.strerror or error}") from None
     except Exception as error:  # zlib.error
         raise UnreadableTable(f"{name} is damaged: {error}; get the file again") from None
