@@ -16,18 +16,17 @@ from typing import Any, Self
 
 from adaline.errors import InvalidParameter, UnreadableTable
 from adaline.sources import sqlite
-from adaline.sources.alike import arrow_kind, check_columns, check_layout
+from adaline.sources.alike import arrow_kind, check_columns
 from adaline.sources.compressed import checking, is_compressed
+from adaline.sources.dialect import SAMPLE, Dialect, find_dialect, number_type
 from adaline.sources.files import escaped, expanded, file_format
 from adaline.sources.frame import as_arrow, as_frame, declared_levels
 from adaline.sources.reporting import Reporting, reported
 from adaline.sources.sql import QUERY, quoted, subquery, text, the_table
-from adaline.sources.text import Layout, check_names, layout, seen_words, what_is_wrong
+from adaline.sources.text import Layout, check_names, layout, what_is_wrong
 from adaline.sources.threads import threads
 
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
 WHOLE_SAMPLE = 2**26  # bytes of text up to which all of it is looked at to find the types of its columns
-SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b")
 ROW_GROUP_BYTES = 2**25  # of the numbers in a row group, beyond which it is decoded piece by piece
 
@@ -45,8 +44,7 @@ class Relation:
         self.database = "memory"
         self.frame: Any = None
         self.layout: Layout | None = None
-        self._columns: tuple[str, list[str]] | None = None
-        self.date_format = ""  # of text files, where it is not that of ISO 8601
+        self.dialect: Dialect | None = None
         self.declared: dict[str, list[Any]] = {}  # categories of frames, with their levels in order
         self._whole: Future[None] | None = None
         frame = as_frame(data)
@@ -129,19 +127,20 @@ class Relation:
             return "category"
         return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
 
+    @property
+    def date_format(self) -> str:
+        """The format of dates in text files, where it is not that of ISO 8601."""
+        return "" if self.dialect is None else self.dialect.date_format
+
     def with_texts(self, names: Collection[str]) -> Self:
         """Return the same table with some columns read as text: as a model knows them, whatever they look like here."""
         wrong = [name for name in names if self.schema.get(name, "VARCHAR") != "VARCHAR"]
-        if not wrong or self.layout is None or self._columns is None:
+        if not wrong or self.dialect is None:
             return self
-        before, types = self._columns
-        kinds = ["VARCHAR" if name in wrong else kind for name, kind in zip(self.layout.names, types, strict=True)]
-        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(self.layout.names, kinds, strict=True))
-        after = f"auto_detect=false, columns={{{listed}}}"
         other = copy(self)
-        other.sql = self.sql.replace(before, after)
+        other.dialect = self.dialect.with_texts(wrong)
+        other.sql = other.dialect.sql(self.files)
         other.schema = self.schema | dict.fromkeys(wrong, "VARCHAR")
-        other._columns = after, kinds
         return other
 
     def absent(self, column: str) -> str:
@@ -210,62 +209,9 @@ class Relation:
                 raise UnreadableTable(f"{self.title}: open one database at a time")
             self._attach(self.files[0], kind, table)
         else:
-            self.sql = f"read_csv({listed}, {self._dialect()})"
-
-    def _dialect(self) -> str:
-        """Return how the files are written and what the columns of the first hold, as arguments of read_csv."""
-        self.layout = layout(self.files[0])
-        for name in self.files[1:]:
-            check_layout(self.files[0], self.layout, name, layout(name))
-        whole = self.size() <= WHOLE_SAMPLE
-        words = "[" + ", ".join(map(text, MISSING_WORDS if whole else seen_words(self.files[0], MISSING_WORDS))) + "]"
-        written = (
-            f"delim={text(self.layout.separator)}, quote='\"', escape='\"', header=true, skip={self.layout.blank}, "
-            f"comment='', strict_mode=true, nullstr={words}"
-        )
-        names = "[" + ", ".join(map(text, self.layout.names)) + "]"
-        columns, days, times = self.rows(
-            f"SELECT Columns, DateFormat, TimestampFormat FROM sniff_csv({text(escaped(self.files[0]))}, {written}, "
-            f"names={names}, sample_size={-1 if whole else 20480})"
-        )[0]
-        types = [_number_type(column["type"], whole) for column in columns]
-        types = self._with_signs(types, written, whole)
-        types = self._with_booleans(types, [i for i, c in enumerate(columns) if c["type"] == "BOOLEAN"], written, whole)
-        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(self.layout.names, types, strict=True))
-        for option, form in (("dateformat", days), ("timestampformat", times)):
-            if form:
-                written += f", {option}={text(form)}"
-                self.date_format += "" if form.startswith("%Y") else form
-        self._columns = (f"auto_detect=false, columns={{{listed}}}", types)
-        return f"auto_detect=false, columns={{{listed}}}, hive_partitioning=false, {written}"
-
-    def _with_signs(self, types: list[str], written: str, whole: bool) -> list[str]:
-        """Return types where texts that are numbers but for spaces and plus signs are numbers too."""
-        assert self.layout is not None
-        names = self.layout.names
-        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(names, types, strict=True))
-        table = f"read_csv({text(escaped(self.files[0]))}, auto_detect=false, columns={{{listed}}}, {written})"
-        tried = [i for i, kind in enumerate(types) if kind == "VARCHAR"]
-        for limit in (2048, 2**62 if whole else 20480):  # most texts are ruled out by a look at a few
-            if not tried:
-                return types
-            plain = ", ".join(f"bool_and(regexp_full_match({quoted(names[i])}, {SIGNED}))" for i in tried)
-            found = self.rows(f"SELECT {plain} FROM (SELECT * FROM {table} LIMIT {limit})")[0]
-            tried = [i for i, all_plain in zip(tried, found, strict=True) if all_plain]
-        return ["DOUBLE" if i in tried else kind for i, kind in enumerate(types)]
-
-    def _with_booleans(self, types: list[str], tried: list[int], written: str, whole: bool) -> list[str]:
-        """Return types where columns of the words true and false alone are booleans."""
-        assert self.layout is not None
-        if not tried:
-            return types
-        names = self.layout.names
-        listed = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in zip(names, types, strict=True))
-        table = f"read_csv({text(escaped(self.files[0]))}, auto_detect=false, columns={{{listed}}}, {written})"
-        asked = ", ".join(f"bool_and(lower({quoted(names[i])}) IN ('true', 'false'))" for i in tried)
-        found = self.rows(f"SELECT {asked} FROM (SELECT * FROM {table} LIMIT {2**62 if whole else 20480})")[0]
-        words = {i for i, all_words in zip(tried, found, strict=True) if all_words}
-        return ["BOOLEAN" if i in words else kind for i, kind in enumerate(types)]
+            self.layout = layout(self.files[0])
+            self.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE)
+            self.sql = self.dialect.sql(self.files)
 
     def _json(self, listed: str) -> str:
         """Return JSON files as SQL; types are found once, and whole numbers of which not all were seen are DOUBLE."""
@@ -273,12 +219,12 @@ class Relation:
             if os.path.getsize(name) == 0:
                 raise UnreadableTable(f"{name} is empty")
         whole = self.size() <= WHOLE_SAMPLE
-        sample = "sample_size=-1" if whole else "sample_size=20480"
+        sample = "sample_size=-1" if whole else f"sample_size={SAMPLE}"
         sql = f"read_json({listed}, {sample}, maximum_sample_files=1024, hive_partitioning=false)"
         if whole and len(self.files) <= 1024:
             return sql
         columns = self.rows(f"DESCRIBE SELECT * FROM {sql}")
-        types = ", ".join(f"{text(str(name))}: {text(_number_type(str(kind), False))}" for name, kind, *_ in columns)
+        types = ", ".join(f"{text(str(name))}: {text(number_type(str(kind), False))}" for name, kind, *_ in columns)
         return f"read_json({listed}, columns={{{types}}}, hive_partitioning=false)"
 
     def _check_parquet(self) -> None:
@@ -391,13 +337,3 @@ def _connect() -> Any:
     connection.execute(f"SET threads TO {threads()}")
     connection.execute("SET TimeZone = 'UTC'")
     return connection
-
-
-def _number_type(kind: str, whole: bool) -> str:
-    """Return the type to read a column as: numbers too long for integers, and those not all looked at, are DOUBLE.
-
-    What DuckDB takes for booleans stays text unless it is true and false: F alone may be a name.
-    """
-    if kind == "BOOLEAN":
-        return "VARCHAR"
-    return "DOUBLE" if kind == "BIGNUM" or (kind in ("BIGINT", "HUGEINT") and not whole) else kind
