@@ -179,3 +179,9 @@ def test_several_targets() -> None:
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
     one = LinearRegression().fit(open_table(frame[["a", "b", "u"]], target=["u"]))
     assert one.coef_.shape == (1, 2)
+
+
+def test_indicators_stand_beside_expressions_too(gaps: pd.DataFrame) -> None:
+    source = open_table(gaps, formula="y ~ exp(x) + x:z", missing="indicator")
+    assert source.names == ("exp(x)", "x[missing]", "x:z")
+    np.testing.assert_array_equal(next(source.blocks()).x[:, 1], gaps[gaps.y.notna()].x.isna())

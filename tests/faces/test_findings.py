@@ -10,7 +10,6 @@ import pytest
 
 from adaline.faces.compare import compare
 from adaline.faces.finding import Finding
-from adaline.faces.separation import separable_classes
 from adaline.faces.table import Table
 from tests.faces.examples import bundled, classification, labels, numbers, regression
 
@@ -81,7 +80,8 @@ def test_separable_classes_are_told_and_overlapping_ones_are_not() -> None:
     X, y = labels(apart=9.0)
     y[[0, 1]] = y[[1, 0]]
     assert title not in seen(Table.of(X, y))
-    assert separable_classes(np.arange(9.0)[:, None], np.repeat([1, 2, 3], 3)) == ["1", "3"]
+    X = np.column_stack([np.arange(30.0), np.random.default_rng(0).normal(size=30)])
+    assert "Class a, c can be told" in seen(Table.of(X, np.repeat(["a", "b", "c"], 10)))[title].text
 
 
 def test_outliers_are_told_by_row() -> None:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adaline.block import Block
+from adaline.kernels import native
 from adaline.scans import SCANS, Scan, State, base
 from adaline.sources import ArraySource, SparseSource
-from adaline.sums.kernels import native
 from tests.scans.examples import DENSE, EXAMPLES, SPARSE, Example, lay
 
 ROWS = 300

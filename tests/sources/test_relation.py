@@ -121,3 +121,16 @@ def test_declared_levels_of_frames_keep_their_order() -> None:
     )
     table = open_table(frame, target="y")
     assert table.names == ("c[T.middle]", "c[T.high]", "k[T.1]")
+
+
+def test_sqlite_values_do_not_depend_on_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from adaline.sources import sqlite
+
+    monkeypatch.setattr(sqlite, "ROWS", 2)
+    with sqlite3.connect(tmp_path / "t.sqlite") as database:
+        database.execute("CREATE TABLE t (c, y REAL)")
+        database.executemany(
+            "INSERT INTO t VALUES (?, ?)", [(v, i) for i, v in enumerate([1, 2.5, 1, "a", 1, "a", 2.5])]
+        )
+    database.close()
+    assert open_table(tmp_path / "t.sqlite", target="y", categories=["c"]).coding.columns[0].levels == ("1", "2.5", "a")

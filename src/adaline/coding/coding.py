@@ -110,14 +110,15 @@ class Coding:
 
     @cached_property
     def _all_terms(self) -> list[tuple[Factor, ...]]:
-        """The terms, each number with gaps followed by its indicator, which is written as a factor "x[missing]"."""
-        out = []
+        """The terms; after the first that reads a number with gaps comes its indicator, a factor "x[missing]"."""
+        out: list[tuple[Factor, ...]] = []
+        said: set[str] = set()
         for term in self.terms:
             out.append(term.factors)
-            if len(term.factors) == 1 and not term.factors[0].category and term.factors[0].column is not None:
-                column = self.column(term.factors[0].column, False)
-                if column.gaps:
-                    out.append((Factor(f"{column.name}[missing]", column.name, full=True),))
+            for name in dict.fromkeys(n for f in term.factors if not f.category for n in self._raw(f)):
+                if self.column(name, False).gaps and name not in said:
+                    said.add(name)
+                    out.append((Factor(f"{name}[missing]", name, full=True),))
         return out
 
     def _labels(self, factor: Factor) -> list[str]:

@@ -17,11 +17,12 @@ from scipy import special, stats
 from adaline.errors import AdalineError
 from adaline.faces import columns
 from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, some
-from adaline.faces.separation import separable_classes
 from adaline.faces.table import REGRESSION, Table
 from adaline.faces.trial import Result
+from adaline.proof.deciding import Undecided
 from adaline.results import Status
 from adaline.systems import LinearRegression
+from adaline.systems.separable import separability
 
 Array = NDArray[np.float64]
 
@@ -30,6 +31,7 @@ MISSING = 0.3  # share of a column from which filling it in is guessing
 IMBALANCE = 20  # rows of the largest class for one of the smallest
 OUTLIER = 0.01  # probability of any alarm among clean rows
 COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
+MOST_CLASSES = 10  # that are asked one by one whether a plane separates them
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 
 __all__ = ["Finding", "findings"]
@@ -172,12 +174,10 @@ def _of_classes(seen: Seen) -> Iterator[Finding]:
             "more.",
         )
     linear = [r.label for r in seen.results if r.train_error == 0 and hasattr(r.model, "coef_")]
-    apart = [str(label) for label in labels] if linear else separable_classes(seen.table.X, y)
+    apart = [str(label) for label in labels] if linear else _apart(seen.table.X, y, labels)
     if apart:
         what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
-        told = (
-            f"{linear[0]} makes no error on the rows it was fitted to" if linear else "a linear program found a plane"
-        )
+        told = f"{linear[0]} makes no error on the rows it was fitted to" if linear else "proved by a plane"
         yield Finding(
             NOTE,
             "Classes are linearly separable",
@@ -185,6 +185,18 @@ def _of_classes(seen: Seen) -> Iterator[Finding]:
             "logistic weights then grow without bound and posteriors near 0 and 1 are overconfident. Trust the error "
             "on rows held out.",
         )
+
+
+def _apart(X: Array, y: NDArray[Any], labels: NDArray[Any]) -> list[str]:
+    """Return the classes that a hyperplane separates from all others; none where that takes too long to know."""
+    if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(X):
+        return []
+    chosen = labels[1:] if len(labels) == 2 else labels
+    try:
+        found = [str(label) for label in chosen if separability(X, y == label).separable]
+    except Undecided:
+        return []
+    return [str(label) for label in labels] if found and len(labels) == 2 else found
 
 
 def _of_the_fit(seen: Seen) -> Iterator[Finding]:

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.errors import InvalidParameter
+from adaline.kernels import native
 from adaline.namespaces import host, is_device, is_sparse
-from adaline.scans.kernels import native
 from adaline.scans.schedules import Schedule
 from adaline.scans.tally import FIELDS, REACH, SIZE, STATUS, STOPPED, WORST, Seen, State, Tally
 

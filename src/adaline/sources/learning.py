@@ -98,6 +98,13 @@ def check_column(relation: Relation, name: str, argument: str) -> None:
     raise InvalidParameter(f"{argument}: {relation.title} has no column {name!r}.{meant} There are: {shown}")
 
 
+def check_needed(relation: Relation, coding: Coding) -> None:
+    """Refuse a table that lacks a column which a model's coding reads."""
+    absent = [name for name in coding.needed if name not in relation.schema]
+    if absent:
+        raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")
+
+
 def usable(relation: Relation, wish: Wish) -> tuple[list[str], dict[str, str]]:
     """Return the columns that can be features as they are, and why the others cannot, in a few words each."""
     named = {name for name, _ in wish.categories}

@@ -26,7 +26,7 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
     try:
         with closing(sqlite3.connect(f"{Path(name).absolute().as_uri()}?mode=ro", uri=True)) as database:
             if table is not None and QUERY.match(table):
-                query = table
+                query = table.strip().rstrip(";")
             else:
                 listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
                 held = [str(row[0]) for row in database.execute(listed)]
@@ -34,7 +34,7 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
             cursor = database.execute(query)
             names = [str(column[0]) for column in cursor.description]
             check_names(name, names)
-            _fill(connection, names, cursor)
+            _fill(connection, names, _kinds(database, query, names), cursor)
     except BaseException as error:
         connection.execute("USE memory")
         connection.execute("DETACH scratch")
@@ -45,47 +45,39 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
     return folder
 
 
-def _fill(connection: Any, names: list[str], cursor: sqlite3.Cursor) -> None:
-    """Write batches, widening the type of a column when a batch needs it: BIGINT, DOUBLE, VARCHAR."""
+def _fill(connection: Any, names: list[str], kinds: list[int], cursor: sqlite3.Cursor) -> None:
+    """Write the rows batch by batch, each column as the widest of the kinds that it holds."""
     import pyarrow as pa
 
-    ranks = [0] * len(names)
-    created = False
+    listed = ", ".join(f"{quoted(name)} {TYPES[kind]}" for name, kind in zip(names, kinds, strict=True))
+    connection.execute(f"CREATE TABLE copied ({listed})")
     while rows := cursor.fetchmany(ROWS):
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        found = [max((_rank(value) for value in column), default=0) for column in columns]
-        if created and any(new > old for new, old in zip(found, ranks, strict=True)):
-            for name, new, old in zip(names, found, ranks, strict=True):
-                if new > old:
-                    connection.execute(f"ALTER TABLE copied ALTER {quoted(name)} TYPE {TYPES[new]}")
-        ranks = [max(new, old) for new, old in zip(found, ranks, strict=True)]
         arrays = [
-            pa.array([_as(value, rank) for value in column], type=getattr(pa, ARROW[rank])())
-            for column, rank in zip(columns, ranks, strict=True)
+            pa.array([_as(value, kind) for value in column], type=getattr(pa, ARROW[kind])())
+            for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)
         ]
         connection.register("batch", pa.Table.from_arrays(arrays, names=names))
-        verb = "INSERT INTO copied" if created else "CREATE TABLE copied AS"
-        connection.execute(f"{verb} SELECT * FROM batch")
+        connection.execute("INSERT INTO copied SELECT * FROM batch")
         connection.unregister("batch")
-        created = True
-    if not created:
-        listed = ", ".join(f"{quoted(name)} BIGINT" for name in names)
-        connection.execute(f"CREATE TABLE copied ({listed})")
 
 
+def _kinds(database: sqlite3.Connection, query: str, names: list[str]) -> list[int]:
+    """Return the widest kind of value in each column, as its place in KINDS; SQLite's columns have no fixed types."""
+    ranks = " ".join(f"WHEN '{word}' THEN {i}" for i, word in enumerate(KINDS))
+    asked = ", ".join(f"max(CASE typeof({quoted(name)}) {ranks} END)" for name in names)
+    return [int(kind or 0) for kind in database.execute(f"SELECT {asked} FROM ({query})").fetchone()]
+
+
+KINDS = ("integer", "real", "text", "blob")
 TYPES = ("BIGINT", "DOUBLE", "VARCHAR", "BLOB")
 ARROW = ("int64", "float64", "string", "binary")
 
 
-def _rank(value: Any) -> int:
-    return next((i for i, kind in enumerate((int, float, str)) if value is None or isinstance(value, kind)), 3)
-
-
-def _as(value: Any, rank: int) -> Any:
+def _as(value: Any, kind: int) -> Any:
     if value is None:
         return None
-    if rank == 3:
+    if kind == 3:
         return value if isinstance(value, bytes) else str(value).encode()
-    if rank == 2:
+    if kind == 2:
         return str(value)
-    return float(value) if rank == 1 else value
+    return float(value) if kind == 1 else value

@@ -18,7 +18,7 @@ from adaline.coding.expressions import evaluate
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Outer, Reader, Source, block_rows
-from adaline.sources.learning import Wish, check_column, kept, learn, missing_message, target_columns
+from adaline.sources.learning import Wish, check_column, check_needed, kept, learn, missing_message, target_columns
 from adaline.sources.progress import Progress, watched
 from adaline.sources.relation import Relation, Run
 
@@ -241,11 +241,7 @@ class TableSource(Source):
         Where it was opened with a target, the rows that take part stay the same. Categories whose levels are texts, and
         with `text_target` the target, are read as texts even where this file shows only numbers.
         """
-        absent = [name for name in coding.needed if name not in self.relation.schema]
-        if absent:
-            raise InvalidData(
-                f"{self.relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}"
-            )
+        check_needed(self.relation, coding)
         wanted = self.targets or (() if coding.target is None else (coding.target,))
         relation = self.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
         wish = Wish(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Columns, Shape
+from adaline.kernels import native
 from adaline.namespaces import host, is_sparse
 from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot
-from adaline.sums.kernels import native
 from adaline.sums.products import plain_product, shifted_product, sparse_product
 
 Array = NDArray[np.float64]

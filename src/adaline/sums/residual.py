@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Columns, Shape
+from adaline.kernels import native
 from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
-from adaline.sums.kernels import native
 from adaline.sums.moments import PIECE
 
 Array = NDArray[np.float64]

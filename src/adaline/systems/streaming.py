@@ -50,11 +50,7 @@ def by_blocks(method: Method) -> Method:
 def coded(system: Any, source: Source, targets: bool = True) -> Source:
     """Return a source with the columns that a fitted system has; without targets it need not have any."""
     if isinstance(source, TableSource):
-        coding = system.__dict__.get("coding_")
-        names = system.__dict__.get("feature_names_in_")
-        if coding is None and names is not None:
-            columns = [Column(str(name), "number") for name in names]
-            coding = Coding(tuple(columns), plain_terms(columns))
+        coding = coding_of(system)
         if coding is not None:
             classes = system.__dict__.get("classes_")
             return source.coded_by(coding, targets, classes is not None and classes.dtype.kind in "UO")
@@ -64,6 +60,16 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
             f"{system.n_features_in_} features as input"
         )
     return source
+
+
+def coding_of(system: Any) -> Coding | None:
+    """Return how a fitted system's columns are made: as it was coded, or by name where it was fitted to numbers."""
+    names = system.__dict__.get("feature_names_in_")
+    coding: Coding | None = system.__dict__.get("coding_")
+    if coding is not None or names is None:
+        return coding
+    columns = [Column(str(name), "number") for name in names]
+    return Coding(tuple(columns), plain_terms(columns))
 
 
 def remember(system: Any, source: Source) -> None:

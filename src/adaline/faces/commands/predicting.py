@@ -22,12 +22,12 @@ from adaline.faces.commands.ending import check_output, note
 from adaline.faces.commands.showing import print_json, say
 from adaline.faces.commands.writing import KINDS, writing
 from adaline.sources import TableSource
-from adaline.sources.learning import Wish, check_column
+from adaline.sources.learning import Wish, check_column, check_needed
 from adaline.sources.relation import Relation, Runs
 from adaline.sources.sql import quoted
 from adaline.systems import SYSTEMS
 from adaline.systems.signals import SignalSystem
-from adaline.systems.streaming import CodedRows
+from adaline.systems.streaming import CodedRows, coding_of
 
 Rows = NDArray[np.bool_]
 Columns = dict[str, NDArray[Any]]
@@ -57,7 +57,7 @@ def predict(path: Path, data: str, table: str | None, asked: Asked, output: Path
     model = storage.load(path)
     check_asked(model, asked)
     relation = Unaltered(data, table)
-    coding = coding_of(model, relation)
+    coding = coding_for(model, relation)
     relation = relation.with_texts(coding.texts)
     kept = _kept(relation, asked.keep)
     rows = missing = 0
@@ -132,21 +132,18 @@ def check_asked(model: Any, asked: Asked) -> None:
         raise InvalidParameter(f"--level must be between 0 and 1, got {asked.level:g}")
 
 
-def coding_of(model: Any, relation: Relation) -> Coding:
-    """Return how the model's columns are made from those of the table."""
-    coding: Coding | None = vars(model).get("coding_")
+def coding_for(model: Any, relation: Relation) -> Coding:
+    """Return how the model's columns are made from those of the table; without names they are taken in their order."""
+    coding = coding_of(model)
     if coding is None:
-        names = vars(model).get("feature_names_in_")
-        if names is None and len(relation.schema) != model.n_features_in_:
+        if len(relation.schema) != model.n_features_in_:
             raise InvalidData(
                 f"the model was fitted to {model.n_features_in_} columns without names, and {relation.title} has "
                 f"{len(relation.schema)}: give a table of just those columns, in their order"
             )
-        columns = [Column(str(name), "number") for name in (relation.schema if names is None else names)]
+        columns = [Column(name, "number") for name in relation.schema]
         coding = Coding(tuple(columns), plain_terms(columns))
-    absent = [name for name in coding.needed if name not in relation.schema]
-    if absent:
-        raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")
+    check_needed(relation, coding)
     return coding
 
 
