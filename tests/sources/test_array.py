@@ -11,11 +11,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline import kernels
 from adaline.block import Shape
 from adaline.errors import AdalineError, InvalidData
 from adaline.sources import ArraySource, SparseSource, set_threads
 from adaline.sources.base import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, block_rows
-from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle, kernels
+from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle
 from tests.sums.examples import read_moments
 
 Array = NDArray[Any]

@@ -11,9 +11,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline import kernels
 from adaline.block import Block, Shape
 from adaline.sources import ArraySource, SparseSource
-from adaline.sums import Moments, kernels
+from adaline.sums import Moments
 from adaline.sums.columns import PILOT_ROWS
 from adaline.sums.moments import fill_reference
 

@@ -9,8 +9,9 @@ import array_api_strict as xp
 import numpy as np
 import pytest
 
+from adaline import kernels
 from adaline.block import Block
-from adaline.sums import Moments, Residual, kernels
+from adaline.sums import Moments, Residual
 from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
 from adaline.sums.residual import residual_reference
 from tests.sums.examples import (

@@ -26,15 +26,16 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
     try:
         with closing(sqlite3.connect(f"{Path(name).absolute().as_uri()}?mode=ro", uri=True)) as database:
             if table is not None and QUERY.match(table):
-                query = table.strip().rstrip(";")
+                query = table
             else:
                 listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
                 held = [str(row[0]) for row in database.execute(listed)]
                 query = f"SELECT * FROM {quoted(the_table(name, held, table))}"
-            cursor = database.execute(query)
+            database.execute(f"CREATE TEMP VIEW asked AS {query}")
+            cursor = database.execute("SELECT * FROM asked")
             names = [str(column[0]) for column in cursor.description]
             check_names(name, names)
-            _fill(connection, names, _kinds(database, query, names), cursor)
+            _fill(connection, names, _kinds(database, names), cursor)
     except BaseException as error:
         connection.execute("USE memory")
         connection.execute("DETACH scratch")
@@ -61,11 +62,11 @@ def _fill(connection: Any, names: list[str], kinds: list[int], cursor: sqlite3.C
         connection.unregister("batch")
 
 
-def _kinds(database: sqlite3.Connection, query: str, names: list[str]) -> list[int]:
+def _kinds(database: sqlite3.Connection, names: list[str]) -> list[int]:
     """Return the widest kind of value in each column, as its place in KINDS; SQLite's columns have no fixed types."""
     ranks = " ".join(f"WHEN '{word}' THEN {i}" for i, word in enumerate(KINDS))
     asked = ", ".join(f"max(CASE typeof({quoted(name)}) {ranks} END)" for name in names)
-    return [int(kind or 0) for kind in database.execute(f"SELECT {asked} FROM ({query})").fetchone()]
+    return [int(kind or 0) for kind in database.execute(f"SELECT {asked} FROM asked").fetchone()]
 
 
 KINDS = ("integer", "real", "text", "blob")

@@ -12,24 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
-from adaline.coding import Coding, Column
-from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
-from adaline.coding.expressions import evaluate
-from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
+from adaline.coding import Coding
+from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Outer, Reader, Source, block_rows
 from adaline.sources.learning import Wish, check_column, check_needed, kept, learn, missing_message, target_columns
 from adaline.sources.progress import Progress, watched
 from adaline.sources.relation import Relation, Run
+from adaline.sources.targets import ReadTargets, distinct_labels, no_targets, numbers, places, weights
 
 Array = NDArray[np.float64]
 
 KEPT = 2**23  # numbers of a table that are kept in memory, so that it is read once
-MOST_CLASSES = 1000
 GUESS = 2**15  # rows of a text file in which labels are looked for first
 TEXTS = ("text", "category")
-
-ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
 
 
 class TableSource(Source):
@@ -56,7 +52,7 @@ class TableSource(Source):
         self.reads = [0]
         self._given_coding = coding
         self._given_where = where
-        self._read_targets = self._numbers if read_targets is None else read_targets
+        self._given_targets = read_targets
         self._n_targets = n_targets
         self._blocks: list[Block] | None = None
         self._rows: int | None = None
@@ -119,7 +115,7 @@ class TableSource(Source):
         """All weights, or None."""
         if self.wish.weight is None:
             return None
-        rows = self if self._blocks is not None else self._like(_no_targets, 0)
+        rows = self if self._blocks is not None else self._like(no_targets, 0)
         return rows.map(lambda block: np.asarray(block.weight))
 
     def __repr__(self) -> str:
@@ -130,17 +126,17 @@ class TableSource(Source):
         """Hold a small table in memory, which also checks it; a large one is left to be streamed. Returns self."""
         if self.relation.size() > 8 * KEPT:
             return self
-        if self.has_labels and self._read_targets == self._numbers:
+        if self.has_labels and self._given_targets is None:
             self.encoded(self.labels())
             return self
         held: list[Block] = []
-        numbers = 0
+        size = 0
         for block in self.blocks():
             if not (np.isfinite(block.x).all() and np.isfinite(block.t).all()):
                 self.refuse_nonfinite()
             held.append(block)
-            numbers += block.rows * (sum(block.shape) + 1)
-            if numbers > KEPT:
+            size += block.rows * (sum(block.shape) + 1)
+            if size > KEPT:
                 return self
         if self.wish.weight is not None and not any(np.any(block.weight) for block in held):
             raise InvalidData(f"all weights in column {self.wish.weight!r} are zero: there is nothing to fit")
@@ -198,40 +194,16 @@ class TableSource(Source):
             return self._encoded[0]
         if len(self.targets) != 1:
             raise InvalidParameter("a classifier needs one target: open the table with target='column'")
-        name = self.targets[0]
-        if name not in self.relation.schema:
-            raise InvalidData(f"a classifier needs a column as target, not the expression {name!r}")
-        table, value = self.relation.sql, self.relation.value(name)
+        table = self.relation.sql
         if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
             table = f"(SELECT * FROM {table} LIMIT {GUESS})"
-        rows = self.relation.rows(f"SELECT DISTINCT {value} FROM {table} WHERE {self.where} LIMIT {MOST_CLASSES + 1}")
-        found = [plain(row[0]) for row in rows if not is_missing(row[0])]
-        if len(found) < len(rows) and self.wish.missing == "error":
-            raise MissingValues(missing_message(self.relation, [name]))
-        if len(found) > MOST_CLASSES or any(isinstance(label, float) for label in found):
-            raise InvalidData(
-                f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, "
-                "so it is no label; use a regression, or cut it into classes"
-            )
-        return np.unique(np.array(found)) if found else np.array([], dtype=object)
+        return distinct_labels(self.relation, self.targets[0], table, self.where, self.wish.missing != "error")
 
     def encoded(self, classes: NDArray[Any]) -> TableSource:
         """Return the same rows with the place of each label among the classes as target."""
         if self._encoded is not None and np.array_equal(self._encoded[0], classes):
             return self._encoded[1]
-        name = self.targets[0]
-        column = Column(name, "category", tuple(plain(label) for label in classes))
-
-        def places(frame: nw.DataFrame[Any], first: int) -> Array:
-            codes = column.codes(frame)
-            if (codes == ABSENT).any():
-                raise MissingValues(f"the target {name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
-            if (codes == UNKNOWN).any():
-                label = frame[name].to_list()[int((codes == UNKNOWN).argmax())]
-                raise UnknownLabel(f"label '{label}' is not among the classes {list(column.levels)}")
-            return codes.astype(np.float64)[:, None]
-
-        out = self._like(places, 1).keep()
+        out = self._like(places(self.targets[0], classes), 1).keep()
         self._encoded = classes, out
         return out
 
@@ -251,7 +223,7 @@ class TableSource(Source):
                 relation,
                 wish,
                 coding=coding,
-                read_targets=_no_targets,
+                read_targets=no_targets,
                 n_targets=0,
                 where=where,
                 progress=self.progress,
@@ -294,6 +266,10 @@ class TableSource(Source):
         t = np.concatenate([block.t for block in blocks])
         return ArraySource(np.concatenate([block.x for block in blocks]), t, self.weight, self.names)
 
+    @cached_property
+    def _read_targets(self) -> ReadTargets:
+        return numbers(self.relation, self.targets) if self._given_targets is None else self._given_targets
+
     def _read(self, run: Run, first: int, progress: Progress) -> Iterator[Block]:
         for batch in run():
             frame = nw.from_native(_table(batch), eager_only=True)
@@ -306,33 +282,9 @@ class TableSource(Source):
             progress.add(len(frame))
 
     def _block(self, frame: nw.DataFrame[Any], first: int) -> Block:
-        weight = None
-        if self.wish.weight is not None:
-            weight = Column(self.wish.weight, "number").numbers(frame)
-            if not (np.isfinite(weight) & (weight >= 0)).all():
-                row = int((~(np.isfinite(weight) & (weight >= 0))).argmax())
-                raise InvalidData(
-                    f"the weight in column {self.wish.weight!r} is {weight[row]:g} at row {first + row}: weights are "
-                    "numbers of zero or more"
-                )
+        name = self.wish.weight
+        weight = None if name is None else weights(name, frame, first)
         return Block(self.coding.columns_of(frame, first), self._read_targets(frame, first), weight, first_row=first)
-
-    def _numbers(self, frame: nw.DataFrame[Any], first: int) -> Array:
-        """Return the targets as numbers."""
-        out = np.empty((len(frame), len(self.targets)))
-        for k, wanted in enumerate(self.targets):
-            columns = {}
-            for name in target_columns(self.relation, wanted):
-                if self.relation.kind(name) not in ("number", "boolean"):
-                    raise InvalidData(
-                        f"the target {name!r} holds {self.relation.schema[name]}, not numbers. A regression needs "
-                        "numbers as targets; use a classifier"
-                    )
-                columns[name] = Column(name, "number").numbers(frame)
-                if np.isnan(columns[name]).any():
-                    raise MissingValues(f"the target {name!r} has missing values")
-            out[:, k] = columns[wanted] if wanted in columns else evaluate(wanted, columns)
-        return out
 
     def _beside(self) -> list[str]:
         """Return the raw columns that the targets and weights are read from."""
@@ -370,10 +322,6 @@ class TableSource(Source):
         if self._blocks is not None:
             out._blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in self._blocks]
         return out
-
-
-def _no_targets(frame: nw.DataFrame[Any], first: int) -> Array:
-    return np.empty((len(frame), 0))
 
 
 def _table(batch: Any) -> Any:
