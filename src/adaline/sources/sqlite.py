@@ -31,10 +31,10 @@ def copied(connection: Any, name: str, table: str | None) -> TemporaryDirectory[
                 listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
                 held = [str(row[0]) for row in database.execute(listed)]
                 query = f"SELECT * FROM {quoted(the_table(name, held, table))}"
-            database.execute(f"CREATE TEMP VIEW asked AS {query}")
-            cursor = database.execute("SELECT * FROM asked")
+            cursor = database.execute(query)
             names = [str(column[0]) for column in cursor.description]
             check_names(name, names)
+            database.execute(f"CREATE TEMP VIEW asked AS {query}")
             _fill(connection, names, _kinds(database, names), cursor)
     except BaseException as error:
         connection.execute("USE memory")

@@ -45,8 +45,8 @@ def number_column(relation: Relation, name: str, frame: nw.DataFrame[Any]) -> Ar
     """Return one column of a target as numbers, none of them missing."""
     if relation.kind(name) not in ("number", "boolean"):
         raise InvalidData(
-            f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; use "
-            "a classifier"
+            f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; "
+            "use a classifier"
         )
     values = Column(name, "number").numbers(frame)
     if np.isnan(values).any():
@@ -83,7 +83,7 @@ def weights(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
 
 
 def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps: bool) -> NDArray[Any]:
-    """Return the different values of a column of labels, sorted; refuse fractions, too many, and gaps unless allowed."""
+    """Return the different values of a column of labels, sorted; refuse fractions, too many, unwanted gaps."""
     if name not in relation.schema:
         raise InvalidData(f"a classifier needs a column as target, not the expression {name!r}")
     rows = relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {table} WHERE {where} LIMIT {MOST_CLASSES + 1}")
@@ -92,7 +92,7 @@ def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps:
         raise MissingValues(missing_message(relation, [name]))
     if len(found) > MOST_CLASSES or any(isinstance(label, float) for label in found):
         raise InvalidData(
-            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so it "
-            "is no label; use a regression, or cut it into classes"
+            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
+            "it is no label; use a regression, or cut it into classes"
         )
     return np.unique(np.array(found)) if found else np.array([], dtype=object)
