@@ -5,9 +5,11 @@ from adaline.sums.classes import ClassMoments
 from adaline.sums.errors import ErrorCounts
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.moments import Moments
+from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.scores import GroupScores, Lens, Scores
 from adaline.sums.sigmoid import SigmoidErrors
+from adaline.sums.spread import Spread
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong import WrongRows
 
@@ -15,7 +17,7 @@ SUMS: dict[str, type[Sum]] = {
     cls.__name__: cls
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
-        *(WrongRows, ErrorCounts, SigmoidErrors),
+        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct),
     )
 }
 
@@ -24,15 +26,20 @@ __all__ = [
     "ClassMoments",
     "ErrorCounts",
     "GroupScores",
+    "HessianProduct",
     "LeaveOneOut",
     "Lens",
     "Moments",
+    "Objective",
+    "Point",
     "Residual",
     "Ridges",
     "Scores",
     "SigmoidErrors",
+    "Spread",
     "Sum",
     "Theta",
     "Triangle",
+    "View",
     "WrongRows",
 ]

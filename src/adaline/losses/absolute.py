@@ -1,0 +1,60 @@
+"""The absolute error and its tilted form, whose best constants are the median and the quantiles (S1, robust criteria).
+
+r = t - z,   value = |r|,   or   level r where r > 0, (level - 1) r below
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from adaline.losses.base import Loss
+from adaline.namespaces import namespace
+
+
+@dataclass(frozen=True)
+class Absolute(Loss):
+    """value |t - z|; no curvature anywhere, and a corner at zero."""
+
+    name: ClassVar[str] = "absolute"
+    code: ClassVar[int | None] = 7
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return |r|."""
+        return namespace(z).abs(t - z)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -sign(r)."""
+        return namespace(z).sign(z - t)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return 0."""
+        return z * 0.0
+
+
+@dataclass(frozen=True)
+class Quantile(Loss):
+    """value level r above, (level - 1) r below; level=0.5 is half the absolute error."""
+
+    level: float = 0.5
+    name: ClassVar[str] = "quantile"
+    code: ClassVar[int | None] = 8
+
+    @property
+    def parameter(self) -> float:
+        """Level."""
+        return self.level
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return level r or (level - 1) r."""
+        r = t - z
+        return namespace(z).where(r > 0, self.level * r, (self.level - 1.0) * r)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -level where r > 0, 1 - level where r < 0, half way at zero."""
+        xp = namespace(z)
+        return 0.5 - self.level - 0.5 * xp.sign(t - z)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return 0."""
+        return z * 0.0

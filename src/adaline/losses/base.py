@@ -1,0 +1,77 @@
+"""What being wrong costs: a row function of the output z = w'x + w0 and the target t.
+
+Conventions
+-----------
+z is (n, K); t is (n, K), or (n, 1) class indices where the outputs are coupled (softmax). Arrays may be of any
+namespace of the array API. `value`, `slope` = d value / dz and `curvature` = d slope / dz are taken row by row and,
+unless the outputs are coupled, output by output. Coupled outputs have one value a row, (n, 1), and the curvature of
+output k alone; `product` gives the whole row matrix times a vector.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidData
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A loss of rows; final classes register themselves in `adaline.losses.LOSSES` under their name."""
+
+    name: ClassVar[str]
+    coupled: ClassVar[bool] = False
+    """Whether the outputs of a row cost something together (softmax)."""
+    convex: ClassVar[bool] = True
+    code: ClassVar[int | None] = None
+    """Number of the native kernel, or None: then the functions below are called."""
+    steepest: ClassVar[float] = np.inf
+    """The largest curvature; infinity where it has no bound."""
+    concordance: ClassVar[float] = np.inf
+    """c with |d curvature / dz| <= c curvature, from which gaps are bounded; infinity where there is none."""
+
+    @property
+    def parameter(self) -> float:
+        """The one number that the native kernel needs, if any."""
+        return 0.0
+
+    @abstractmethod
+    def value(self, z: Any, t: Any) -> Any:
+        """Return the cost, (n, K)."""
+
+    @abstractmethod
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return d value / dz, (n, K)."""
+
+    @abstractmethod
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return d slope / dz, (n, K); zero or more where the loss is convex."""
+
+    def product(self, z: Any, t: Any, q: Any) -> Any:
+        """Return the matrix of second derivatives of each row times q, (n, K)."""
+        return self.curvature(z, t) * q
+
+    def mean(self, z: Any) -> Any:
+        """Return what output z predicts: the mean of t, the probability, or z itself."""
+        return z
+
+    def constant(self, mean: Array) -> Array:
+        """Return the output (K,) to start from, the best constant or near it, for targets of this mean."""
+        return mean
+
+    def check(self, t: Array) -> None:  # noqa: B027 - most losses take any number
+        """Refuse targets that the loss is not made for."""
+
+
+def refuse(t: Array, good: Any, what: str) -> None:
+    """Name the first target that is not as it must be."""
+    if not good.all():
+        row, column = (int(i) for i in np.argwhere(~good)[0])
+        raise InvalidData(f"the target is {t[row, column]:g} at row {row}: {what}")

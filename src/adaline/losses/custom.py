@@ -1,0 +1,55 @@
+"""A loss of the user's own: three functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from adaline.losses.base import Loss
+
+Function = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class CustomLoss(Loss):
+    """A loss from its value, slope and curvature, functions of outputs z and targets t, arrays (n, K).
+
+    Works wherever a built-in loss does. Curvature may be any number of zero or more that is not below the true one by
+    much: it shapes steps, not the answer.
+
+    Parameters
+    ----------
+    of_value, of_slope, of_curvature : functions (z, t) -> array
+        The cost, its derivative by z, and the derivative of that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import CustomLoss
+    >>> cosh = CustomLoss(lambda z, t: np.log(np.cosh(z - t)), lambda z, t: np.tanh(z - t),
+    ...                   lambda z, t: 1 / np.cosh(z - t) ** 2)
+    >>> float(cosh.slope(np.array([[0.0]]), np.array([[0.0]]))[0, 0])
+    0.0
+
+    References
+    ----------
+    Lecture S4: learning as function estimation, any per-sample loss.
+    """
+
+    of_value: Function
+    of_slope: Function
+    of_curvature: Function
+    name: ClassVar[str] = "custom"
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return the cost."""
+        return self.of_value(z, t)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return its derivative by z."""
+        return self.of_slope(z, t)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return the derivative of the slope."""
+        return self.of_curvature(z, t)

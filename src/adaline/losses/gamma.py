@@ -1,0 +1,50 @@
+"""Positive amounts whose mean is exp(z) and whose spread grows with it: Gamma, up to its shape (S3, link functions).
+
+value = z + t exp(-z),   slope = 1 - t exp(-z),   curvature = t exp(-z)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.losses.base import Loss, refuse
+from adaline.namespaces import namespace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Gamma(Loss):
+    """value z + t exp(-z), slope 1 - t exp(-z), curvature t exp(-z)."""
+
+    name: ClassVar[str] = "gamma"
+    code: ClassVar[int | None] = 4
+    concordance: ClassVar[float] = 1.0
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return z + t exp(-z)."""
+        return z + t * namespace(z).exp(-z)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return 1 - t exp(-z)."""
+        return 1.0 - t * namespace(z).exp(-z)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return t exp(-z)."""
+        return t * namespace(z).exp(-z)
+
+    def mean(self, z: Any) -> Any:
+        """Return exp(z)."""
+        return namespace(z).exp(z)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the logarithm of the mean."""
+        return np.asarray(np.log(np.maximum(mean, 1e-300)))
+
+    def check(self, t: Array) -> None:
+        """Refuse amounts that are not positive."""
+        refuse(t, t > 0, "the Gamma loss takes amounts above zero")

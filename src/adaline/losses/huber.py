@@ -1,0 +1,44 @@
+"""Squared for small errors, straight for large ones: outliers pull no harder than `delta` (S1, robust criteria).
+
+r = t - z,   value = r^2 / 2 where |r| <= delta, delta |r| - delta^2 / 2 beyond
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from adaline.losses.base import Loss
+from adaline.namespaces import namespace
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """Half squares up to `delta`, straight lines beyond."""
+
+    delta: float = 1.345
+    name: ClassVar[str] = "huber"
+    code: ClassVar[int | None] = 5
+    steepest: ClassVar[float] = 1.0
+
+    @property
+    def parameter(self) -> float:
+        """Delta."""
+        return self.delta
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return r^2 / 2 or delta |r| - delta^2 / 2."""
+        xp = namespace(z)
+        r = xp.abs(t - z)
+        return xp.where(r <= self.delta, 0.5 * r * r, self.delta * (r - 0.5 * self.delta))
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -r, held within delta."""
+        xp = namespace(z)
+        r = z - t
+        return xp.where(xp.abs(r) <= self.delta, r, self.delta * xp.sign(r))
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return 1 within delta, 0 beyond."""
+        xp = namespace(z)
+        return xp.astype(xp.abs(t - z) <= self.delta, z.dtype)

@@ -1,0 +1,61 @@
+"""Minus the log-likelihood of a row of two classes, t = 0 or 1, or a share between (S0, 5.9; S2).
+
+    p = 1 / (1 + exp(-z)),   value = -t ln p - (1 - t) ln(1 - p) = ln(1 + exp(z)) - t z
+    slope = p - t,   curvature = p (1 - p)
+
+Written in exp(-|z|), so that nothing overflows and small values keep their digits where t is 0 or 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.losses.base import Loss, refuse
+from adaline.namespaces import namespace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """value ln(1 + exp(z)) - t z, slope p - t, curvature p (1 - p)."""
+
+    name: ClassVar[str] = "logistic"
+    code: ClassVar[int | None] = 1
+    steepest: ClassVar[float] = 0.25
+    concordance: ClassVar[float] = 1.0
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return ln(1 + exp(z)) - t z."""
+        xp = namespace(z)
+        small = xp.log1p(xp.exp(-xp.abs(z)))
+        return xp.where(z > 0, (1.0 - t) * z, -t * z) + small
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return p - t."""
+        return self.mean(z) - t
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return p (1 - p)."""
+        xp = namespace(z)
+        small = xp.exp(-xp.abs(z))
+        return small / (1.0 + small) ** 2
+
+    def mean(self, z: Any) -> Any:
+        """Return p."""
+        xp = namespace(z)
+        small = xp.exp(-xp.abs(z))
+        return xp.where(z > 0, 1.0 + 0.0 * small, small) / (1.0 + small)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the log odds of the mean."""
+        inside = np.clip(mean, 1e-12, 1 - 1e-12)
+        return np.asarray(np.log(inside / (1 - inside)))
+
+    def check(self, t: Array) -> None:
+        """Refuse targets outside 0 .. 1."""
+        refuse(t, (t >= 0) & (t <= 1), "the logistic loss takes 0, 1, or a share between")

@@ -1,0 +1,77 @@
+"""Losses of the margin m = t z of classes t = +-1: the perceptron criterion and the squared hinge (S0, 5.6; S2).
+
+perceptron = max(0, -m),   squared hinge = max(0, 1 - m)^2 / 2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.losses.base import Loss, refuse
+from adaline.namespaces import namespace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PerceptronCriterion(Loss):
+    """value max(0, -t z): what wrong rows lack; zero for every plane that separates, and for no plane at all."""
+
+    name: ClassVar[str] = "perceptron"
+    code: ClassVar[int | None] = 9
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return max(0, -t z)."""
+        xp = namespace(z)
+        return xp.where(t * z <= 0, -t * z, 0.0 * z)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -t on wrong rows, those with t z = 0 among them."""
+        xp = namespace(z)
+        return xp.where(t * z <= 0, -t + 0.0 * z, 0.0 * z)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return 0."""
+        return z * 0.0
+
+    def constant(self, mean: Array) -> Array:
+        """Return 0."""
+        return np.zeros_like(mean)
+
+    def check(self, t: Array) -> None:
+        """Refuse targets other than -1 and 1."""
+        refuse(t, np.abs(t) == 1, "the perceptron criterion takes -1 and 1")
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    """value max(0, 1 - t z)^2 / 2: rows beyond the margin 1 cost nothing."""
+
+    name: ClassVar[str] = "squared_hinge"
+    code: ClassVar[int | None] = 10
+    steepest: ClassVar[float] = 1.0
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return max(0, 1 - t z)^2 / 2."""
+        return 0.5 * self._lack(z, t) ** 2
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -t max(0, 1 - t z)."""
+        return -t * self._lack(z, t)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return 1 within the margin, 0 beyond."""
+        xp = namespace(z)
+        return xp.astype(t * z < 1.0, z.dtype)
+
+    def check(self, t: Array) -> None:
+        """Refuse targets other than -1 and 1."""
+        refuse(t, np.abs(t) == 1, "the squared hinge takes -1 and 1")
+
+    def _lack(self, z: Any, t: Any) -> Any:
+        xp = namespace(z)
+        return xp.where(t * z < 1.0, 1.0 - t * z, 0.0 * z)

@@ -1,0 +1,50 @@
+"""Counts whose mean is exp(z): minus the log-likelihood of Poisson, up to a constant (S3, link functions).
+
+value = exp(z) - t z,   slope = exp(z) - t,   curvature = exp(z)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.losses.base import Loss, refuse
+from adaline.namespaces import namespace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """value exp(z) - t z, slope exp(z) - t, curvature exp(z)."""
+
+    name: ClassVar[str] = "poisson"
+    code: ClassVar[int | None] = 3
+    concordance: ClassVar[float] = 1.0
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return exp(z) - t z."""
+        return namespace(z).exp(z) - t * z
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return exp(z) - t."""
+        return namespace(z).exp(z) - t
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return exp(z)."""
+        return namespace(z).exp(z)
+
+    def mean(self, z: Any) -> Any:
+        """Return exp(z)."""
+        return namespace(z).exp(z)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the logarithm of the mean."""
+        return np.asarray(np.log(np.maximum(mean, 1e-300)))
+
+    def check(self, t: Array) -> None:
+        """Refuse negative counts."""
+        refuse(t, t >= 0, "the Poisson loss takes counts, zero or more")

@@ -1,0 +1,82 @@
+"""The squared error through a sigmoid, as the sigmoidal perceptron has it; not convex (S0, 5.29 and 5.30).
+
+e = t - phi(z),   value = e^2 / 2,   slope = -e phi',   curvature = phi'^2 - e phi''
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.losses.base import Loss
+from adaline.losses.logistic import Logistic
+from adaline.namespaces import namespace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SigmoidSquared(Loss):
+    """Half the squared error of the logistic function, t = 0 or 1."""
+
+    name: ClassVar[str] = "sigmoid_squared"
+    convex: ClassVar[bool] = False
+    code: ClassVar[int | None] = 11
+    steepest: ClassVar[float] = 0.0771
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return e^2 / 2."""
+        return 0.5 * (t - self.mean(z)) ** 2
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -e phi'."""
+        p = self.mean(z)
+        return (p - t) * p * (1.0 - p)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return phi'^2 - e phi''."""
+        p = self.mean(z)
+        return p * (1.0 - p) * (p * (1.0 - p) + (p - t) * (1.0 - 2.0 * p))
+
+    def mean(self, z: Any) -> Any:
+        """Return phi."""
+        return Logistic().mean(z)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the log odds of the mean."""
+        return Logistic().constant(mean)
+
+
+@dataclass(frozen=True)
+class TanhSquared(Loss):
+    """Half the squared error of tanh, t = -1 or 1."""
+
+    name: ClassVar[str] = "tanh_squared"
+    convex: ClassVar[bool] = False
+    code: ClassVar[int | None] = 12
+    steepest: ClassVar[float] = 1.2325
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return e^2 / 2."""
+        return 0.5 * (t - self.mean(z)) ** 2
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -e phi'."""
+        y = self.mean(z)
+        return (y - t) * (1.0 - y * y)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return phi'^2 - e phi''."""
+        y = self.mean(z)
+        return (1.0 - y * y) * ((1.0 - y * y) - 2.0 * y * (y - t))
+
+    def mean(self, z: Any) -> Any:
+        """Return phi."""
+        return namespace(z).tanh(z)
+
+    def constant(self, mean: Array) -> Array:
+        """Return artanh of the mean."""
+        return np.asarray(np.arctanh(np.clip(mean, -1 + 1e-12, 1 - 1e-12)))

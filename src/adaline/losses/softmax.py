@@ -1,0 +1,73 @@
+"""Minus the log-likelihood of a row of K classes; t is the place of its class (S2, S3).
+
+p_k = exp(z_k) / sum_j exp(z_j),   value = -ln p_t,   slope_k = p_k - [k = t]
+row matrix = diag(p) - p p'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.losses.base import Loss
+from adaline.namespaces import namespace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Softmax(Loss):
+    """value ln sum_j exp(z_j) - z_t, slope p - [k = t], curvature p (1 - p) of each output alone."""
+
+    name: ClassVar[str] = "softmax"
+    coupled: ClassVar[bool] = True
+    code: ClassVar[int | None] = 2
+    steepest: ClassVar[float] = 0.5
+    concordance: ClassVar[float] = float(np.sqrt(2.0))
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return ln sum exp(z) - z_t, (n, 1)."""
+        xp = namespace(z)
+        own = xp.sum(xp.where(_own(z, t), z, 0.0 * z), axis=1, keepdims=True)
+        top = xp.max(z, axis=1, keepdims=True)
+        # ln sum exp(z - own) without losing the digits of a small value: the largest term is taken out
+        rest = xp.sum(xp.exp(z - top), axis=1, keepdims=True) - 1.0
+        return (top - own) + xp.log1p(rest)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return p - [k = t]."""
+        xp = namespace(z)
+        p = self.mean(z)
+        return xp.where(_own(z, t), p - 1.0, p)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return p (1 - p)."""
+        p = self.mean(z)
+        return p * (1.0 - p)
+
+    def product(self, z: Any, t: Any, q: Any) -> Any:
+        """Return p (q - p'q)."""
+        xp = namespace(z)
+        p = self.mean(z)
+        return p * (q - xp.sum(p * q, axis=1, keepdims=True))
+
+    def mean(self, z: Any) -> Any:
+        """Return p."""
+        xp = namespace(z)
+        small = xp.exp(z - xp.max(z, axis=1, keepdims=True))
+        return small / xp.sum(small, axis=1, keepdims=True)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the logarithms of the shares of the classes, about their mean."""
+        logs = np.log(np.maximum(mean, 1e-12))
+        return np.asarray(logs - logs.mean())
+
+
+def _own(z: Any, t: Any) -> Any:
+    """Whether output k is that of the row's class, (n, K)."""
+    xp = namespace(z)
+    places = xp.astype(xp.arange(z.shape[1], device=z.device), z.dtype)
+    return xp.reshape(places, (1, -1)) == t

@@ -1,0 +1,30 @@
+"""The squared error of a row, halved: (t - z)^2 / 2 (S0, 5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from adaline.losses.base import Loss
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """value (t - z)^2 / 2, slope z - t, curvature 1."""
+
+    name: ClassVar[str] = "squared"
+    code: ClassVar[int | None] = 0
+    steepest: ClassVar[float] = 1.0
+    concordance: ClassVar[float] = 0.0
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return (t - z)^2 / 2."""
+        return 0.5 * (t - z) ** 2
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return z - t."""
+        return z - t
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return 1."""
+        return z * 0.0 + 1.0

@@ -1,0 +1,47 @@
+"""Tukey's biweight: errors beyond c have no pull at all; not convex (S1, robust criteria).
+
+r = t - z,   u = (r / c)^2,   value = c^2/6 (1 - (1 - u)^3) where u <= 1, c^2/6 beyond
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from adaline.losses.base import Loss
+from adaline.namespaces import namespace
+
+
+@dataclass(frozen=True)
+class Tukey(Loss):
+    """The biweight with threshold c."""
+
+    c: float = 4.685
+    name: ClassVar[str] = "tukey"
+    convex: ClassVar[bool] = False
+    code: ClassVar[int | None] = 6
+    steepest: ClassVar[float] = 1.0
+
+    @property
+    def parameter(self) -> float:
+        """C."""
+        return self.c
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return c^2/6 (1 - (1 - u)^3), at most c^2/6."""
+        left = self._left(z, t)
+        return self.c**2 / 6.0 * (1.0 - left**3)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return -r (1 - u)^2."""
+        return (z - t) * self._left(z, t) ** 2
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return (1 - u) (1 - 5 u), zero beyond c."""
+        left = self._left(z, t)
+        return left * (5.0 * left - 4.0)
+
+    def _left(self, z: Any, t: Any) -> Any:
+        xp = namespace(z)
+        left = 1.0 - ((t - z) / self.c) ** 2
+        return xp.where(left > 0, left, 0.0 * left)

@@ -1,0 +1,218 @@
+"""The objective of a linear machine under any loss: value, gradient and curvature over rows (S0 5.9, S2 IRLS, S4).
+
+    v = x scale + offset,   z_k = theta_k0 + theta_k'v
+    value = sum weight loss(z, t),   gradient_k = sum weight slope_k (1, v)
+    hessian_k = sum weight curvature_k (1, v)(1, v)'        each output alone
+              = sum weight (diag(p) - p p') (x) (1, v)(1, v)'      softmax: all outputs together, class after class
+
+A view (scale and offset) brings columns to unit spread about zero without a copy of X, so that nothing depends on
+units; its scales are powers of two and cost no rounding. Sparse rows have no offset. The native kernels fuse all of it
+in one read of X; the functions here are their oracle, and what devices and a user's own losses run on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Columns, Shape
+from adaline.kernels import native
+from adaline.losses import Loss
+from adaline.namespaces import beside, host, is_sparse, namespace
+from adaline.sums.base import Sum
+from adaline.sums.moments import PIECE
+
+Array = NDArray[np.float64]
+
+
+NATIVE = hasattr(native, "objective_dense")
+
+
+class View(NamedTuple):
+    """Columns as they are computed with: v_j = x_j scale_j + offset_j, both (D,)."""
+
+    scale: Array
+    offset: Array
+
+
+class Point(NamedTuple):
+    """Where a sum is taken: theta (K, 1 + D) in the coordinates of the view, and a direction for products with it."""
+
+    loss: Loss
+    theta: Array
+    view: View
+    direction: Array | None = None
+
+
+class Objective(Sum):
+    """Value (K,), or (1,) for coupled outputs, gradient (K, 1 + D) and, if wanted, the second derivatives."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    def __init__(self, outputs: int, features: int, coupled: bool, second: bool, sums: Array) -> None:
+        self.outputs, self.features, self.coupled, self.second, self.sums = outputs, features, coupled, second, sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows.
+
+        `outputs` is the number of machines, `coupled` whether the loss is of all outputs of a row together, `second`
+        whether second derivatives are wanted.
+        """
+        k = config.get("outputs", shape.targets)
+        coupled, second = config.get("coupled", False), config.get("second", False)
+        side = 1 + shape.features
+        size = (1 if coupled else k) + k * side
+        size += ((k * side) ** 2 if coupled else k * side**2) if second else 0
+        return cls(k, shape.features, coupled, second, np.zeros(size))
+
+    @property
+    def value(self) -> Array:
+        """The sum of weight x loss."""
+        return self.sums[: 1 if self.coupled else self.outputs]
+
+    @property
+    def gradient(self) -> Array:
+        """Its derivative by theta, (K, 1 + D)."""
+        first = len(self.value)
+        return self.sums[first : first + self.outputs * (1 + self.features)].reshape(self.outputs, -1)
+
+    @property
+    def hessian(self) -> Array:
+        """Its second derivatives: (K, 1 + D, 1 + D), or (K (1 + D), K (1 + D)) for coupled outputs."""
+        side = 1 + self.features
+        tail = self.sums[len(self.value) + self.outputs * side :]
+        return tail.reshape((self.outputs * side, -1) if self.coupled else (self.outputs, side, side))
+
+    @property
+    def finite(self) -> bool:
+        """Whether all sums are."""
+        return bool(np.isfinite(self.sums).all())
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a Point."""
+        point: Point = theta
+        fused = NATIVE and point.loss.code is not None and not (self.coupled and self.second)
+        if fused and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns)) and block.chosen is None:
+            native_objective(self.sums, block, point, self.second)
+            return
+        for piece in block.pieces(PIECE):
+            self.sums += objective_reference(piece, point, self.second)
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.outputs, self.features, self.coupled, self.second, self.sums)
+
+
+class HessianProduct(Sum):
+    """The second derivatives at a point times its direction, (K, 1 + D); no matrix is formed."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    def __init__(self, sums: Array) -> None:
+        self.sums = sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `outputs` is the number of machines."""
+        return cls(np.zeros((config.get("outputs", shape.targets), 1 + shape.features)))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a Point with a direction."""
+        point: Point = theta
+        fused = NATIVE and point.loss.code is not None and block.chosen is None
+        if fused and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns)):
+            native_product(self.sums, block, point)
+            return
+        for piece in block.pieces(PIECE):
+            self.sums += product_reference(piece, point)
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.sums,)
+
+
+def native_objective(sums: Array, block: Block, point: Point, second: bool) -> None:
+    """Add the sums of a block by the native kernel of its loss."""
+    loss, x = point.loss, block.x
+    what = (loss.code, loss.parameter, block.t, block.weight, point.theta, *point.view, second)
+    if is_sparse(x):
+        native.objective_csr(sums, x.data, x.indices, x.indptr, *what)
+    else:
+        native.objective_dense(sums, x, *what)
+
+
+def native_product(sums: Array, block: Block, point: Point) -> None:
+    """Add the product of a block by the native kernel of its loss."""
+    loss, x = point.loss, block.x
+    what = (loss.code, loss.parameter, block.t, block.weight, point.theta, *point.view, point.direction)
+    if is_sparse(x):
+        native.product_csr(sums, x.data, x.indices, x.indptr, *what)
+    else:
+        native.product_dense(sums, x, *what)
+
+
+def objective_reference(block: Block, point: Point, second: bool) -> Array:
+    """Return the sums of one block as one vector, written in array-API operations."""
+    rows = _seen(block, point.view)
+    xp = namespace(rows)
+    z = xp.matmul(rows, beside(rows, point.theta.T.copy()))
+    t, weight = beside(rows, block.t), _weights(block, rows)
+    value = xp.sum(weight * point.loss.value(z, t), axis=0)
+    slope = weight * point.loss.slope(z, t)
+    gradient = xp.matmul(xp.matrix_transpose(slope), rows)
+    parts = [host(value), host(gradient).ravel()]
+    if second and point.loss.coupled:
+        parts.append(_together(rows, weight, point.loss.mean(z)).ravel())
+    elif second:
+        bent = weight * point.loss.curvature(z, t)
+        each = [xp.matmul(xp.matrix_transpose(rows * bent[:, k : k + 1]), rows) for k in range(z.shape[1])]
+        parts += [host(one).ravel() for one in each]
+    return np.concatenate(parts)
+
+
+def product_reference(block: Block, point: Point) -> Array:
+    """Return the product of one block, (K, 1 + D), written in array-API operations."""
+    assert point.direction is not None
+    rows = _seen(block, point.view)
+    xp = namespace(rows)
+    z, q = (xp.matmul(rows, beside(rows, part.T.copy())) for part in (point.theta, point.direction))
+    bent = _weights(block, rows) * point.loss.product(z, beside(rows, block.t), q)
+    return host(xp.matmul(xp.matrix_transpose(bent), rows))
+
+
+def _together(rows: Any, weight: Any, p: Any) -> Array:
+    """Return sum weight (diag(p) - p p') (x) row row', (K (1 + D), K (1 + D))."""
+    xp = namespace(rows)
+    n, side, k = rows.shape[0], rows.shape[1], p.shape[1]
+    spread = xp.reshape(xp.expand_dims(p, axis=2) * xp.expand_dims(rows, axis=1), (n, k * side))
+    out = -host(xp.matmul(xp.matrix_transpose(spread * weight), spread))
+    for j in range(k):
+        own = xp.matmul(xp.matrix_transpose(rows * (weight * p[:, j : j + 1])), rows)
+        out[j * side : (j + 1) * side, j * side : (j + 1) * side] += host(own)
+    return out
+
+
+def _seen(block: Block, view: View) -> Any:
+    """Return (1, v) of each row, (n, 1 + D)."""
+    x = block.x.toarray() if is_sparse(block.x) else block.x
+    xp = namespace(x)
+    v = xp.astype(x, xp.float64) * beside(x, view.scale) + beside(x, view.offset)
+    return xp.concat([xp.ones((block.rows, 1), dtype=xp.float64, device=x.device), v], axis=1)
+
+
+def _weights(block: Block, rows: Any) -> Any:
+    xp = namespace(rows)
+    if block.weight is None:
+        return xp.ones((block.rows, 1), dtype=xp.float64, device=rows.device)
+    return xp.reshape(beside(rows, block.weight), (-1, 1))
