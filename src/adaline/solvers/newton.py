@@ -1,0 +1,99 @@
+"""Damped Newton, which is iteratively reweighted least squares (S2: IRLS; S0 section 5.9).
+
+    theta <- theta - s H^-1 gradient,   s = 1, or less where the whole step would not lower F enough
+
+Each iteration is one pass that returns value, gradient and second derivatives together. It ends when the gap that the
+decrement proves is below what was asked for, takes one more step, which squares what is left, and stops where steps no
+longer shrink: at the rounding floor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.solvers.curvature import Curvature, factor, gap
+from adaline.solvers.problem import At, Problem
+
+Array = NDArray[np.float64]
+
+ARMIJO = 1e-4
+FLAT = 1e-13  # changes of F below this share of it are rounding
+SHORTEST = 1e-10
+SLOW = 0.2  # a whole step that leaves more than this share of the decrement squared is not Newton's pace
+
+
+@dataclass
+class Descended:
+    """Where a solver ended: weights in the view, F there, its factor, F after each step, and how many were slow."""
+
+    theta: Array
+    at: At
+    curvature: Curvature | None
+    history: list[float] = field(default_factory=list)
+    gap: float = math.inf
+    converged: bool = False
+    slow: int = 0
+
+
+def newton(
+    problem: Problem,
+    theta: Array,
+    wanted: float,
+    most: int = 100,
+    give_up: Callable[[Descended], bool] = lambda _: False,
+) -> Descended:
+    """Step down until the gap is at most `wanted` and once more; `give_up` looks at every iterate."""
+    here = Descended(theta, problem.at(theta, second=True), None)
+    last = math.inf
+    for _ in range(most):
+        assert here.at.hessian is not None
+        here.curvature = factor(here.at.hessian)
+        decrement = here.curvature.length(here.at.gradient)
+        here.gap = gap(decrement, reach(problem, here.curvature), problem.loss.concordance)
+        if math.isinf(here.gap) and not math.isfinite(problem.loss.concordance):
+            here.gap = decrement**2 if decrement**2 <= FLAT * abs(here.at.value) else math.inf
+        met = here.gap <= wanted or decrement**2 <= wanted * 1e-3
+        if (here.converged and decrement >= 0.5 * last) or decrement == 0:
+            here.converged = True
+            return here
+        if here.converged and met and decrement**2 <= 1e-24 * max(abs(here.at.value), 1e-300):
+            return here
+        here.converged = met
+        if give_up(here):
+            return here
+        step = -here.curvature.solve(here.at.gradient)
+        new, share = _search(problem, here.theta, here.at, step, -(decrement**2))
+        if new is None:
+            here.converged = decrement**2 <= max(wanted, FLAT * abs(here.at.value))
+            return here
+        here.slow = here.slow + 1 if share == 1 and decrement > math.sqrt(SLOW) * last else 0
+        here.theta, here.at, last = here.theta + share * step, new, decrement
+        here.history.append(new.value)
+    return here
+
+
+def _search(problem: Problem, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
+    """Return F at the first share of the step that lowers it enough, and the share; None where none does."""
+    share = 1.0
+    floor = FLAT * abs(at.value)
+    while share > SHORTEST:
+        new = problem.at(theta + share * step, second=True)
+        if new.value <= at.value + ARMIJO * share * slope + floor:
+            return new, share
+        fall = new.value - at.value - share * slope
+        best = -slope * share * share / (2 * fall) if math.isfinite(fall) and fall > 0 else 0.0
+        share = min(max(best, 0.1 * share), 0.5 * share)
+    return None, 0.0
+
+
+def reach(problem: Problem, curvature: Curvature) -> float:
+    """Return a bound on the length of any row (1, v) in the metric of H: its length in the view, over H's smallest."""
+    view, spread = problem.view, problem.spread
+    furthest = np.abs(view.offset) + spread.largest * view.scale
+    rows = math.sqrt(problem.intercept + float((furthest**2).sum()))
+    return rows * float(np.linalg.norm(curvature.root, 2)) if curvature.rank else math.inf

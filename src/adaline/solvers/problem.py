@@ -1,0 +1,169 @@
+"""What a solver of likelihoods and losses sees: an objective that can be asked for its value, slope and curvature.
+
+    F(theta) = sum over rows of weight x loss(w'x + w0, t) + 1/2 sum_j ridge_j w_j^2
+
+theta is (K, 1 + D), intercept first, in the coordinates of a view: columns of about unit spread, about their means where
+rows are dense. `outside` and `inside` map coefficients to raw units and back. Without an intercept its place stays zero.
+With coupled outputs F does not change when all machines gain the same: steps never do that, and what is added to the
+matrix keeps it regular there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidData
+from adaline.losses import Loss
+from adaline.penalties import RidgePenalty
+from adaline.sources import Source
+from adaline.sums import HessianProduct, Objective, Point, Spread, View
+
+Array = NDArray[np.float64]
+
+
+class At(NamedTuple):
+    """F at a point: value, gradient (K, 1 + D), second derivatives (K (1 + D), K (1 + D)) where asked for."""
+
+    value: float
+    gradient: Array
+    hessian: Array | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective over the rows of a source.
+
+    Parameters
+    ----------
+    source : where rows come from.
+    loss : what a row costs.
+    outputs : number of machines K; one unless the loss couples them.
+    intercept : whether w0 is free.
+    view : how columns are seen.
+    ridge : (D,) penalties of the coefficients in the view.
+    spread : mean, spread and reach of the columns.
+    """
+
+    source: Source
+    loss: Loss
+    outputs: int
+    intercept: bool
+    view: View
+    ridge: Array
+    spread: Spread
+
+    @property
+    def features(self) -> int:
+        """Number of columns D."""
+        return len(self.ridge)
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients, intercepts included."""
+        return self.outputs * (1 + self.features)
+
+    @property
+    def penalised(self) -> bool:
+        """Whether every coefficient is held by a penalty."""
+        return bool((self.ridge > 0).all())
+
+    def at(self, theta: Array, second: bool = False) -> At:
+        """Return F at theta; its value is infinite where it overflows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = self.source.sum(
+                Objective,
+                Point(self.loss, theta, self.view),
+                outputs=self.outputs,
+                coupled=self.loss.coupled,
+                second=second,
+            )
+            value = float(sums.value.sum()) + 0.5 * float((self.ridge * theta[:, 1:] ** 2).sum())
+        gradient = sums.gradient.copy()
+        gradient[:, 1:] += self.ridge * theta[:, 1:]
+        gradient[:, 0] *= self.intercept
+        gradient = np.asarray(gradient)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return At(np.inf, gradient)
+        return At(value, gradient, self._matrix(sums) if second else None)
+
+    def times(self, theta: Array, direction: Array) -> Array:
+        """Return the second derivatives at theta times a direction, (K, 1 + D)."""
+        point = Point(self.loss, theta, self.view, direction)
+        out = self.source.sum(HessianProduct, point, outputs=self.outputs).sums
+        out[:, 1:] += self.ridge * direction[:, 1:]
+        out[:, 0] *= self.intercept
+        return out
+
+    def on(self, source: Source) -> Problem:
+        """Return the same objective over some of the rows, weighed up to all of them."""
+        share = source.total_weight() / self.spread.weight
+        return Problem(source, self.loss, self.outputs, self.intercept, self.view, self.ridge * share, self.spread)
+
+    def outside(self, theta: Array) -> Array:
+        """Return coefficients in raw units."""
+        slopes = theta[:, 1:] * self.view.scale
+        constant = theta[:, :1] + theta[:, 1:] @ self.view.offset[:, None]
+        out = np.concatenate([constant * self.intercept, slopes], axis=1)
+        if not np.isfinite(out).all():
+            column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
+            raise InvalidData(
+                f"the coefficient of column {self.source.name(column)!r} overflows: the column is too small for float64. "
+                "Rescale it."
+            )
+        return np.asarray(out)
+
+    def inside(self, theta: Array) -> Array:
+        """Return coefficients in the view from those in raw units."""
+        slopes = theta[:, 1:] / self.view.scale
+        constant = theta[:, :1] - slopes @ self.view.offset[:, None]
+        return np.asarray(np.concatenate([constant * self.intercept, slopes], axis=1))
+
+    def steepness(self, gradient: Array) -> float:
+        """Return the largest derivative, coefficients taken on columns of unit standard deviation."""
+        reach = self.view.scale * (self.spread.deviation if self.intercept else self.spread.root)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            standard = np.where(reach > 0, gradient[:, 1:] / reach, 0.0)
+        return float(max(np.abs(gradient[:, 0]).max(), np.abs(standard).max(initial=0.0)))
+
+    def _matrix(self, sums: Objective) -> Array:
+        k, side = self.outputs, 1 + self.features
+        matrix = sums.hessian.reshape(self.size, self.size) if k == 1 else sums.hessian
+        held = np.tile(np.concatenate([[0.0], self.ridge]), k)
+        places = np.arange(self.size)
+        matrix[places, places] += held
+        if self.loss.coupled:
+            typical = matrix[places, places].reshape(k, side).mean(axis=0)
+            for j in range(side):
+                matrix[j::side, j::side] += typical[j] / k
+        if not self.intercept:
+            matrix[::side, :] = 0.0
+            matrix[:, ::side] = 0.0
+            matrix[places[::side], places[::side]] = 1.0
+        return matrix
+
+
+def look(source: Source) -> Spread:
+    """Return the spread of the columns, in one pass; refuse numbers that are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = source.sum(Spread)
+    if not spread.finite:
+        source.refuse_nonfinite()
+    return spread
+
+
+def pose(
+    source: Source, loss: Loss, outputs: int, intercept: bool, penalty: RidgePenalty, spread: Spread | None = None
+) -> Problem:
+    """Return the problem of a source; its columns are looked at in one pass where that was not done."""
+    spread = look(source) if spread is None else spread
+    centred = intercept and not source.sparse
+    reach = spread.deviation if centred else spread.root
+    reach = np.where(reach > 0, reach, np.where(spread.largest > 0, spread.largest, 1.0))
+    exponent = np.frexp(reach)[1].astype(np.int64)
+    scale = np.ldexp(1.0, -exponent)
+    offset = -spread.mean * scale if centred else np.zeros_like(scale)
+    return Problem(source, loss, outputs, intercept, View(scale, offset), penalty.scaled(exponent), spread)
