@@ -40,6 +40,16 @@ class Status(Enum):
         "few digits",
         "the sums alone leave few correct digits; fit all rows in one go to have them refined",
     )
+    SEPARATED = (
+        "separated",
+        "a plane has every row on its side, so that weights grow without end and the likelihood has no maximum: the "
+        "weights under a tiny penalty are returned; use penalty='auto', a number, or firth=True",
+    )
+    QUASI_SEPARATED = (
+        "quasi-separated",
+        "a plane has every row on its side or on it, so that some weights grow without end and the likelihood has no "
+        "maximum: the weights under a tiny penalty are returned; use penalty='auto', a number, or firth=True",
+    )
     NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
     ONGOING = (
         "ongoing",

@@ -37,7 +37,7 @@ class Curvature:
     @property
     def rank(self) -> int:
         """Number of directions that H sees."""
-        return self.root.shape[1]
+        return int(self.root.shape[1])
 
     @property
     def condition(self) -> float:

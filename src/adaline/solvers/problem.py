@@ -2,15 +2,16 @@
 
     F(theta) = sum over rows of weight x loss(w'x + w0, t) + 1/2 sum_j ridge_j w_j^2
 
-theta is (K, 1 + D), intercept first, in the coordinates of a view: columns of about unit spread, about their means where
-rows are dense. `outside` and `inside` map coefficients to raw units and back. Without an intercept its place stays zero.
+theta is (K, 1 + D), intercept first, in the coordinates of a view: columns of about unit spread, about their means
+where rows are dense. `outside` and `inside` map coefficients to raw units and back. Without an intercept its place
+stays zero.
 With coupled outputs F does not change when all machines gain the same: steps never do that, and what is added to the
 matrix keeps it regular there.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,20 @@ class Problem:
 
     def at(self, theta: Array, second: bool = False) -> At:
         """Return F at theta; its value is infinite where it overflows."""
+        at, sums = self._summed(theta, "all" if second else "none")
+        return at if sums is None or not second else at._replace(hessian=self._matrix(sums))
+
+    def blocks(self, theta: Array) -> Array | None:
+        """Return the second derivatives of each machine alone, (K, 1 + D, 1 + D); None where they overflow."""
+        _, sums = self._summed(theta, "alone")
+        if sums is None:
+            return None
+        out = sums.hessian
+        places = np.arange(1 + self.features)
+        out[:, places, places] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
+        return out
+
+    def _summed(self, theta: Array, second: str) -> tuple[At, Objective | None]:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = self.source.sum(
                 Objective,
@@ -85,10 +100,9 @@ class Problem:
         gradient = sums.gradient.copy()
         gradient[:, 1:] += self.ridge * theta[:, 1:]
         gradient[:, 0] *= self.intercept
-        gradient = np.asarray(gradient)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return At(np.inf, gradient)
-        return At(value, gradient, self._matrix(sums) if second else None)
+            return At(np.inf, gradient), None
+        return At(value, gradient), sums
 
     def times(self, theta: Array, direction: Array) -> Array:
         """Return the second derivatives at theta times a direction, (K, 1 + D)."""
@@ -99,9 +113,9 @@ class Problem:
         return out
 
     def on(self, source: Source) -> Problem:
-        """Return the same objective over some of the rows, weighed up to all of them."""
+        """Return the same objective over some of the rows, with its share of the penalty."""
         share = source.total_weight() / self.spread.weight
-        return Problem(source, self.loss, self.outputs, self.intercept, self.view, self.ridge * share, self.spread)
+        return replace(self, source=source, ridge=self.ridge * share)
 
     def outside(self, theta: Array) -> Array:
         """Return coefficients in raw units."""
@@ -111,8 +125,8 @@ class Problem:
         if not np.isfinite(out).all():
             column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
             raise InvalidData(
-                f"the coefficient of column {self.source.name(column)!r} overflows: the column is too small for float64. "
-                "Rescale it."
+                f"the coefficient of column {self.source.name(column)!r} overflows: the column is too small for "
+                "float64. Rescale it."
             )
         return np.asarray(out)
 

@@ -52,7 +52,7 @@ class Objective(Sum):
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
 
-    def __init__(self, outputs: int, features: int, coupled: bool, second: bool, sums: Array) -> None:
+    def __init__(self, outputs: int, features: int, coupled: bool, second: str, sums: Array) -> None:
         self.outputs, self.features, self.coupled, self.second, self.sums = outputs, features, coupled, second, sums
 
     @classmethod
@@ -60,13 +60,15 @@ class Objective(Sum):
         """Return the sums over no rows.
 
         `outputs` is the number of machines, `coupled` whether the loss is of all outputs of a row together, `second`
-        whether second derivatives are wanted.
+        which second derivatives are wanted: "none", "alone" (of each machine) or "all".
         """
         k = config.get("outputs", shape.targets)
-        coupled, second = config.get("coupled", False), config.get("second", False)
+        coupled, second = config.get("coupled", False), config.get("second", "none")
+        if not coupled and second == "all":
+            second = "alone"
         side = 1 + shape.features
         size = (1 if coupled else k) + k * side
-        size += ((k * side) ** 2 if coupled else k * side**2) if second else 0
+        size += {"none": 0, "alone": k * side**2, "all": (k * side) ** 2}[second]
         return cls(k, shape.features, coupled, second, np.zeros(size))
 
     @property
@@ -82,10 +84,10 @@ class Objective(Sum):
 
     @property
     def hessian(self) -> Array:
-        """Its second derivatives: (K, 1 + D, 1 + D), or (K (1 + D), K (1 + D)) for coupled outputs."""
+        """Its second derivatives: (K, 1 + D, 1 + D), or (K (1 + D), K (1 + D)) for all of coupled outputs."""
         side = 1 + self.features
         tail = self.sums[len(self.value) + self.outputs * side :]
-        return tail.reshape((self.outputs * side, -1) if self.coupled else (self.outputs, side, side))
+        return tail.reshape((self.outputs * side, -1) if self.second == "all" else (self.outputs, side, side))
 
     @property
     def finite(self) -> bool:
@@ -95,9 +97,9 @@ class Objective(Sum):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Point."""
         point: Point = theta
-        fused = NATIVE and point.loss.code is not None and not (self.coupled and self.second)
+        fused = NATIVE and point.loss.code is not None and not (self.coupled and self.second != "none")
         if fused and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns)) and block.chosen is None:
-            native_objective(self.sums, block, point, self.second)
+            native_objective(self.sums, block, point, self.second != "none")
             return
         for piece in block.pieces(PIECE):
             self.sums += objective_reference(piece, point, self.second)
@@ -162,7 +164,7 @@ def native_product(sums: Array, block: Block, point: Point) -> None:
         native.product_dense(sums, x, *what)
 
 
-def objective_reference(block: Block, point: Point, second: bool) -> Array:
+def objective_reference(block: Block, point: Point, second: str) -> Array:
     """Return the sums of one block as one vector, written in array-API operations."""
     rows = _seen(block, point.view)
     xp = namespace(rows)
@@ -172,9 +174,9 @@ def objective_reference(block: Block, point: Point, second: bool) -> Array:
     slope = weight * point.loss.slope(z, t)
     gradient = xp.matmul(xp.matrix_transpose(slope), rows)
     parts = [host(value), host(gradient).ravel()]
-    if second and point.loss.coupled:
+    if second == "all":
         parts.append(_together(rows, weight, point.loss.mean(z)).ravel())
-    elif second:
+    elif second == "alone":
         bent = weight * point.loss.curvature(z, t)
         each = [xp.matmul(xp.matrix_transpose(rows * bent[:, k : k + 1]), rows) for k in range(z.shape[1])]
         parts += [host(one).ravel() for one in each]

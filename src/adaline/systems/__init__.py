@@ -15,6 +15,7 @@ from adaline.systems.indicator import LeastSquaresClassifier
 from adaline.systems.kesler import KeslerPerceptron
 from adaline.systems.linear import LinearSystem
 from adaline.systems.lms import LMS
+from adaline.systems.logistic import LogisticRegression
 from adaline.systems.online import OnlineSystem
 from adaline.systems.perceptron import Perceptron
 from adaline.systems.pocket import Pocket
@@ -34,6 +35,7 @@ SYSTEMS: dict[str, type[Any]] = {
         LeastSquaresClassifier,
         FisherDiscriminant,
         GaussianClassifier,
+        LogisticRegression,
         LMS,
         Adaline,
         Perceptron,
@@ -55,6 +57,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearRegression",
     "LinearSystem",
+    "LogisticRegression",
     "OneVsOne",
     "OneVsRest",
     "OnlineSystem",

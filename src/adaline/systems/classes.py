@@ -14,18 +14,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
-from adaline.namespaces import beside, host, is_device, namespace
+from adaline.namespaces import beside
 from adaline.results import Certificate, Status
 from adaline.solvers.choose import GRAM_BYTES
 from adaline.solvers.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.attempt import attempt
+from adaline.systems.decisions import Decides
 from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
-from adaline.systems.reading import read_finite
-from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ NONE = certificate(
 """The certificate of a model that has seen a single class."""
 
 
-class ClassSystem(ScoredOnSources, ClassifierMixin, BaseEstimator):
+class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -137,29 +137,6 @@ class ClassSystem(ScoredOnSources, ClassifierMixin, BaseEstimator):
         self._finish(None, start)
         refuse_few_digits(self.certificate_.digits)
         return self
-
-    @by_blocks
-    def decision_function(self, X: Any) -> Array:
-        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
-        check_is_fitted(self, "classes_")
-        values = self._scores(self._read(X))
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> Labels:
-        """Return the label of the largest discriminant for each row."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def _scores(self, x: Any) -> Array:
-        """Return discriminants, (n, 1) for two classes or (n, K), on the host."""
-        coef, constant = host(self.coef_), host(self.intercept_)
-        if is_device(x):
-            return host(namespace(x).matmul(x, beside(x, coef.T.copy()))) + constant
-        return np.asarray(x @ coef.T) + constant
-
-    def _read(self, X: Any) -> Any:
-        return read_finite(self, X)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
         given = open_labelled(self, X, y, sample_weight, reset=reset)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from numbers import Real
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
@@ -18,6 +16,7 @@ from adaline.scans import Scan
 from adaline.sources import Source
 from adaline.sources.recoded import in_memory, recoded
 from adaline.systems.attempt import attempt
+from adaline.systems.class_weights import class_weights
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
 from adaline.systems.online import OnlineSystem
@@ -163,24 +162,7 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
 
     def _class_weights(self, source: Source | None) -> Array:
         """Return the weight of each class, (C,)."""
-        given = self.class_weight
-        if isinstance(given, str) and given == "balanced":
-            if source is None:
-                raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
-            counts = np.zeros(len(self.classes_))
-            for block in source.blocks():
-                codes = np.asarray(block.t)[:, 0].astype(np.intp)
-                counts += np.bincount(codes, block.weight, len(counts))
-            return np.asarray(counts.sum() / (len(counts) * np.maximum(counts, np.finfo(float).tiny)))
-        if not isinstance(given, Mapping):
-            raise InvalidParameter(f"class_weight must be None, 'balanced', or a dict by labels, got {given!r}")
-        strange = [label for label in given if label not in self._codes]
-        if strange:
-            raise InvalidParameter(f"class_weight names {strange[0]!r}, which is no class: {self.classes_.tolist()}")
-        weights = [given.get(label, 1.0) for label in self._codes]
-        if not all(isinstance(w, Real) and 0 <= float(w) < np.inf for w in weights):
-            raise InvalidParameter(f"class_weight must be numbers of zero or more, got {given!r}")
-        return np.array(weights, dtype=np.float64)
+        return class_weights(self.class_weight, self.classes_, source)
 
     def _one(self, x: Any) -> Array:
         """Return the outputs of one row, (K,)."""

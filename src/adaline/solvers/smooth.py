@@ -1,0 +1,153 @@
+"""Which solver a smooth objective gets, by the number of coefficients M and of rows N; and what it can prove.
+
+- Small (N M^2 multiply-adds take no time that matters): damped Newton on all rows.
+- Many rows: Newton on a sample first. From there L-BFGS on all rows in the metric of the sample's second derivatives, a
+  handful of passes, each leaving about a tenth of the error; then the matrix of all rows once, for the proof, the
+  standard errors, and one last Newton step.
+- Too many coefficients for their matrix: L-BFGS in the metric of each machine's own matrix, from a sample, where D^2
+  can be paid for; wide data in that of the diagonal.
+
+`tol` bounds gap / (objective of the best constant), whatever the solver.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.solvers.curvature import Curvature, factor, gap
+from adaline.solvers.newton import Descended, newton, reach
+from adaline.solvers.problem import At, Problem
+from adaline.solvers.quasi import Blocks, Diagonal, Metric, Scaled, quasi_newton
+from adaline.solvers.truncated import truncated_newton
+from adaline.sources.drawing import drawn
+
+Array = NDArray[np.float64]
+GiveUp = Callable[[Descended], bool]
+
+SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
+MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
+SIDE = 3000  # columns for which each machine's own matrix is formed
+SMALL = 2e8  # multiply-adds of a matrix of second derivatives that take no time that matters
+SAMPLE = 24  # rows of a sample for each coefficient
+LEAST_SAMPLE = 4096
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Where it ended, and by which solver."""
+
+    found: Descended
+    solver: str
+
+
+def solve(
+    problem: Problem, theta: Array, wanted: float, solver: str = "auto", give_up: GiveUp = lambda _: False
+) -> Solved:
+    """Return the minimum, with a gap of at most `wanted` proven where that can be done."""
+    if solver == "newton" or (solver == "auto" and _is_small(problem)):
+        return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
+    if solver == "auto" and problem.size <= MATRIX:
+        return _staged(problem, theta, wanted, give_up)
+    metric, name = _metric(problem, theta)
+
+    def done(at: At, estimate: float) -> bool:
+        return _proven(problem, at, estimate) <= wanted
+
+    method = truncated_newton if solver == "newton-cg" else quasi_newton
+    found = method(problem, theta, metric, done)
+    found.gap = _proven(problem, found.at, math.inf)
+    return Solved(found, f"{'truncated Newton' if solver == 'newton-cg' else 'L-BFGS'} in the metric of {name}")
+
+
+def _is_small(problem: Problem) -> bool:
+    return problem.size <= MATRIX and _matrix_work(problem) <= SMALL
+
+
+def _matrix_work(problem: Problem) -> float:
+    """Return the multiply-adds of one matrix of second derivatives."""
+    source = problem.source
+    if source.sparse:
+        per_row = float(source.x.nnz) / max(source.n_rows, 1) if hasattr(source, "x") else problem.features
+        return source.n_rows * (problem.outputs * per_row) ** 2 / 2
+    return source.n_rows * float(problem.size) ** 2 / 2
+
+
+def _staged(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> Solved:
+    rows = max(SAMPLE * problem.size, LEAST_SAMPLE)
+    if 4 * rows > problem.source.n_rows:
+        return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
+    sample = problem.on(drawn(problem.source, rows))
+    share = sample.source.total_weight() / problem.spread.weight
+    start = newton(replace(sample, ridge=sample.ridge + 1.0), theta, wanted * share, most=20)
+    assert start.curvature is not None
+    metric: Metric = Scaled(start.curvature, share)
+    here = Descended(start.theta, problem.at(start.theta), None)
+    for _ in range(20):
+        here = _closer(problem, here, metric, wanted)
+        if here.converged or give_up(here):
+            break
+        assert here.curvature is not None
+        metric = here.curvature
+    return Solved(here, "L-BFGS in the metric of a sample, then Newton")
+
+
+def _closer(problem: Problem, here: Descended, metric: Metric, wanted: float) -> Descended:
+    """Go on in a metric until the estimate of the gap is met, then prove it and take the last step."""
+    near = quasi_newton(problem, here.theta, metric, lambda _, estimate: estimate <= wanted, most=12, at=here.at)
+    at = problem.at(near.theta, second=True)
+    assert at.hessian is not None
+    curvature = factor(at.hessian)
+    decrement = curvature.length(at.gradient)
+    bound = _by_curvature(problem, curvature, decrement)
+    step = -curvature.solve(at.gradient)
+    new = problem.at(near.theta + step)
+    history = here.history + near.history
+    if new.value > at.value * (1 + 1e-13):
+        return Descended(near.theta, at, curvature, history, bound, bound <= wanted)
+    left = curvature.length(new.gradient)
+    bound = min(bound, _by_curvature(problem, curvature, left))
+    return Descended(near.theta + step, new, curvature, [*history, new.value], bound, bound <= wanted)
+
+
+def _by_curvature(problem: Problem, curvature: Curvature, decrement: float) -> float:
+    return gap(decrement, reach(problem, curvature), problem.loss.concordance)
+
+
+def _metric(problem: Problem, theta: Array) -> tuple[Metric, str]:
+    """Return a metric for more coefficients than their matrix can be formed for, and its name."""
+    rows = max(8 * (1 + problem.features), LEAST_SAMPLE)
+    if problem.features < SIDE and not problem.source.sparse and rows < problem.source.n_rows:
+        sample = problem.on(drawn(problem.source, rows))
+        share = sample.source.total_weight() / problem.spread.weight
+        near = _roughly(sample, theta)
+        blocks = sample.blocks(near)
+        if blocks is not None:
+            return Blocks(blocks, share), "each machine's own matrix on a sample"
+    steepest = problem.loss.steepest if math.isfinite(problem.loss.steepest) else 1.0
+    second = (problem.spread.second + problem.spread.weight * problem.spread.mean**2) * problem.view.scale**2
+    diagonal = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
+    return Diagonal(np.tile(diagonal + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1))), "a diagonal"
+
+
+def _roughly(sample: Problem, theta: Array) -> Array:
+    """Return weights near the minimum on a sample."""
+    blocks = sample.blocks(theta)
+    if blocks is None:
+        return theta
+    target = 1e-3 * abs(sample.at(theta).value)
+    return quasi_newton(sample, theta, Blocks(blocks, 1.0), lambda _, estimate: estimate <= target, most=30).theta
+
+
+def _proven(problem: Problem, at: At, estimate: float) -> float:
+    """Return the gap that strong convexity proves, the intercepts taken as met; the estimate where nothing is held."""
+    if not problem.penalised:
+        return estimate
+    g = at.gradient
+    held = float((g[:, 1:] ** 2 / problem.ridge).sum()) / 2
+    free = float((g[:, 0] ** 2).sum()) / max(problem.spread.weight * 1e-2, 1e-300)
+    return held + free

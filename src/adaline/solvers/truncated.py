@@ -1,0 +1,70 @@
+"""Truncated Newton: the Newton system solved roughly by conjugate gradients on products, so that no matrix is formed.
+
+Each product with the second derivatives is one pass over the rows; the system is solved to a share of the gradient that
+falls as the gradient does (Dembo, Eisenstat and Steihaug 1982).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.solvers.newton import FLAT, Descended
+from adaline.solvers.problem import At, Problem
+from adaline.solvers.quasi import Metric, search
+
+Array = NDArray[np.float64]
+
+MOST_PRODUCTS = 200
+
+
+def truncated_newton(
+    problem: Problem, theta: Array, metric: Metric, done: Callable[[At, float], bool], most: int = 200
+) -> Descended:
+    """Step down until `done`, which sees F and the estimate of twice the gap."""
+    here = Descended(theta, problem.at(theta), None)
+    first = math.sqrt(_inner(here.at.gradient, metric.solve(here.at.gradient)))
+    for _ in range(most):
+        step = _solve(problem, here, metric, first)
+        slope = _inner(here.at.gradient, step)
+        if done(here.at, -slope):
+            here.converged = True
+            return here
+        new, share = search(problem, here.theta, here.at, step, slope)
+        if new is None:
+            here.converged = -slope <= FLAT * abs(here.at.value)
+            return here
+        here.theta, here.at = here.theta + share * step, new
+        here.history.append(new.value)
+    return here
+
+
+def _solve(problem: Problem, here: Descended, metric: Metric, first: float) -> Array:
+    """Return a step that solves H step = -gradient up to a share of it."""
+    g = here.at.gradient
+    step, left = np.zeros_like(g), g.copy()
+    moved = metric.solve(left)
+    square = start = _inner(left, moved)
+    share = min(0.1, math.sqrt(math.sqrt(start) / first)) if first > 0 else 0.1
+    direction = -moved
+    for _ in range(MOST_PRODUCTS):
+        if square <= share**2 * start:
+            break
+        bent = problem.times(here.theta, direction)
+        bend = _inner(direction, bent)
+        if bend <= 0:
+            return step if step.any() else direction
+        length = square / bend
+        step = step + length * direction
+        left = left + length * bent
+        moved = metric.solve(left)
+        square, before = _inner(left, moved), square
+        direction = -moved + direction * (square / before)
+    return step
+
+
+def _inner(a: Array, b: Array) -> float:
+    return float((a * b).sum())

@@ -1,0 +1,45 @@
+"""Some rows of a source, drawn at random and held in memory: to start from, and to learn a metric on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline.block import Block
+from adaline.namespaces import host, is_sparse
+from adaline.sources.array import ArraySource, SparseSource
+from adaline.sources.base import Source
+
+Array = NDArray[np.float64]
+
+
+def drawn(source: Source, rows: int, seed: int = 0) -> ArraySource | SparseSource:
+    """Return so many rows of a source without replacement, in their order; in one pass, and where rows lie in memory
+    without one.
+    """
+    some = np.sort(np.random.default_rng(seed).choice(source.n_rows, min(rows, source.n_rows), replace=False))
+    if type(source) is ArraySource or isinstance(source, SparseSource):
+        weight = None if source.weight is None else source.weight[some]
+        return type(source)(source.x[some], source.t[some], weight, source.names)
+    parts = [part for block in source.blocks() if (part := _cut(block, some)).rows]
+    t = np.concatenate([host(part.t) for part in parts])
+    weight = None if parts[0].weight is None else np.concatenate([host(part.weight) for part in parts])
+    if is_sparse(parts[0].x):
+        return SparseSource(sparse.vstack([part.x for part in parts]).tocsr(), t, weight, source.names)
+    return ArraySource(np.concatenate([_numpy(part.x) for part in parts]), t, weight, source.names)
+
+
+def _cut(block: Block, some: NDArray[np.int64]) -> Block:
+    """Return the rows of a block that are among those drawn."""
+    first, last = np.searchsorted(some, [block.first_row, block.first_row + block.rows])
+    chosen = some[first:last] - block.first_row
+    t = host(block.t)[chosen]
+    weight = None if block.weight is None else host(block.weight)[chosen]
+    return Block(Block(block.x, block.t, chosen=chosen).gathered().x, t, weight)
+
+
+def _numpy(x: Any) -> Any:
+    return x if isinstance(x, np.ndarray) else host(x)

@@ -1,0 +1,44 @@
+"""`class_weight`: weights of the classes, by name or balanced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidParameter
+from adaline.sources import Source
+from adaline.systems.labels import Labels
+
+Array = NDArray[np.float64]
+
+
+def class_weights(given: Any, classes: Labels, source: Source | None) -> Array:
+    """Return the weight of each class, (C,); "balanced" counts the rows of an encoded source."""
+    if isinstance(given, str) and given == "balanced":
+        if source is None:
+            raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
+        counts = class_counts(source, len(classes))
+        return np.asarray(counts.sum() / (len(counts) * np.maximum(counts, np.finfo(float).tiny)))
+    if not isinstance(given, Mapping):
+        raise InvalidParameter(f"class_weight must be None, 'balanced', or a dict by labels, got {given!r}")
+    labels = classes.tolist()
+    strange = [label for label in given if label not in labels]
+    if strange:
+        raise InvalidParameter(f"class_weight names {strange[0]!r}, which is no class: {labels}")
+    weights = [given.get(label, 1.0) for label in labels]
+    if not all(isinstance(w, Real) and 0 <= float(w) < np.inf for w in weights):
+        raise InvalidParameter(f"class_weight must be numbers of zero or more, got {given!r}")
+    return np.array(weights, dtype=np.float64)
+
+
+def class_counts(source: Source, classes: int) -> Array:
+    """Return the weight of the rows of each class of an encoded source."""
+    counts = np.zeros(classes)
+    for block in source.blocks():
+        codes = np.asarray(block.t)[:, 0].astype(np.intp)
+        counts += np.bincount(codes, block.weight, classes)
+    return counts

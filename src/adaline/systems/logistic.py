@@ -1,0 +1,294 @@
+"""Logistic and softmax regression (rows A11 and A12)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from itertools import combinations
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnknownLabel
+from adaline.losses import Logistic, Softmax
+from adaline.namespaces import beside
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Status
+from adaline.solvers.likelihood import LikelihoodFit
+from adaline.solvers.problem import look
+from adaline.solvers.smooth import SMOOTH_SOLVERS
+from adaline.sources import Source
+from adaline.sources.recoded import recoded
+from adaline.sums import Spread
+from adaline.systems.attempt import attempt
+from adaline.systems.class_weights import class_counts, class_weights
+from adaline.systems.decisions import Decides
+from adaline.systems.labelled import Labelled, open_labelled
+from adaline.systems.labels import Labels
+from adaline.systems.machines import Fitting, Machine, Separation, Wish
+from adaline.systems.streaming import ScoredOnSources, by_blocks
+
+Array = NDArray[np.float64]
+
+SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+
+
+class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
+    """Logistic regression: minimises minus the log-likelihood of the labels, plus penalty/2 ||w||^2, w0 free.
+
+    Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
+    weights add up to zero over the classes. Exact maximum likelihood in any units, by Newton steps (IRLS) or, for many
+    rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless asked for. Where a plane
+    separates the classes there is no maximum: `separation_` says so, and the weights under a tiny penalty are returned.
+
+    Parameters
+    ----------
+    penalty : number or "auto"
+        1/C of scikit-learn; a number acts in the columns' own units, "auto" is found by cross-validation on
+        standardised columns, along a path of warm starts.
+    scheme : "softmax", "one-vs-rest" or "one-vs-one"
+        What is done with K > 2 classes: one likelihood, K machines, or one for each pair, which vote.
+    solver : "auto", "newton", "lbfgs" or "newton-cg"
+        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`.
+    tol : float
+        Bounds the distance to the optimum, as a share of the objective of the best constants.
+    standardize : bool or None
+        Whether the penalty acts on columns of unit standard deviation. None: for "auto" yes, for a number no.
+    fit_intercept : bool
+        Whether the machines have a constant w0; it is never penalised.
+    class_weight : None, "balanced" or dict by labels
+        Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    init : array (1, 1 + D) or (K, 1 + D), or None
+        First weights, intercept first; None starts from the best constants.
+    warm_start : bool
+        Whether fit starts from the weights there are.
+    folds : int
+        Parts of the cross-validation for penalty="auto".
+
+    Attributes
+    ----------
+    classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
+    coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
+    certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    separation_ : None, or `kind` ("complete" or "quasi") and `direction` of a plane that separates the classes.
+    penalty_ : penalty used. path_ : for "auto", `penalties`, and `values` of the cross-validated loss a row.
+
+    Examples
+    --------
+    >>> from adaline import LogisticRegression, datasets
+    >>> data = datasets.load("iris")
+    >>> model = LogisticRegression(penalty=1.0).fit(data.X, data.y)
+    >>> print(model.score(data.X, data.y) > 0.95, model.certificate_.status)
+    True solved
+
+    References
+    ----------
+    Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
+    classes_: Labels
+    coef_: Array
+    intercept_: Array
+    n_features_in_: int
+    certificate_: Certificate
+    separation_: Separation | None
+    history_: list[float]
+    n_iter_: int
+    _fits: list[LikelihoodFit]
+
+    def __init__(
+        self,
+        *,
+        penalty: float | str = 0.0,
+        scheme: str = "softmax",
+        solver: str = "auto",
+        tol: float = 1e-10,
+        standardize: bool | None = None,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        init: Any = None,
+        warm_start: bool = False,
+        folds: int = 5,
+    ) -> None:
+        self.penalty = penalty
+        self.scheme = scheme
+        self.solver = solver
+        self.tol = tol
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.init = init
+        self.warm_start = warm_start
+        self.folds = folds
+
+    @attempt
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
+        start = perf_counter()
+        self._check_parameters()
+        before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
+        given = open_labelled(self, X, y, sample_weight, reset=True)
+        source, counts = self._opened(given)
+        machines = self._machines(source, counts, before)
+        self._take(machines, source, perf_counter() - start)
+        return self
+
+    @by_blocks
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (n, K); of several machines made to add up."""
+        z = self.decision_function(X)
+        if z.ndim == 1:
+            one = Logistic().mean(z)
+            return np.column_stack([Logistic().mean(-z), one])
+        if self.scheme == "softmax":
+            return np.asarray(Softmax().mean(z))
+        each = Logistic().mean(z) if self.scheme == "one-vs-rest" else z
+        return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+    @by_blocks
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities, (n, K)."""
+        z = self.decision_function(X)
+        if z.ndim == 1:
+            return -np.column_stack([np.logaddexp(0.0, z), np.logaddexp(0.0, -z)])
+        if self.scheme == "softmax":
+            top = z - z.max(axis=1, keepdims=True)
+            return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        for name, known in (("scheme", SCHEMES), ("solver", SMOOTH_SOLVERS)):
+            if getattr(self, name) not in known:
+                raise InvalidParameter(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+        penalty: Any = self.penalty
+        if not (penalty == "auto" or (isinstance(penalty, Real) and 0 <= float(penalty) < np.inf)):
+            raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {penalty!r}")
+        tol: Any = self.tol
+        if not (isinstance(tol, Real) and float(tol) >= 0):
+            raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
+        folds: Any = self.folds
+        if not (isinstance(folds, Integral) and int(folds) >= 2):
+            raise InvalidParameter(f"folds must be at least 2, got {self.folds!r}")
+
+    def _opened(self, given: Labelled) -> tuple[Source, Array]:
+        """Return rows with the places of their classes as targets, weighed by class, and the weight of each class."""
+        try:
+            classes, source = given.classes, given.encoded(given.classes)
+            counts = class_counts(source, len(classes))
+        except UnknownLabel:  # the rows looked at did not show all labels
+            classes = given.all_classes()
+            source = given.encoded(classes)
+            counts = class_counts(source, len(classes))
+        if len(classes) < 2 or (counts > 0).sum() < 2:
+            shown = f"one class, '{classes[int(counts.argmax())]}'" if len(classes) else "none"
+            raise InvalidData(f"LogisticRegression needs rows of at least 2 classes; there is {shown}")
+        self.classes_ = classes
+        if self.class_weight is not None:
+            weights = class_weights(self.class_weight, classes, source)
+            source = recoded(source, np.arange(len(classes), dtype=float)[:, None], weights)
+            counts = counts * weights
+        return source, counts
+
+    def _machines(self, source: Source, counts: Array, before: Array | None) -> list[Machine]:
+        """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
+        spread = look(source)
+        k = len(counts)
+        if k == 2 or self.scheme == "softmax":
+            return [self._one(source, counts, spread, self._first(before, 1 if k == 2 else k))]
+        out = []
+        for values, weights in self._sides(k):
+            rows = recoded(source, values, weights)
+            own = np.array([(counts * weights)[values[:, 0] == side].sum() for side in (0.0, 1.0)])
+            out.append(self._one(rows, own, look(rows) if (weights == 0).any() else spread, None))
+        return out
+
+    def _one(self, source: Source, counts: Array, spread: Spread, init: Array | None) -> Machine:
+        wish = Wish(self._penalty(spread), bool(self.fit_intercept), float(self.tol), self.solver, init)
+        return Fitting(source, len(counts), counts, wish, spread).run()
+
+    def _penalty(self, spread: Spread) -> RidgePenalty:
+        standard = self.penalty == "auto" if self.standardize is None else self.standardize
+        unit = np.ones(len(spread.mean))
+        if standard:
+            unit = spread.deviation if self.fit_intercept else spread.root
+        return RidgePenalty(float(self.penalty), unit)
+
+    def _sides(self, k: int) -> list[tuple[Array, Array]]:
+        """Return target (K, 1) and weight (K,) of each class for each machine."""
+        every = np.arange(k)
+        if self.scheme == "one-vs-rest":
+            return [((every == i).astype(float)[:, None], np.ones(k)) for i in range(k)]
+        pairs = combinations(range(k), 2)
+        return [((every == j).astype(float)[:, None], np.isin(every, (i, j)).astype(float)) for i, j in pairs]
+
+    def _first(self, before: Array | None, machines: int) -> Array | None:
+        given = before if before is not None else self.init
+        if given is None:
+            return None
+        theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
+        if theta.shape != (machines, 1 + self.n_features_in_):
+            raise InvalidParameter(
+                f"init must be ({machines}, {1 + self.n_features_in_}), intercept first, got {theta.shape}"
+            )
+        return theta
+
+    def _theta(self) -> Array:
+        return np.column_stack([self.intercept_, self.coef_])
+
+    def _take(self, machines: list[Machine], source: Source, seconds: float) -> None:
+        """Set the solution."""
+        theta = np.concatenate([machine.fit.solution.theta for machine in machines])
+        proofs = [machine.fit.solution.certificate for machine in machines]
+        worst = min(proofs, key=lambda one: (one.status is Status.SOLVED, np.nan_to_num(one.digits, nan=-1.0)))
+        self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
+        like = source.like()
+        if like is not None:
+            self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)
+        self.certificate_ = replace(worst, seconds=seconds, passes=sum(proof.passes for proof in proofs))
+        self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
+        self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
+        self.n_iter_ = max(len(machine.history) for machine in machines)
+        self.penalty_ = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
+        self._fits = [machine.fit for machine in machines]
+        if self.separation_ is not None:
+            warnings.warn(self._separation_message(), AdalineWarning, stacklevel=4)
+        elif worst.status is Status.NOT_CONVERGED:
+            warnings.warn(f"not converged: {worst.advice}", ConvergenceWarning, stacklevel=4)
+
+    def _separation_message(self) -> str:
+        found = self.separation_
+        assert found is not None
+        size = np.abs(found.direction[:, 1:]).max(axis=0)
+        order = np.argsort(-size, kind="stable")[:3]
+        names = getattr(self, "feature_names_in_", None)
+        shown = ", ".join(f"x{j}" if names is None else str(names[j]) for j in order if size[j] > 0)
+        return (
+            f"the classes are {'completely' if found.kind == 'complete' else 'quasi-completely'} separated by a plane, "
+            f"mostly along {shown} (see separation_.direction): the likelihood has no maximum. {found.status.advice}"
+        )
+
+    def _scores(self, x: Any) -> Array:
+        found = super()._scores(x)
+        k = len(self.classes_)
+        if self.scheme != "one-vs-one" or k == 2:
+            return found
+        votes = np.zeros((len(found), k))
+        for column, (i, j) in enumerate(combinations(range(k), 2)):
+            share = Logistic().mean(found[:, column])
+            votes[:, j] += (found[:, column] > 0) + 1e-6 * share
+            votes[:, i] += (found[:, column] <= 0) + 1e-6 * (1 - share)
+        return votes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,237 @@
+"""Fitting the machines of a logistic or softmax regression: start, solver, separation, certificate.
+
+Where a plane separates the classes the likelihood has no maximum. It shows in two ways: the objective falls below the
+ln 2 that the lightest row costs on the plane (then every row is on its side), or whole Newton steps keep gaining at the
+pace 1/e. Then `separability` decides, and the weights are those under a tiny penalty on standardised columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import AdalineError
+from adaline.losses import Logistic, Loss, Softmax
+from adaline.penalties import RidgePenalty
+from adaline.proof.separability import settle
+from adaline.proof.verdict import ManyClasses, Separability
+from adaline.results import Certificate, Solution, Status
+from adaline.solvers.curvature import Curvature
+from adaline.solvers.fit import certificate, digits
+from adaline.solvers.likelihood import LikelihoodFit
+from adaline.solvers.newton import Descended
+from adaline.solvers.problem import Problem, pose
+from adaline.solvers.smooth import solve
+from adaline.sources import Source
+from adaline.sums import Spread
+
+Array = NDArray[np.float64]
+
+TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
+PATIENCE = 8  # slow whole steps before separation is asked about
+ROUNDING = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Separation:
+    """That a plane separates the classes: "complete" or "quasi", and its direction (K, 1 + D) in raw units."""
+
+    kind: str
+    direction: Array
+
+    @property
+    def status(self) -> Status:
+        """As a certificate says it."""
+        return Status.SEPARATED if self.kind == "complete" else Status.QUASI_SEPARATED
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A fitted machine, or K coupled ones."""
+
+    fit: LikelihoodFit
+    history: list[float]
+    separation: Separation | None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a machine is to be fitted."""
+
+    penalty: RidgePenalty
+    intercept: bool
+    tol: float
+    solver: str
+    init: Array | None = None
+    firth: bool = False
+
+
+class Fitting:
+    """One machine on rows whose targets are 0 and 1, or K coupled ones on rows whose targets are places of classes."""
+
+    def __init__(self, source: Source, classes: int, counts: Array, wish: Wish, spread: Spread | None = None) -> None:
+        self.source, self.wish, self.counts = source, wish, counts
+        self.loss: Loss = Logistic() if classes == 2 else Softmax()
+        outputs = 1 if classes == 2 else classes
+        self.problem = pose(source, self.loss, outputs, wish.intercept, wish.penalty, spread)
+        self.free = not wish.penalty.any()
+        self.asked: Separation | None = None
+        self.settled = False
+        self.iterations = 0
+
+    def run(self) -> Machine:
+        """Return the fitted machine."""
+        start, before = self.problem.source.total_reads(), self._start()
+        null = self._null()
+        wanted = self.wish.tol * max(null, np.finfo(float).tiny)
+        problem = self.problem
+        solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
+        history = solved.found.history
+        if self.asked is not None:
+            problem = pose(
+                self.source,
+                self.loss,
+                problem.outputs,
+                problem.intercept,
+                RidgePenalty(TINY, problem.spread.deviation if problem.intercept else problem.spread.root),
+                problem.spread,
+            )
+            solved = solve(problem, solved.found.theta * 0.5, wanted, self.wish.solver)
+            history = history + solved.found.history
+        found = solved.found
+        theta, rank = _shortest(problem, found)
+        raw = problem.outside(theta)
+        penalty = 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
+        proof = self._certificate(problem, found, raw, rank, solved.solver, problem.source.total_reads() - start)
+        covariance = None if found.curvature is None else _raw_covariance(problem, found.curvature)
+        fit = LikelihoodFit(
+            Solution(raw, proof),
+            covariance,
+            penalty - found.at.value,
+            -null,
+            self.source.n_rows,
+            problem.spread.weight,
+            (problem.outputs if problem.outputs == 1 else problem.outputs - 1) * (rank + problem.intercept),
+            self.wish.penalty.any() or self.asked is not None,
+            self.loss.coupled,
+        )
+        return Machine(fit, history, self.asked)
+
+    def _start(self) -> Array:
+        """Return the weights to start from, in the view."""
+        problem = self.problem
+        if self.wish.init is not None:
+            return problem.inside(self.wish.init)
+        theta = np.zeros((problem.outputs, 1 + problem.features))
+        if problem.intercept:
+            shares = self.counts / self.counts.sum()
+            theta[:, 0] = self.loss.constant(shares if problem.outputs > 1 else shares[1:])
+        return theta
+
+    def _null(self) -> float:
+        """Return minus the log-likelihood of the best constants, or of none without an intercept."""
+        total = float(self.counts.sum())
+        if not self.problem.intercept:
+            return total * math.log(len(self.counts))
+        shares = self.counts[self.counts > 0] / total
+        return -total * float((shares * np.log(shares)).sum())
+
+    def _give_up(self, here: Descended) -> bool:
+        """Whether there is nothing to converge to: asked of every iterate of a fit without a penalty."""
+        self.iterations += 1
+        if not self.free or self.settled:
+            return False
+        if here.at.value < 0.5 * math.log(2) * self._lightest():
+            self.settled = True
+            self.asked = Separation("complete", _unit(self.problem.outside(here.theta)))
+        elif here.slow >= PATIENCE:
+            self.settled = True
+            self.asked = self._settle()
+        return self.asked is not None
+
+    def _lightest(self) -> float:
+        weight = self.source.weight
+        return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
+
+    def _settle(self) -> Separation | None:
+        """Return what separability says, where it can."""
+        labels = np.arange(len(self.counts))
+        try:
+            verdict: Separability | ManyClasses | None = settle(self.source, labels)
+        except AdalineError:
+            return None
+        if isinstance(verdict, ManyClasses):
+            verdict = verdict.joint
+        if verdict is None or verdict.kind == "none":
+            return None
+        assert verdict.coef is not None
+        assert verdict.intercept is not None
+        coef, constant = np.atleast_2d(verdict.coef), np.atleast_1d(verdict.intercept)
+        return Separation(verdict.kind, _unit(np.column_stack([constant, coef])))
+
+    def _certificate(
+        self, problem: Problem, found: Descended, raw: Array, rank: int, solver: str, passes: int
+    ) -> Certificate:
+        status = Status.SOLVED
+        condition, known = math.nan, math.nan
+        if found.curvature is not None:
+            condition = found.curvature.condition
+            error = np.abs(found.curvature.solve(found.at.gradient))
+            spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
+            error += ROUNDING * math.sqrt(problem.spread.weight) * spread
+            outside = error * np.concatenate([[1.0], problem.view.scale])
+            outside[:, 0] += np.abs(error[:, 1:]) @ np.abs(problem.view.offset)
+            length = np.concatenate([[1.0], np.maximum(problem.spread.root, np.finfo(float).tiny)])
+            known = digits(outside, raw, length)
+        if not found.converged:
+            status = Status.NOT_CONVERGED
+        elif self.asked is not None:
+            status = self.asked.status
+        elif rank < problem.features and not self.wish.penalty.any():
+            status = Status.RANK_DEFICIENT
+        elif condition > 1e8:
+            status = Status.ILL_CONDITIONED
+        return certificate(
+            status=status,
+            objective=found.at.value,
+            gradient=problem.steepness(found.at.gradient),
+            gap=found.gap,
+            digits=known,
+            condition=condition,
+            rank=rank,
+            passes=passes,
+            solver=solver,
+        )
+
+
+def _unit(theta: Array) -> Array:
+    return np.asarray(theta / np.linalg.norm(theta))
+
+
+def _shortest(problem: Problem, found: Descended) -> tuple[Array, int]:
+    """Return the weights of least norm in raw units among those that predict the same, and the rank of the design."""
+    curvature: Curvature | None = found.curvature
+    if curvature is None or problem.penalised or not curvature.null.shape[1]:
+        return found.theta, problem.features
+    k, side = problem.outputs, 1 + problem.features
+    null = curvature.null
+    raw = np.stack([problem.outside(column.reshape(k, side))[:, 1:].ravel() for column in null.T], axis=1)
+    share = np.linalg.lstsq(raw, problem.outside(found.theta)[:, 1:].ravel(), rcond=None)[0]
+    theta = found.theta - (null @ share).reshape(k, side)
+    return theta, problem.features - round(null.shape[1] / k)
+
+
+def _raw_covariance(problem: Problem, curvature: Curvature) -> Array:
+    """Return the inverse information in raw units, machine after machine."""
+    k, side = problem.outputs, 1 + problem.features
+    root = curvature.root.reshape(k, side, -1)
+    if problem.loss.coupled:
+        root = root - root.mean(axis=0)
+    out = np.empty_like(root)
+    out[:, 1:] = root[:, 1:] * problem.view.scale[:, None]
+    out[:, 0] = (root[:, 0] + np.einsum("j,kjm->km", problem.view.offset, root[:, 1:])) * problem.intercept
+    flat = out.reshape(k * side, -1)
+    return np.asarray(flat @ flat.T)
