@@ -41,9 +41,12 @@ def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, da
     for name, rows in (("one", data), ("other", more), ("all", both)):
         shell.good("fit", rows, "-t", target, "-s", system.lower(), *COLUMNS, "-o", f"{name}.adaline")
     assert read_header("one.adaline")["system"] == system
-    told = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
-    assert (told["rows_before"], told["rows_after"]) == (90, 150)
-    merges = hasattr(SYSTEMS[system], "merge")
+    goes_on, merges = (hasattr(SYSTEMS[system], name) for name in ("partial_fit", "merge"))
+    if goes_on:
+        told = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
+        assert (told["rows_before"], told["rows_after"]) == (90, 150)
+    else:
+        assert "cannot go on" in shell.bad("update", "one.adaline", more, "-o", "updated.adaline")
     if merges:
         told = shell.good("merge", "one.adaline", "other.adaline", "-o", "merged.adaline", "--json").json
         assert told["rows"] == 150
@@ -54,7 +57,7 @@ def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, da
     assert expected[-1]["id"] == "59"
     if issubclass(SYSTEMS[system], OnlineSystem):
         return  # going on is not a fit of all rows
-    for name in ("updated", "merged") if merges else ("updated",):
+    for name in ("updated",) * goes_on + ("merged",) * merges:
         found = shell.good("predict", f"{name}.adaline", both, "--keep", "none").rows
         for one, other in zip(found, expected, strict=True):
             if system in CLASSIFIERS:

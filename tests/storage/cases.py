@@ -45,6 +45,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"rule": "lms", "rate": 1e-4, "leak": 0.1},
         {"rule": "sign", "rate": 1e-3},
     ],
+    "LogisticRegression": [
+        {"penalty": 1.0},
+        {"penalty": "auto", "folds": 3},
+        {"penalty": 0.1, "scheme": "one-vs-rest"},
+        {"penalty": 0.1, "scheme": "one-vs-one"},
+        {"penalty": 2.0, "solver": "lbfgs", "class_weight": "balanced"},
+    ],
     "LMS": [{"rate": 1e-4, "epochs": 3, "fit_intercept": False}, {"rate": 1e-3, "schedule": "1/t", "shuffle": True}],
     "Adaline": [{"mode": "batch", "epochs": 50}, {"rate": 1e-3, "schedule": "power", "epochs": 3}],
     "Perceptron": [{"epochs": 5}, {"rule": "batch", "epochs": 5}, {"init": "random", "epochs": 5}],
@@ -143,6 +150,8 @@ def _classifiers(make: Callable[[], Any]) -> Iterator[tuple[str, Callable[[], Ca
     yield "frame", lambda: _fitted(make, pd.DataFrame(X, columns=["a", "b", "c", "d"]), third, w)
     yield "dependent", lambda: _fitted(make, np.column_stack([X, X[:, 0] - X[:, 1]]), third, w)
     yield "categories", lambda: _fitted(make, _categories(X), third, w)
+    if not hasattr(make(), "partial_fit"):
+        return
     for classes in ([0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4]):
         for seen in (1, 2, 3):
             if seen <= len(classes):

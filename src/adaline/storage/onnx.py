@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,13 @@ from adaline.namespaces import host
 from adaline.storage.container import replacing
 from adaline.storage.model_file import check_storable
 from adaline.sums import ClassMoments, Moments
-from adaline.systems import AdaptiveFilter, GaussianClassifier, SigmoidPerceptron, WienerFilter
+from adaline.systems import (
+    AdaptiveFilter,
+    GaussianClassifier,
+    LogisticRegression,
+    SigmoidPerceptron,
+    WienerFilter,
+)
 from adaline.systems.signals import SignalSystem
 
 Array = NDArray[np.float64]
@@ -234,6 +241,10 @@ def _classifier(graph: _Graph, model: Any) -> int:
             score, columns = graph.op("MatMul", joint, graph.real([[-1.0], [1.0]])), 1
     else:
         raise _no_form(model)
+    probability = None
+    if isinstance(model, LogisticRegression):
+        score, probability = _logistic(graph, model, score)
+        columns = 1 if columns == 1 else len(model.classes_)
     if columns == 1:
         positive = graph.op("Greater", graph.flat(score), graph.real(0.0))
         best = graph.op("Cast", positive, to=int(graph.onnx.TensorProto.INT64))
@@ -243,8 +254,11 @@ def _classifier(graph: _Graph, model: Any) -> int:
     label = graph.op("Gather", graph.put(labels), best, axis=0)
     graph.output("label", label, None, labels.dtype)
     graph.output("score", graph.flat(score) if columns == 1 else score, None if columns == 1 else columns)
-    if isinstance(model, SigmoidPerceptron):
-        graph.output("probability", _sigmoid(graph, model, score, columns), len(model.classes_))
+    if probability is not None:
+        graph.output("probability", probability, len(model.classes_))
+    elif isinstance(model, SigmoidPerceptron):
+        two = graph.op("Mul", score, graph.real(2.0 if model.activation == "tanh" else 1.0))
+        graph.output("probability", _sigmoid(graph, two, columns), len(model.classes_))
     elif isinstance(model, GaussianClassifier):
         if joint is None and columns == 1 and len(model.classes_) == 2:
             graph.output("probability", _two(graph, score), 2)
@@ -264,12 +278,40 @@ def _two(graph: _Graph, score: str) -> str:
     return graph.op("Concat", graph.op("Sigmoid", graph.op("Neg", score)), graph.op("Sigmoid", score), axis=1)
 
 
-def _sigmoid(graph: _Graph, model: SigmoidPerceptron, score: str, columns: int) -> str:
-    """Return phi as probabilities: (1 + tanh z)/2 is the logistic function of 2 z; K are divided by their sum."""
-    z = graph.op("Mul", score, graph.real(2.0 if model.activation == "tanh" else 1.0))
-    if columns == 1:
-        return _two(graph, z)
-    one = graph.op("Sigmoid", z)
+def _sigmoid(graph: _Graph, z: str, columns: int) -> str:
+    """Return the logistic function as probabilities; K are divided by their sum."""
+    return _two(graph, z) if columns == 1 else _shares(graph, graph.op("Sigmoid", z))
+
+
+def _logistic(graph: _Graph, model: LogisticRegression, score: str) -> tuple[str, str]:
+    """Return scores and probabilities of the classes; pairs of classes vote, and their probabilities break ties."""
+    k = len(model.classes_)
+    if k == 2:
+        return score, _two(graph, score)
+    if model.scheme != "one-vs-one":
+        softmax = model.scheme == "softmax"
+        return score, graph.op("Softmax", score, axis=1) if softmax else _sigmoid(graph, score, k)
+    above = graph.op(
+        "Cast",
+        graph.op("Greater", score, graph.real(0.0)),
+        to=int(graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype)),
+    )
+    shares = _from_pairs(graph, graph.op("Sigmoid", score), k)
+    votes = graph.op("Add", _from_pairs(graph, above, k), graph.op("Div", shares, graph.real(float(k**2))))
+    return votes, _shares(graph, shares)
+
+
+def _from_pairs(graph: _Graph, second: str, k: int) -> str:
+    """Return what each class gets from all pairs: the second of a pair `second`, the first the rest."""
+    gains, first = np.zeros((k * (k - 1) // 2, k)), np.zeros(k)
+    for row, (i, j) in enumerate(combinations(range(k), 2)):
+        gains[row, j], gains[row, i] = 1.0, -1.0
+        first[i] += 1.0
+    return graph.op("Add", graph.op("MatMul", second, graph.real(gains)), graph.real(first))
+
+
+def _shares(graph: _Graph, one: str) -> str:
+    """Return numbers divided by their sum over the classes."""
     total = graph.op("ReduceSum", one, graph.put(np.array([1])), keepdims=1)
     return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
 

@@ -32,10 +32,12 @@ from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
 from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
 from adaline.solvers.fit import Fit
+from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
 from adaline.storage.layout import laid_out, layout
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.adaptation import Adaptation
+from adaline.systems.machines import Separation
 from adaline.systems.recording import Recording
 
 Anything = NDArray[Any]
@@ -45,7 +47,7 @@ _FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "deci
 RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     *(Coding, Column, Factor, Term),
-    *(Schedule, Best),
+    *(Schedule, Best, LikelihoodFit, Separation),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""
 

@@ -76,7 +76,8 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
     certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
     separation_ : None, or `kind` ("complete" or "quasi") and `direction` of a plane that separates the classes.
-    penalty_ : penalty used. path_ : for "auto", `penalties`, and `values` of the cross-validated loss a row.
+    penalty_ : penalty used. path_ : for "auto", a dictionary with `penalties`, `values`, the loss of a held-out row
+        under each, and `errors`, their standard errors. With several machines one for each.
 
     Examples
     --------
@@ -100,6 +101,10 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
     separation_: Separation | None
     history_: list[float]
     n_iter_: int
+    rows_seen_: int
+    penalty_: float | Array
+    path_: dict[str, Array] | list[dict[str, Array]]
+    _typical: Array  # the mean of the columns
     _fits: list[LikelihoodFit]
 
     def __init__(
@@ -148,7 +153,7 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
             return np.column_stack([Logistic().mean(-z), one])
         if self.scheme == "softmax":
             return np.asarray(Softmax().mean(z))
-        each = Logistic().mean(z) if self.scheme == "one-vs-rest" else z
+        each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._shares(self._read(X))
         return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     @by_blocks
@@ -201,6 +206,7 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
     def _machines(self, source: Source, counts: Array, before: Array | None) -> list[Machine]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
         spread = look(source)
+        self._typical = spread.mean
         k = len(counts)
         if k == 2 or self.scheme == "softmax":
             return [self._one(source, counts, spread, self._first(before, 1 if k == 2 else k))]
@@ -212,15 +218,17 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         return out
 
     def _one(self, source: Source, counts: Array, spread: Spread, init: Array | None) -> Machine:
-        wish = Wish(self._penalty(spread), bool(self.fit_intercept), float(self.tol), self.solver, init)
-        return Fitting(source, len(counts), counts, wish, spread).run()
-
-    def _penalty(self, spread: Spread) -> RidgePenalty:
-        standard = self.penalty == "auto" if self.standardize is None else self.standardize
         unit = np.ones(len(spread.mean))
-        if standard:
+        if self.penalty == "auto" if self.standardize is None else self.standardize:
             unit = spread.deviation if self.fit_intercept else spread.root
-        return RidgePenalty(float(self.penalty), unit)
+        value = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
+        wish = Wish(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver, init)
+        fitting = Fitting(source, len(counts), counts, wish, spread)
+        if self.penalty != "auto":
+            return fitting.run()
+        path = fitting.path(int(self.folds))
+        found = Fitting(source, len(counts), counts, replace(wish, penalty=RidgePenalty(path.best, unit)), spread).run()
+        return replace(found, path=path)
 
     def _sides(self, k: int) -> list[tuple[Array, Array]]:
         """Return target (K, 1) and weight (K,) of each class for each machine."""
@@ -257,8 +265,18 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
         self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
         self.n_iter_ = max(len(machine.history) for machine in machines)
-        self.penalty_ = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
+        penalties = [self.penalty if one.path is None else one.path.best for one in machines]
+        self.penalty_ = float(penalties[0]) if len(penalties) == 1 else np.array(penalties, dtype=float)
+        paths = [
+            {"penalties": one.path.penalties, "values": one.path.values, "errors": one.path.errors}
+            for one in machines
+            if one.path is not None
+        ]
+        self.__dict__.pop("path_", None)
+        if paths:
+            self.path_ = paths[0] if len(paths) == 1 else paths
         self._fits = [machine.fit for machine in machines]
+        self.rows_seen_ = source.n_rows
         if self.separation_ is not None:
             warnings.warn(self._separation_message(), AdalineWarning, stacklevel=4)
         elif worst.status is Status.NOT_CONVERGED:
@@ -281,14 +299,22 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         k = len(self.classes_)
         if self.scheme != "one-vs-one" or k == 2:
             return found
-        votes = np.zeros((len(found), k))
-        for column, (i, j) in enumerate(combinations(range(k), 2)):
-            share = Logistic().mean(found[:, column])
-            votes[:, j] += (found[:, column] > 0) + 1e-6 * share
-            votes[:, i] += (found[:, column] <= 0) + 1e-6 * (1 - share)
-        return votes
+        return _gathered((found > 0).astype(float), k) + self._shares(x) / k**2
+
+    def _shares(self, x: Any) -> Array:
+        """Return the probabilities that the pairs of classes give to each, added up, (n, K); also what breaks ties."""
+        return _gathered(Logistic().mean(super()._scores(x)), len(self.classes_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _gathered(second: Array, classes: int) -> Array:
+    """Return what each class gets from all pairs, (n, K): the second of a pair `second`, the first the rest."""
+    out = np.zeros((len(second), classes))
+    for column, (i, j) in enumerate(combinations(range(classes), 2)):
+        out[:, j] += second[:, column]
+        out[:, i] += 1.0 - second[:, column]
+    return out

@@ -27,6 +27,7 @@ from adaline.solvers.problem import Problem, pose
 from adaline.solvers.smooth import solve
 from adaline.sources import Source
 from adaline.sums import Spread
+from adaline.systems.penalty_path import Path, cross_validated
 
 Array = NDArray[np.float64]
 
@@ -55,6 +56,7 @@ class Machine:
     fit: LikelihoodFit
     history: list[float]
     separation: Separation | None
+    path: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,6 @@ class Fitting:
         self.free = not wish.penalty.any()
         self.asked: Separation | None = None
         self.settled = False
-        self.iterations = 0
 
     def run(self) -> Machine:
         """Return the fitted machine."""
@@ -120,6 +121,14 @@ class Fitting:
         )
         return Machine(fit, history, self.asked)
 
+    def path(self, folds: int) -> Path:
+        """Return the cross-validated path of penalties."""
+        problem = self.problem
+        return cross_validated(
+            *(self.source, self.loss, problem.outputs, problem.intercept),
+            *(problem.spread, self._start(), self._null(), folds),
+        )
+
     def _start(self) -> Array:
         """Return the weights to start from, in the view."""
         problem = self.problem
@@ -141,7 +150,6 @@ class Fitting:
 
     def _give_up(self, here: Descended) -> bool:
         """Whether there is nothing to converge to: asked of every iterate of a fit without a penalty."""
-        self.iterations += 1
         if not self.free or self.settled:
             return False
         if here.at.value < 0.5 * math.log(2) * self._lightest():
