@@ -164,6 +164,8 @@ def look(source: Source) -> Spread:
     """Return the spread of the columns, in one pass; refuse numbers that are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         spread = source.sum(Spread)
+        if spread.extreme:
+            spread = source.sum(Spread, exponent=np.frexp(spread.top)[1].astype(np.float64))
     if not spread.finite:
         source.refuse_nonfinite()
     return spread

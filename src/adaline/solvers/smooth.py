@@ -129,7 +129,7 @@ def _metric(problem: Problem, theta: Array) -> tuple[Metric, str]:
         if blocks is not None:
             return Blocks(blocks, share), "each machine's own matrix on a sample"
     steepest = problem.loss.steepest if math.isfinite(problem.loss.steepest) else 1.0
-    second = (problem.spread.second + problem.spread.weight * problem.spread.mean**2) * problem.view.scale**2
+    second = problem.spread.weight * (problem.spread.root * problem.view.scale) ** 2
     diagonal = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
     return Diagonal(np.tile(diagonal + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1))), "a diagonal"
 

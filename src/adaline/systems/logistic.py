@@ -82,8 +82,8 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
     Examples
     --------
     >>> from adaline import LogisticRegression, datasets
-    >>> data = datasets.load("iris")
-    >>> model = LogisticRegression(penalty=1.0).fit(data.X, data.y)
+    >>> data = datasets.load("breast_cancer")
+    >>> model = LogisticRegression(penalty="auto").fit(data.X, data.y)
     >>> print(model.score(data.X, data.y) > 0.95, model.certificate_.status)
     True solved
 
