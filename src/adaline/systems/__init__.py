@@ -40,6 +40,8 @@ SYSTEMS: dict[str, type[Any]] = {
         Pocket,
         KeslerPerceptron,
         SigmoidPerceptron,
+        OneVsRest,
+        OneVsOne,
     )
 }
 
