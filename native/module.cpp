@@ -317,7 +317,7 @@ class BoundScan {
         const bool few = s.K <= 64;
         const Dense row{x.data(), false, 1, s.D, s.D, 1};
         active->scan_dense(s, row, {t, s.T, nullptr}, {1, nullptr, nullptr, few ? z : nullptr});
-        return few ? z[0] : 0;
+        return few && tally.data()[11] == 0 ? z[0] : 0;  // a scan that has ended writes no outputs
     }
 };
 

@@ -215,3 +215,11 @@ def test_separable_proves_its_answer(shell: Shell) -> None:
     assert "none" in text
     assert "The proof was checked in exact arithmetic." in text
     assert "label" in shell.bad("separable", "norris", "-t", "y")
+
+
+def test_a_machine_is_set_by_its_name(shell: Shell, data: Path) -> None:
+    shell.good("fit", data, "-t", "kind", "-s", "OneVsOne", "--set", "system=pocket", *COLUMNS, "-o", "m.adaline")
+    assert [type(one).__name__ for one in load("m.adaline").estimators_] == ["Pocket"] * 3
+    assert "settings" in shell.good("summary", "m.adaline").out
+    assert shell.good("summary", "m.adaline", "--json").json["parameters"]["system"].startswith("Pocket(")
+    assert "there is no system" in shell.bad("fit", data, "-t", "kind", "-s", "OneVsOne", "--set", "system=tree")

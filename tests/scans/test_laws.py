@@ -220,6 +220,17 @@ def test_rows_that_are_not_finite_end_it(example: Example, bad: float, where: st
 
 
 @every_example
+def test_a_scan_that_has_ended_says_nothing(example: Example) -> None:
+    block = example.rows(80, weights=False)
+    block.x[57, 0] = np.nan
+    scan, outputs = example.start(), np.empty((80, len(example.start().theta)))
+    over(example, block, outputs=outputs)
+    said = [scan.learn(x, t[0] if len(t) == 1 else t) for x, t in zip(block.x, block.t, strict=True)]
+    np.testing.assert_array_equal(said, outputs[:, 0])
+    assert not any(said[57:])
+
+
+@every_example
 @pytest.mark.parametrize("size", [1e-300, 1e-150, 1e-30, 1e30, 1e100, 1e150])
 def test_no_size_of_numbers_gives_nan(example: Example, size: float) -> None:
     block = example.rows(ROWS)

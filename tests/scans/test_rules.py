@@ -79,6 +79,16 @@ def test_schedules(schedule: Any, rate: Any, rows: tuple[Array, Array]) -> None:
         np.testing.assert_allclose(found[n, 0], w.astype(float), rtol=1e-12, atol=1e-12)
 
 
+def test_a_constant_that_is_not_there_does_not_keep_rls_from_forgetting() -> None:
+    rng = np.random.default_rng(0)
+    scan = RLS.start(Shape(3, 1), forget=0.5, intercept=False)
+    for slope in (1.0, -1.0):
+        x = rng.normal(size=(3000, 3))
+        scan.run(Block(x, slope * x[:, :1]))
+        np.testing.assert_allclose(scan.theta, [[0.0, slope, 0.0, 0.0]], atol=1e-9)
+    assert np.abs(scan.root).max() < 1e3
+
+
 @pytest.mark.parametrize("forget", [1.0, 0.98])
 def test_rls_is_the_minimum_after_every_row(forget: float, rows: tuple[Array, Array]) -> None:
     x, t = rows

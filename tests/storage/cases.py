@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 
 from adaline.results import Certificate
 from adaline.storage.tree import FIELDS
-from adaline.systems import SYSTEMS
+from adaline.systems import SYSTEMS, GaussianClassifier, LeastSquaresClassifier, Perceptron, SigmoidPerceptron
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearRegression": [
@@ -62,6 +62,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"mode": "online", "epochs": 5},
         {"mode": "online", "activation": "logistic", "rate": 0.01, "epochs": 3},
     ],
+    "OneVsRest": [
+        {"machines": "K-1"},
+        {"system": GaussianClassifier(covariance="full")},
+        {"system": Perceptron(epochs=5), "machines": "K-1"},
+        {"system": SigmoidPerceptron(epochs=5)},
+    ],
+    "OneVsOne": [{"system": GaussianClassifier(covariance="full")}, {"system": LeastSquaresClassifier()}],
     "LeastSquaresClassifier": [{"coding": "signed"}, {"fit_intercept": False}],
     "FisherDiscriminant": [{"covariance": "identity"}, {"threshold": "prior"}, {"components": 1}],
     "GaussianClassifier": [

@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 
 from adaline.errors import AdalineError, ModelFileError
 from adaline.storage import container, load, read_header, save
-from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, Ridge, WienerFilter
+from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
 from tests.storage.mutants import altered_bytes, altered_fields, nested
 
 MUTANTS = int(os.environ.get("ADALINE_MUTANTS", "400"))
@@ -72,6 +72,7 @@ def models() -> list[Any]:
         Ridge().fit(X, Y),
         WienerFilter(taps=2, delay=-1).fit(X, Y),
         GaussianClassifier(covariance="full").fit(X, np.where(Y > 0, "a", "b")),
+        OneVsRest(GaussianClassifier()).fit(X, np.where(Y > 0, "a", "b")),
     ]
 
 

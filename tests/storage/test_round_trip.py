@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import adaline
 from adaline.coding import Coding, Column, Factor, Term
@@ -18,7 +19,7 @@ from adaline.storage import load, read_header, save
 from adaline.storage.layout import laid_out, layout
 from adaline.storage.tree import CLASSES, FIELDS, decode, encode
 from adaline.sums import Moments
-from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, Ridge, WienerFilter
+from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
 from tests.storage.cases import Case, assert_equal, behaviours, cases
 
 
@@ -79,6 +80,14 @@ def test_code_is_not_stored(tmp_path: Path) -> None:
     with pytest.raises(InvalidType, match=r"cannot store rate: .* type function"):
         save(model, tmp_path / "m")
     assert not list(tmp_path.iterdir())
+
+
+def test_machines_of_others_are_not_stored_and_ours_are_named_in_the_header(tmp_path: Path) -> None:
+    X, y = [[1.0], [2.0], [4.0], [5.0]], [0, 1, 2, 0]
+    with pytest.raises(InvalidType, match=r"cannot store system: .* type DecisionTreeClassifier"):
+        save(OneVsRest(DecisionTreeClassifier()).fit(X, y), tmp_path / "m")
+    save(OneVsRest(GaussianClassifier(covariance="diagonal")).fit(X, y), tmp_path / "m")
+    assert read_header(tmp_path / "m")["parameters"]["system"] == "GaussianClassifier(covariance='diagonal')"
 
 
 def test_an_existing_file_survives_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

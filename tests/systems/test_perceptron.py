@@ -112,7 +112,7 @@ def _shape(X: Array) -> Any:
 def test_on_inseparable_rows_it_wobbles_for_ever_and_says_so() -> None:
     """S2, S4: the total error is not monotone, and no epoch is clean."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    with pytest.warns(ConvergenceWarning, match="perhaps no plane separates"):
+    with pytest.warns(ConvergenceWarning, match="no plane separates the classes"):
         model = Perceptron(epochs=50).fit(X, [0, 1, 1, 0])
     assert model.certificate_.status is Status.NOT_CONVERGED
     assert "Pocket" in model.certificate_.advice

@@ -81,6 +81,12 @@ def decide(contests: Contests, start: Array) -> Decision:
             return Decision(None, first, span)
 
 
+def won(contests: Contests, start: Array) -> Whole | Overlap:
+    """Return a direction that wins every contest, or the overlap that proves that there is none."""
+    room = complement(np.empty((0, contests.dimension), dtype=object), contests.dimension)
+    return _search(contests, room, None, start)
+
+
 def _search(contests: Contests, room: Complement, skip: Mask | None, start: Array) -> Whole | Overlap:
     """Return a direction of the room that wins every contest that is not skipped, or an overlap modulo the rest."""
     whole_space = not room.pivots

@@ -122,7 +122,8 @@ class Scan(ABC):
     def learn(self, x: Array, t: float | Array) -> float:
         """Take one row, contiguous float64 (D,), with its target, class number or K targets; return w.x before it.
 
-        Nothing is checked but sizes. With several outputs the first output is returned (0 with more than 64).
+        Nothing is checked but sizes. With several outputs the first output is returned (0 with more than 64); 0 by the
+        row that ends the scan and after it.
         """
         core = self._native or self._core()
         if self.schedule.code == 3 or core is None:

@@ -16,7 +16,6 @@ every other change of layout is a new schema.
 
 from __future__ import annotations
 
-import inspect
 import os
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -30,7 +29,7 @@ from adaline import __version__
 from adaline.errors import AdalineError, InvalidParameter, InvalidType
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
-from adaline.storage.tree import decode, encode
+from adaline.storage.tree import decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS
 
 PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
@@ -62,10 +61,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     check_storable(model)
-    parameters = model.get_params(deep=False)
-    state = {name: value for name, value in vars(model).items() if name not in parameters}
-    if "_like" in state:
-        state["_like"] = None  # a device array that says where results should go: they go to the host
+    parameters, state = parts_of(model)
     tensors: Tensors = {}
     head = {
         "schema": SCHEMA,
@@ -98,13 +94,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     head, tensors = read(path)
     cls = _system(path, head)
     try:
-        parameters, state = decode(head["parameters"]), decode(head["state"], tensors)
-        if not parameters.keys() <= inspect.signature(cls).parameters.keys():
-            raise ValueError("unknown parameters")
-        if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
-            raise ValueError("its state names what fit does not set")
-        model = cls(**parameters)
-        vars(model).update(state)
+        model = system_of(cls, decode(head["parameters"]), decode(head["state"], tensors))
         check_is_fitted(model)
     except (*BROKEN, AdalineError) as error:
         refuse(path, f"does not describe a fitted {cls.__name__}: {error}", AGAIN)
@@ -117,7 +107,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict with `schema`, `adaline` (version that wrote it), `created`, `system`, `parameters`, `certificate`, `columns`
-        and `classes` (None where there are none). Arrays are lists.
+        and `classes` (None where there are none). Arrays are lists, systems as parameters the text that makes them.
 
     Examples
     --------
@@ -177,4 +167,10 @@ def _shown(proof: Certificate) -> dict[str, Any]:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: v.tolist() if isinstance(v, np.ndarray | np.generic) else v for name, v in values.items()}
+    return {name: _value(value) for name, value in values.items()}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return repr(value) if type(value) in SYSTEMS.values() else value

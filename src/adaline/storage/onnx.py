@@ -13,7 +13,6 @@ Only standard operators of opset 13 are used. This is the one module that import
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import combinations
 from typing import Any
@@ -21,24 +20,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline import __version__
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
 from adaline.namespaces import host
 from adaline.storage.container import replacing
+from adaline.storage.graph import Graph
 from adaline.storage.model_file import check_storable
+from adaline.storage.probabilities import logistic, sigmoid, two
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
     GaussianClassifier,
     LogisticRegression,
+    OneVsOne,
     SigmoidPerceptron,
     WienerFilter,
 )
+from adaline.systems.schemes import MOST, Scheme
 from adaline.systems.signals import SignalSystem
 
 Array = NDArray[np.float64]
 
-OPSET, IR_VERSION = 13, 8
 TYPES = ("float64", "float32")
 FOREVER = np.iinfo(np.int64).max
 
@@ -77,7 +78,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     check_storable(model)
     if dtype not in TYPES:
         raise InvalidParameter(f"dtype must be one of {', '.join(TYPES)}, got {dtype!r}")
-    graph = _Graph(_onnx(), np.dtype(dtype))
+    graph = Graph(_onnx(), np.dtype(dtype))
     if isinstance(model, SignalSystem):
         columns = _filter(graph, model)
     elif hasattr(model, "classes_"):
@@ -102,96 +103,18 @@ def _onnx() -> Any:
     return onnx
 
 
-class _Graph:
-    """Nodes, constants and outputs, as they are added; values go by their names."""
-
-    def __init__(self, onnx: Any, dtype: np.dtype[Any]) -> None:
-        self.onnx = onnx
-        self.dtype = dtype
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.outputs: list[Any] = []
-
-    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node of one output and return its name."""
-        name = f"{kind.lower()}_{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
-        return name
-
-    def put(self, values: Any) -> str:
-        """Add a constant as it is."""
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values, order="C"), name))
-        return name
-
-    def real(self, values: Any) -> str:
-        """Add a constant of the graph's type; refuse finite numbers that it cannot hold."""
-        exact = np.asarray(values, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            cast = exact.astype(self.dtype)
-        if (np.isfinite(exact) & ~np.isfinite(cast)).any():
-            raise InvalidData("the coefficients or the columns are too large for float32: use dtype='float64'")
-        return self.put(cast)
-
-    def rounded(self, values: Array) -> Array:
-        """Return numbers rounded to the graph's type, as float64."""
-        with np.errstate(over="ignore"):
-            return values.astype(self.dtype).astype(np.float64)
-
-    def affine(self, x: str, w: Array, constant: Any, centre: Array) -> str:
-        """Return (n, K) outputs w'x + constant of rows x (n, D), taken about a centre (D,)."""
-        m = self.rounded(centre)
-        product = self.op("MatMul", self.op("Sub", x, self.real(m)), self.real(w.T))
-        return self.op("Add", product, self.real(np.broadcast_to(constant, (len(w),)) + w @ m))
-
-    def flat(self, value: str) -> str:
-        """Return (n,) from (n, 1)."""
-        return self.op("Squeeze", value, self.put(np.array([1])))
-
-    def output(self, name: str, value: str, columns: int | None, dtype: Any = None) -> None:
-        """Declare an output (n,) or (n, columns)."""
-        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
-        self.outputs.append(self._info(name, dtype or self.dtype, columns))
-
-    def model(self, system: Any, columns: int) -> Any:
-        """Return the whole for rows of so many columns, checked."""
-        helper = self.onnx.helper
-        rows = [self._info("X", self.dtype, columns)]
-        graph = helper.make_graph(self.nodes, type(system).__name__, rows, self.outputs, self.constants)
-        out = helper.make_model(
-            graph,
-            producer_name="adaline",
-            producer_version=__version__,
-            opset_imports=[helper.make_opsetid("", OPSET)],
-            ir_version=IR_VERSION,
-        )
-        notes = {"system": type(system).__name__, "certificate": str(system.certificate_)}
-        names = getattr(getattr(system, "coding_", None), "names", getattr(system, "feature_names_in_", None))
-        for key, values in (("columns", names), ("classes", getattr(system, "classes_", None))):
-            if values is not None:
-                notes[key] = json.dumps([str(value) for value in values])
-        helper.set_model_props(out, notes)
-        self.onnx.checker.check_model(out, full_check=True)
-        return out
-
-    def _info(self, name: str, dtype: Any, columns: int | None) -> Any:
-        kind = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        shape = ["n"] if columns is None else ["n", columns]
-        return self.onnx.helper.make_tensor_value_info(name, kind, shape)
-
-
-def _regression(graph: _Graph, model: Any) -> int:
+def _regression(graph: Graph, model: Any) -> int:
     coef = np.atleast_2d(host(model.coef_))
     value = graph.affine("X", coef, host(model.intercept_), _centre(model, coef.shape[1]))
     _predict(graph, value, len(coef), np.ndim(host(model.coef_)) == 1)
     return int(coef.shape[1])
 
 
-def _predict(graph: _Graph, value: str, targets: int, flat: bool) -> None:
+def _predict(graph: Graph, value: str, targets: int, flat: bool) -> None:
     graph.output("prediction", graph.flat(value) if flat else value, None if flat else targets)
 
 
-def _filter(graph: _Graph, model: SignalSystem) -> int:
+def _filter(graph: Graph, model: SignalSystem) -> int:
     """y_n = w0 + sum_(c, j) w_cj x_c(n - delay - j), signals zero outside the record."""
     taps, delay = model._line
     w, longest = np.atleast_2d(model.coef_), max(taps)
@@ -229,21 +152,11 @@ def _level(model: SignalSystem) -> Array:
     return np.zeros(len(newest)) if total is None else total.about_mean().first_hi[newest]
 
 
-def _classifier(graph: _Graph, model: Any) -> int:
-    if hasattr(model, "coef_"):
-        w = np.atleast_2d(host(model.coef_))
-        score = graph.affine("X", w, host(model.intercept_), _centre(model, w.shape[1]))
-        (columns, features), joint = w.shape, None
-    elif isinstance(model, GaussianClassifier):
-        score = joint = _log_joint(graph, model)
-        columns, features = model._hi.shape
-        if columns == 2:
-            score, columns = graph.op("MatMul", joint, graph.real([[-1.0], [1.0]])), 1
-    else:
-        raise _no_form(model)
+def _classifier(graph: Graph, model: Any) -> int:
+    score, columns, joint = _scheme(graph, model) if isinstance(model, Scheme) else _scores(graph, model)
     probability = None
     if isinstance(model, LogisticRegression):
-        score, probability = _logistic(graph, model, score)
+        score, probability = logistic(graph, model, score)
         columns = 1 if columns == 1 else len(model.classes_)
     if columns == 1:
         positive = graph.op("Greater", graph.flat(score), graph.real(0.0))
@@ -257,11 +170,11 @@ def _classifier(graph: _Graph, model: Any) -> int:
     if probability is not None:
         graph.output("probability", probability, len(model.classes_))
     elif isinstance(model, SigmoidPerceptron):
-        two = graph.op("Mul", score, graph.real(2.0 if model.activation == "tanh" else 1.0))
-        graph.output("probability", _sigmoid(graph, two, columns), len(model.classes_))
+        z = graph.op("Mul", score, graph.real(2.0 if model.activation == "tanh" else 1.0))
+        graph.output("probability", sigmoid(graph, z, columns), len(model.classes_))
     elif isinstance(model, GaussianClassifier):
         if joint is None and columns == 1 and len(model.classes_) == 2:
-            graph.output("probability", _two(graph, score), 2)
+            graph.output("probability", two(graph, score), 2)
         else:
             graph.output("probability", graph.op("Softmax", joint or score, axis=1), len(model.classes_))
     elif hasattr(model, "predict_proba"):
@@ -270,53 +183,71 @@ def _classifier(graph: _Graph, model: Any) -> int:
         directions = host(model.directions_)
         centre = _centre(model, directions.shape[1])
         graph.output("projection", graph.affine("X", directions, -directions @ model._mean, centre), len(directions))
-    return int(features)
+    return int(model.n_features_in_)
 
 
-def _two(graph: _Graph, score: str) -> str:
-    """Return the posteriors of two classes from the log odds of the second."""
-    return graph.op("Concat", graph.op("Sigmoid", graph.op("Neg", score)), graph.op("Sigmoid", score), axis=1)
+def _scores(graph: Graph, model: Any) -> tuple[str, int, str | None]:
+    """Return the decisions of a classifier, (n, columns), how many columns, and ln p(c_k) p(x | c_k) if it has them."""
+    if hasattr(model, "coef_"):
+        w = np.atleast_2d(host(model.coef_))
+        return graph.affine("X", w, host(model.intercept_), _centre(model, w.shape[1])), len(w), None
+    if not isinstance(model, GaussianClassifier):
+        raise _no_form(model)
+    joint, columns = _log_joint(graph, model), len(model._hi)
+    if columns == 2:
+        return graph.op("MatMul", joint, graph.real([[-1.0], [1.0]])), 1, joint
+    return joint, columns, joint
 
 
-def _sigmoid(graph: _Graph, z: str, columns: int) -> str:
-    """Return the logistic function as probabilities; K are divided by their sum."""
-    return _two(graph, z) if columns == 1 else _shares(graph, graph.op("Sigmoid", z))
-
-
-def _logistic(graph: _Graph, model: LogisticRegression, score: str) -> tuple[str, str]:
-    """Return scores and probabilities of the classes; pairs of classes vote, and their probabilities break ties."""
+def _scheme(graph: Graph, model: Scheme) -> tuple[str, int, None]:
+    """Return the decisions of machines put together, (n, K), or (n, 1) for two classes."""
     k = len(model.classes_)
-    if k == 2:
-        return score, _two(graph, score)
-    if model.scheme != "one-vs-one":
-        softmax = model.scheme == "softmax"
-        return score, graph.op("Softmax", score, axis=1) if softmax else _sigmoid(graph, score, k)
-    above = graph.op(
-        "Cast",
-        graph.op("Greater", score, graph.real(0.0)),
-        to=int(graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype)),
-    )
-    shares = _from_pairs(graph, graph.op("Sigmoid", score), k)
-    votes = graph.op("Add", _from_pairs(graph, above, k), graph.op("Div", shares, graph.real(float(k**2))))
-    return votes, _shares(graph, shares)
+    said = [_machine(graph, machine, model.n_features_in_) for machine in model.estimators_]
+    if isinstance(model, OneVsOne):
+        scores = _votes(graph, said, k)
+    else:
+        last = [_nothing(graph, model.n_features_in_)] * (k - len(said))  # the class without a machine
+        scores = graph.op("Concat", *said, *last, axis=1)
+    if k > 2:
+        return scores, k, None
+    return graph.op("MatMul", scores, graph.real([[-1.0], [1.0]])), 1, None
 
 
-def _from_pairs(graph: _Graph, second: str, k: int) -> str:
-    """Return what each class gets from all pairs: the second of a pair `second`, the first the rest."""
-    gains, first = np.zeros((k * (k - 1) // 2, k)), np.zeros(k)
-    for row, (i, j) in enumerate(combinations(range(k), 2)):
-        gains[row, j], gains[row, i] = 1.0, -1.0
-        first[i] += 1.0
-    return graph.op("Add", graph.op("MatMul", second, graph.real(gains)), graph.real(first))
+def _machine(graph: Graph, machine: Any, features: int) -> str:
+    """Return the decisions of a machine, (n, 1); zero before its first row."""
+    return _scores(graph, machine)[0] if hasattr(machine, "classes_") else _nothing(graph, features)
 
 
-def _shares(graph: _Graph, one: str) -> str:
-    """Return numbers divided by their sum over the classes."""
-    total = graph.op("ReduceSum", one, graph.put(np.array([1])), keepdims=1)
-    return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
+def _nothing(graph: Graph, features: int) -> str:
+    return graph.affine("X", np.zeros((1, features)), 0.0, np.zeros(features))
 
 
-def _log_joint(graph: _Graph, model: GaussianClassifier) -> str:
+def _votes(graph: Graph, said: list[str], k: int) -> str:
+    """Return votes, and less than half of one for the sum s of the decisions: s / (3 (|s| + 1)).
+
+    Decisions are added in the order of the machines, as the system does: where some are infinite the others vanish.
+    """
+    pairs = list(combinations(range(k), 2))
+    second, first = np.zeros((2, len(pairs), k))
+    most = graph.real(min(MOST, float(np.finfo(graph.dtype).max) / (4 * k)))
+    sums = [graph.op("Mul", _limited(graph, said[0], most), graph.real(0.0))] * k
+    for machine, (one, (i, j)) in enumerate(zip(said, pairs, strict=True)):
+        first[machine, i] = second[machine, j] = 1.0
+        limited = _limited(graph, one, most)
+        sums[i], sums[j] = graph.op("Sub", sums[i], limited), graph.op("Add", sums[j], limited)
+    positive = graph.op("Greater", graph.op("Concat", *said, axis=1), graph.real(0.0))
+    yes = graph.op("Cast", positive, to=int(graph.number))
+    votes = graph.op("Add", graph.op("MatMul", yes, graph.real(second - first)), graph.real(first.sum(axis=0)))
+    total = graph.op("Concat", *sums, axis=1)
+    size = graph.op("Add", graph.op("Abs", total), graph.real(1.0))
+    return graph.op("Add", votes, graph.op("Div", total, graph.op("Mul", size, graph.real(3.0))))
+
+
+def _limited(graph: Graph, value: str, most: str) -> str:
+    return graph.op("Clip", value, graph.op("Neg", most), most)
+
+
+def _log_joint(graph: Graph, model: GaussianClassifier) -> str:
     """Return ln p(c_k) p(x | c_k), (n, K); minus infinity for classes without rows."""
     parts: list[str | None] = []
     constant = model._log_priors() - 0.5 * (model._log_determinants + model.n_features_in_ * np.log(2 * np.pi))

@@ -3,7 +3,8 @@
 None, booleans, whole numbers, finite floats, text and lists are JSON as they are. All else is an object of one key that
 says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]},
 {"tensor": name}, {"array": ...} (text, labels, and numbers where there are no tensors), {"Status": "SOLVED"}, one of
-the classes listed here, such as {"Shape": {"features": 4, "targets": 1}}, or {"same": n}: the n-th of these objects.
+the classes listed here, such as {"Shape": {"features": 4, "targets": 1}}, {"same": n}: the n-th of these objects, or
+{"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another.
 
 Classes are a closed list. A name in a file is looked up in it and never imported; an object is made only if exactly its
 own fields are there. A class that is not listed cannot be stored, and the error says where to enter it.
@@ -14,6 +15,7 @@ Arrays that do not lie row by row are stored with the order and direction of the
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import re
 from functools import cached_property
@@ -34,8 +36,10 @@ from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
 from adaline.solvers.fit import Fit
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
+from adaline.storage.checks import check, fields_of, typed
 from adaline.storage.layout import laid_out, layout
 from adaline.sums import ClassMoments, Moments
+from adaline.systems import SYSTEMS
 from adaline.systems.adaptation import Adaptation
 from adaline.systems.machines import Separation
 from adaline.systems.recording import Recording
@@ -93,8 +97,27 @@ def encode(values: dict[str, Any], tensors: dict[str, Anything] | None = None) -
 
 def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
     """Return the values of named trees; raise ValueError, TypeError or OverflowError if they have none."""
-    reader = _Reader(tensors or {})
-    return {name: reader.read(tree) for name, tree in _typed(trees, dict).items()}
+    return _Reader(tensors or {}).named(trees)
+
+
+def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the constructor arguments of a system, and what fit has set."""
+    parameters = model.get_params(deep=False)
+    state = {name: value for name, value in vars(model).items() if name not in parameters}
+    if "_like" in state:
+        state["_like"] = None  # a device array that says where results should go: they go to the host
+    return parameters, state
+
+
+def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -> Any:
+    """Return the system of these parts; refuse others than it has."""
+    if not parameters.keys() <= inspect.signature(cls).parameters.keys():
+        raise ValueError("unknown parameters")
+    if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
+        raise ValueError("its state names what fit does not set")
+    model = cls(**parameters)
+    vars(model).update(state)
+    return model
 
 
 class _Writer:
@@ -125,7 +148,14 @@ class _Writer:
             return self._array(there, path) if there.ndim else self.write(float(there), path)
         if kind is Status:
             return {"Status": value.name}
+        if SYSTEMS.get(kind.__name__) is kind:
+            parts = zip(("parameters", "state"), parts_of(value), strict=True)
+            trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
+            return {"system": {"name": kind.__name__, **trees}}
         return self._object(value, path)
+
+    def _named(self, values: dict[str, Any], path: str) -> dict[str, Any]:
+        return {name: self.write(value, f"{path}.{name}") for name, value in values.items()}
 
     def _each(self, values: Any, path: str) -> list[Any]:
         return [self.write(value, f"{path}.{i}") for i, value in enumerate(values)]
@@ -199,6 +229,9 @@ class _Reader:
         self.laid: dict[str, Anything] = {}
         self.made: list[Any] = []
 
+    def named(self, trees: Any) -> dict[str, Any]:
+        return {name: self.read(tree) for name, tree in typed(trees, dict).items()}
+
     def read(self, tree: Any) -> Any:
         if isinstance(tree, list):
             return [self.read(item) for item in tree]
@@ -211,27 +244,32 @@ class _Reader:
             return self._object(CLASSES[tag], inner)
         match tag:
             case "tuple":
-                return tuple(self.read(_typed(inner, list)))
+                return tuple(self.read(typed(inner, list)))
             case "dict":
-                return {self.read(key): self.read(value) for key, value in _typed(inner, list)}
+                return {self.read(key): self.read(value) for key, value in typed(inner, list)}
             case "float" if inner in ("nan", "inf", "-inf"):
                 return float(inner)
             case "scalar":
-                name, value = _typed(inner, list)
-                return np.str_(_typed(value, str)) if name == "str" else _number(name).type(self.read(value))
+                name, value = typed(inner, list)
+                return np.str_(typed(value, str)) if name == "str" else _number(name).type(self.read(value))
             case "tensor":
                 return self._tensor(inner)
             case "array":
-                return self._values(_fields(inner, ("dtype", "shape", "values")))
+                return self._values(fields_of(inner, ("dtype", "shape", "values")))
             case "same":
                 if type(inner) is int and 0 <= inner < len(self.made):
                     return self.made[inner]
+            case "system":
+                parts = fields_of(inner, ("name", "parameters", "state"))
+                if parts["name"] not in SYSTEMS:
+                    raise ValueError(f"unknown system {str(parts['name'])[:40]!r}")
+                return system_of(SYSTEMS[parts["name"]], *(self.named(parts[key]) for key in ("parameters", "state")))
             case "Status" if inner in Status.__members__:
                 return Status[inner]
         raise ValueError(f"unknown: {str(tag)[:40]!r}")
 
     def _object(self, cls: type[Any], inner: Any) -> Any:
-        fields = {name: self.read(value) for name, value in _fields(inner, FIELDS[cls]).items()}
+        fields = {name: self.read(value) for name, value in fields_of(inner, FIELDS[cls]).items()}
         if cls in PARTS:
             made = object.__new__(cls)
             vars(made).update(fields)
@@ -239,23 +277,23 @@ class _Reader:
                 made._native = None
         else:
             made = cls(**fields)
-        _check(made)
+        check(made)
         self.made.append(made)
         return made
 
     def _tensor(self, inner: Any) -> Anything:
         plain = isinstance(inner, str)
-        name, axes, gaps = (inner, [], False) if plain else _fields(inner, ("name", "axes", "gaps")).values()
+        name, axes, gaps = (inner, [], False) if plain else fields_of(inner, ("name", "axes", "gaps")).values()
         if name not in self.tensors:
             raise ValueError(f"no tensor {str(name)[:40]!r}")
         if name not in self.laid:
             array = self.tensors[name]
-            self.laid[name] = array if plain else laid_out(array, _typed(axes, list), _typed(gaps, bool))
+            self.laid[name] = array if plain else laid_out(array, typed(axes, list), typed(gaps, bool))
         return self.laid[name]
 
     def _values(self, parts: dict[str, Any]) -> Anything:
-        name, shape = _typed(parts["dtype"], str), _typed(parts["shape"], list)
-        values = self.read(_typed(parts["values"], list))
+        name, shape = typed(parts["dtype"], str), typed(parts["shape"], list)
+        values = self.read(typed(parts["values"], list))
         if not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(values):
             raise ValueError("an array's shape and values differ")
         if name == "object":
@@ -263,62 +301,12 @@ class _Reader:
             for i, value in enumerate(values):
                 out[i] = value
         elif TEXT.fullmatch(name) and _fits(name, len(values)):
-            out = np.array([_typed(value, str) for value in values], dtype=name)
+            out = np.array([typed(value, str) for value in values], dtype=name)
         elif DATE.fullmatch(name):
             out = np.array(values, dtype=np.int64).view(name)
         else:
             out = np.array(values, dtype=_number(name))
         return out.reshape(shape)
-
-
-def _check(made: Any) -> None:
-    """Refuse sums that do not fit together: native code reads their buffers."""
-    if isinstance(made, Moments):
-        q = _typed(made.shape, Shape).features + made.shape.targets
-        buffer = _typed(made.buffer, np.ndarray)
-        if buffer.dtype != np.float64 or buffer.shape != (3 + 4 * q + q * q,) or not buffer.flags.c_contiguous:
-            raise ValueError("moments of the wrong size")
-    elif isinstance(made, ClassMoments):
-        shapes = {_typed(part, Moments).shape for part in _typed(made.parts, list)}
-        if len(shapes) != 1:
-            raise ValueError("classes of different shape")
-    elif isinstance(made, Scan):
-        _check_scan(made)
-    elif isinstance(made, Shape) and not all(type(n) is int and 0 <= n < 2**31 for n in made):
-        raise ValueError("a shape has whole numbers")
-
-
-def _check_scan(made: Scan) -> None:
-    """Refuse a scan whose arrays do not fit together, or that says of itself what its class would not."""
-    theta = _typed(made.theta, np.ndarray)
-    if theta.ndim != 2 or theta.shape[1] < 1:
-        raise ValueError("weights must be (K, 1 + D)")
-    shape = Shape(theta.shape[1] - 1, len(theta))
-    plain = type(made).start(shape, **({"classes": len(theta)} if made.classes else {}))
-    for name, mine in vars(plain).items():
-        value = getattr(made, name)
-        if isinstance(mine, np.ndarray):
-            lags = name == "lag" and made.average is not None
-            size = theta.shape if lags else mine.shape
-            array = _typed(value, np.ndarray)
-            if array.dtype != np.float64 or array.shape != size or not array.flags.c_contiguous:
-                raise ValueError(f"{name} of a scan has the wrong size")
-    _typed(made.schedule, Schedule)
-    known = {cls.__name__: cls for cls in SCANS.values()}
-    if known[type(made).__name__] is not type(made) or type(made.code) is not int or type(made.intercept) is not bool:
-        raise ValueError("a scan that no rule starts")
-
-
-def _fields(inner: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    if set(_typed(inner, dict)) != set(names):
-        raise ValueError(f"expected the fields {', '.join(names)}")
-    return {name: inner[name] for name in names}
-
-
-def _typed(value: Any, kind: type[Any]) -> Any:
-    if type(value) is not kind:
-        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
-    return value
 
 
 def _number(name: Any) -> np.dtype[Any]:

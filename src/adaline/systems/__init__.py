@@ -42,6 +42,8 @@ SYSTEMS: dict[str, type[Any]] = {
         Pocket,
         KeslerPerceptron,
         SigmoidPerceptron,
+        OneVsRest,
+        OneVsOne,
     )
 }
 

@@ -73,8 +73,6 @@ class Adaptation:
         new = cls(**config, taps=taps, delay=delay, samples=samples, end=reach, seen=0,
                   theta=none, good=none, numbers=none, root=none)  # fmt: skip
         scan = new._start(Shape(sum(taps), targets))
-        if not new.intercept and len(scan.root):
-            scan.root[:, -1] = 0.0  # the direction of the constant, which no row excites: it would grow without end
         return replace(new, theta=scan.theta, good=scan.good, numbers=scan.numbers, root=scan.root)
 
     def copy(self, **changed: Any) -> Adaptation:

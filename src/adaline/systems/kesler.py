@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,16 +17,12 @@ from adaline.results import Status
 from adaline.scans import Kesler, Scan
 from adaline.solvers.sweep import Plan, Swept
 from adaline.sources import Source
+from adaline.systems.converging import outlook
 from adaline.systems.online import Learned
 from adaline.systems.online_classes import OnlineClassifier
 from adaline.systems.rates import start_scan
 
 Array = NDArray[np.float64]
-
-ADVICE = (
-    "no epoch was free of mistakes: perhaps no K planes put every row on its own side; raise epochs, or use another "
-    "classifier"
-)
 
 
 class KeslerPerceptron(OnlineClassifier):
@@ -135,11 +132,12 @@ class KeslerPerceptron(OnlineClassifier):
         self._before += scan.tally.updates
         learned = super()._learn(source, scan, draw, epochs)
         if learned.status is Status.NOT_CONVERGED and epochs > 1:
-            warnings.warn(f"KeslerPerceptron did not converge: {ADVICE}", ConvergenceWarning, stacklevel=6)
+            found = outlook(source, self.classes_, scan, self.init is None and self.schedule == "constant")
+            learned = replace(learned, advice=found.advice(self, int(self._before + scan.tally.updates)))
+            warnings.warn(f"KeslerPerceptron did not converge: {learned.advice}", ConvergenceWarning, stacklevel=6)
         return learned
 
     def _told(self, swept: Swept) -> Learned:
         self._before += math.fsum(tally.updates for tally in swept.tallies[:-1])
         history = [tally.mistakes for tally in swept.tallies]
-        advice = ADVICE if swept.status is Status.NOT_CONVERGED else ""
-        return Learned(history, swept.status, swept.tallies[-1].loss, "scan", advice)
+        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")

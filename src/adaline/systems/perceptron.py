@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from adaline.scans import Scan
 from adaline.solvers.sweep import Plan, Swept, sweep
 from adaline.sources import Source
 from adaline.sums import WrongRows
+from adaline.systems.converging import outlook
 from adaline.systems.online import Learned
 from adaline.systems.online_classes import OnlineClassifier, signed
 from adaline.systems.rates import start_scan
@@ -25,10 +27,6 @@ from adaline.systems.rates import start_scan
 Array = NDArray[np.float64]
 
 RULES = ("sequential", "batch")
-ADVICE = (
-    "no epoch was free of mistakes: perhaps no plane separates the classes (adaline.separability decides that); raise "
-    "epochs, or use Pocket or another classifier"
-)
 
 
 class Perceptron(OnlineClassifier):
@@ -175,13 +173,15 @@ class Perceptron(OnlineClassifier):
             applies = self.init is None and self.schedule == "constant" and _unweighted(source)
             self._ended = last.radius, margin, applies, scan.steps
         if learned.status is Status.NOT_CONVERGED and epochs > 1:
-            warnings.warn(f"{type(self).__name__} did not converge: {ADVICE}", ConvergenceWarning, stacklevel=6)
+            found = outlook(source, self.classes_, scan, theorem=self.rule == "sequential" and self._ended[2])
+            made = int(self._before + scan.tally.updates)
+            learned = replace(learned, advice=found.advice(self, made))
+            warnings.warn(f"{type(self).__name__} did not converge: {learned.advice}", ConvergenceWarning, stacklevel=6)
         return learned
 
     def _told(self, swept: Swept) -> Learned:
         history = [tally.mistakes for tally in swept.tallies]
-        advice = ADVICE if swept.status is Status.NOT_CONVERGED else ""
-        return Learned(history, swept.status, swept.tallies[-1].loss, "scan", advice)
+        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
 
     def _descend(self, source: Source, scan: Scan, epochs: int) -> Learned:
         """Take the batch steps: w += eta sum of t x over the wrong rows."""
@@ -201,7 +201,7 @@ class Perceptron(OnlineClassifier):
             scan.theta += step
             scan.numbers[0] += 1
             self._before += history[-1]
-        return Learned(history, status, objective, "batch steps", ADVICE if status is Status.NOT_CONVERGED else "")
+        return Learned(history, status, objective, "batch steps")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,13 +16,14 @@ from adaline.scans import Scan
 from adaline.solvers.pocket import Best, fill, stream
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
+from adaline.systems.converging import outlook
 from adaline.systems.online import Learned
 from adaline.systems.online_classes import OnlineClassifier, signed
 from adaline.systems.rates import start_scan
 
 Array = NDArray[np.float64]
 
-ADVICE = "these are the fewest errors found, which need not be the fewest there are: raise epochs to look further"
+FEWEST = "these are the fewest errors found, which need not be the fewest there are: raise epochs to look further"
 
 
 class Pocket(OnlineClassifier):
@@ -142,4 +143,14 @@ class Pocket(OnlineClassifier):
         solved = history[-1] <= self.tol * source.n_rows
         status = Status.SOLVED if solved else Status.NOT_CONVERGED
         proof = replace(self._certify(status, history[-1], "pocket with ratchet"), gap=history[-1])
-        return Learned(history, status, history[-1], proof.solver, "" if solved else ADVICE, proof)
+        return Learned(history, status, history[-1], proof.solver, "" if solved else self._advice(source, scan), proof)
+
+    def _advice(self, source: Source, scan: Scan) -> str:
+        found = outlook(source, self.classes_, scan)
+        if found.separable is None:
+            return FEWEST
+        if not found.separable:
+            return f"{found.reason}, so that there must be errors; {FEWEST}"
+        if not self.fit_intercept:
+            return f"a plane separates the classes, but perhaps none through the origin; {FEWEST}"
+        return "a plane separates the classes without an error (adaline.separability returns one): raise epochs"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import deepcopy
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +42,16 @@ def _goes_on(scheme: Any) -> bool:
 class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
 
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
     system: Any
     classes_: Labels
     estimators_: list[Any]
     n_features_in_: int
+    rows_seen_: int
 
     @abstractmethod
     def _sides(self, classes: int) -> Array:
-        """Return the label that each machine gives each class, (machines, K): 0, 1, or NaN where it is left out."""
+        """Return the label that each machine gives each class, (machines, K): 0, 1, or NaN if it is left out."""
 
     @abstractmethod
     def _scores(self, y: Array) -> Array:
@@ -97,11 +99,18 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         rows = read_rows(self, X, reset=False)
         return np.column_stack([_decision(machine, rows) for machine in self.estimators_])
 
+    def questions(self) -> list[str]:
+        """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
+        check_is_fitted(self, "estimators_")
+        sides = [(self.classes_[s == 1][0], self.classes_[s == 0]) for s in self._sides(len(self.classes_))]
+        return [f"{one} against {rest[0] if len(rest) == 1 else 'the rest'}" for one, rest in sides]
+
     @property
     def certificate_(self) -> Certificate:
         """The worst of the machines' certificates, where they have one: not solved first, then the fewest digits."""
         check_is_fitted(self, "estimators_")
-        proofs: list[Certificate] = [machine.certificate_ for machine in self.estimators_]
+        taught = [machine for machine in self.estimators_ if hasattr(machine, "classes_")]
+        proofs: list[Certificate] = [machine.certificate_ for machine in taught]
         return min(proofs, key=lambda one: (one.status is Status.SOLVED, np.nan_to_num(one.digits, nan=-1.0)))
 
     def _machine(self) -> Any:
@@ -137,9 +146,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 )
             found, codes = encode(np.asarray(labels), known)
         if len(found) < 2:
-            raise InvalidData(
-                f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{found[0]}'"
-            )
+            raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         sides = self._sides(len(found))
         machines = [clone(self._machine()) for _ in sides] if reset else deepcopy(self.estimators_)
         for machine, values in zip(machines, sides, strict=True):
@@ -149,6 +156,8 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                     getattr(machine, verb)(part)
             else:
                 _teach(machine, verb, rows, values, codes, sample_weight)
+        new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
+        self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
 
     def __sklearn_tags__(self) -> Any:
@@ -170,7 +179,8 @@ class OneVsRest(Scheme):
 
     Attributes
     ----------
-    estimators_ : the machines; `classes_` : the labels, sorted; `certificate_` : the worst of the machines'.
+    estimators_ : the machines; `classes_` : the labels, sorted; `rows_seen_` : rows of all calls so far;
+    `certificate_` : the worst of the machines'.
 
     Examples
     --------
@@ -221,7 +231,8 @@ class OneVsOne(Scheme):
 
     Attributes
     ----------
-    estimators_ : the machines; `classes_` : the labels, sorted; `certificate_` : the worst of the machines'.
+    estimators_ : the machines; `classes_` : the labels, sorted; `rows_seen_` : rows of all calls so far;
+    `certificate_` : the worst of the machines'.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def found_system(named: str) -> str:
 
 
 def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
-    """Return constructor arguments from key=value texts; values are Python literals, or else text."""
+    """Return constructor arguments from key=value texts: Python literals, names of systems for `system`, else text."""
     known = inspect.signature(SYSTEMS[system]).parameters
     out: dict[str, Any] = {}
     for text in settings:
@@ -54,7 +54,7 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
             raise InvalidParameter(f"{system} has no parameter {key!r}. There are: {', '.join(known)}")
         if key in out:
             raise InvalidParameter(f"--set names {key} twice")
-        out[key] = _literal(value)
+        out[key] = SYSTEMS[found_system(value.strip())]() if key == "system" else _literal(value)
     return out
 
 

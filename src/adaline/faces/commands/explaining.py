@@ -30,7 +30,7 @@ def described(model: Any) -> dict[str, Any]:
     coding = vars(model).get("coding_")
     out: dict[str, Any] = {
         "system": type(model).__name__,
-        "parameters": model.get_params(),
+        "parameters": model.get_params(deep=False),
         "rows": rows_of(model),
         "target": None if coding is None else coding.target,
         "columns": list(coding.needed) if coding is not None else None,
@@ -105,11 +105,15 @@ def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
 def _discriminants(model: Any, most: int | None, rest: str) -> None:
     """Print the weights of a classifier, a column a class; those of two classes favour the second."""
     classes = [str(label) for label in model.classes_]
-    if not hasattr(model, "coef_"):
+    machines = getattr(model, "estimators_", [model])
+    if not all(hasattr(machine, "coef_") for machine in machines):
         facts([("classes", ", ".join(classes)), ("boundaries", "quadratic: there are no linear weights to show")])
         return
-    coef, constant = np.atleast_2d(model.coef_), np.ravel(model.intercept_)
+    coef = np.concatenate([np.atleast_2d(machine.coef_) for machine in machines])
+    constant = np.concatenate([np.ravel(machine.intercept_) for machine in machines])
     sides = [f"for {classes[1]}, against {classes[0]}"] if len(coef) == 1 else classes
+    if machines[0] is not model:
+        sides = model.questions()
     names = ["intercept", *_names(model)]
     table = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, [constant, *coef.T], strict=True)]
     for first in range(0, len(sides), MOST_CLASSES):

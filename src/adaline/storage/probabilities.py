@@ -1,0 +1,49 @@
+"""Probabilities as nodes of an ONNX graph: from log odds, from machines of their own, from pairs of classes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from adaline.storage.graph import Graph
+from adaline.systems import LogisticRegression
+
+
+def two(graph: Graph, score: str) -> str:
+    """Return the posteriors of two classes from the log odds of the second."""
+    return graph.op("Concat", graph.op("Sigmoid", graph.op("Neg", score)), graph.op("Sigmoid", score), axis=1)
+
+
+def sigmoid(graph: Graph, z: str, columns: int) -> str:
+    """Return the logistic function as probabilities; K are divided by their sum."""
+    return two(graph, z) if columns == 1 else shares(graph, graph.op("Sigmoid", z))
+
+
+def shares(graph: Graph, one: str) -> str:
+    """Return numbers divided by their sum over the classes."""
+    total = graph.op("ReduceSum", one, graph.put(np.array([1])), keepdims=1)
+    return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
+
+
+def logistic(graph: Graph, model: LogisticRegression, score: str) -> tuple[str, str]:
+    """Return scores and probabilities of the classes; pairs of classes vote, and their probabilities break ties."""
+    k = len(model.classes_)
+    if k == 2:
+        return score, two(graph, score)
+    if model.scheme != "one-vs-one":
+        softmax = model.scheme == "softmax"
+        return score, graph.op("Softmax", score, axis=1) if softmax else sigmoid(graph, score, k)
+    above = graph.op("Cast", graph.op("Greater", score, graph.real(0.0)), to=int(graph.number))
+    each = _from_pairs(graph, graph.op("Sigmoid", score), k)
+    votes = graph.op("Add", _from_pairs(graph, above, k), graph.op("Div", each, graph.real(float(k**2))))
+    return votes, shares(graph, each)
+
+
+def _from_pairs(graph: Graph, second: str, k: int) -> str:
+    """Return what each class gets from all pairs: the second of a pair `second`, the first the rest."""
+    gains, first = np.zeros((k * (k - 1) // 2, k)), np.zeros(k)
+    for row, (i, j) in enumerate(combinations(range(k), 2)):
+        gains[row, j], gains[row, i] = 1.0, -1.0
+        first[i] += 1.0
+    return graph.op("Add", graph.op("MatMul", second, graph.real(gains)), graph.real(first))
