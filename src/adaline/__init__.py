@@ -93,6 +93,7 @@ __all__ = [
     "Status",
     "WienerFilter",
     "anova",
+    "basis",
     "datasets",
     "export_onnx",
     "load",
@@ -105,8 +106,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("adaline.datasets")
+    if name in ("basis", "datasets"):
+        return import_module(f"adaline.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'adaline' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,12 @@
+"""Bases: phi(x), in which every system can be linear. `BASES` is what the tests go through."""
+
+from adaline.basis.base import Basis
+from adaline.basis.combined import After, Beside
+from adaline.basis.custom import Custom
+from adaline.basis.fourier import Fourier
+from adaline.basis.polynomial import Polynomial
+from adaline.basis.radial import Radial
+
+BASES: dict[str, type[Basis]] = {cls.__name__: cls for cls in (Polynomial, Fourier, Radial, Custom, Beside, After)}
+
+__all__ = ["BASES", "After", "Basis", "Beside", "Custom", "Fourier", "Polynomial", "Radial"]

@@ -1,0 +1,84 @@
+"""phi(x): functions of the columns in which a model is linear (S3: generalized discriminants; S4: richer families).
+
+A basis is a scikit-learn transformer. `fit` learns what must be learned from rows (centres, widths, scales), from a
+sample of them where there are many; `transform` works row by row, so that a source evaluates it block by block and the
+expanded matrix never exists as a whole. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from adaline.namespaces import is_sparse
+
+Array = NDArray[np.float64]
+
+
+class Basis(TransformerMixin, BaseEstimator):
+    """Base of all bases."""
+
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what the basis needs from rows X (n, D)."""
+        x = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
+        self._check_parameters()
+        self.learn(_dense(x))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return phi(x) for each row, (n, M)."""
+        check_is_fitted(self)
+        x = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        return self.of(_dense(x))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of phi."""
+        check_is_fitted(self)
+        given = _check_feature_names_in(self, input_features)
+        return np.array(self.names([str(name) for name in given]), dtype=object)
+
+    def learn(self, x: Array) -> None:
+        """Learn from rows of numbers; most bases need only their width."""
+        self.n_features_in_ = x.shape[1]
+
+    @abstractmethod
+    def of(self, x: Array) -> Array:
+        """Return phi of rows of numbers."""
+
+    @abstractmethod
+    def names(self, given: list[str]) -> list[str]:
+        """Return the names of the columns of phi from those of x."""
+
+    @property
+    def size(self) -> int:
+        """Number of columns of phi."""
+        return len(self.names([f"x{j}" for j in range(self.n_features_in_)]))
+
+    def _check_parameters(self) -> None:
+        """Refuse constructor arguments that mean nothing."""
+
+    def __add__(self, other: Basis) -> Basis:
+        from adaline.basis.combined import Beside
+
+        return Beside([self, other])
+
+    def __matmul__(self, other: Basis) -> Basis:
+        from adaline.basis.combined import After
+
+        return After(self, other)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _dense(x: Any) -> Array:
+    return np.asarray(x.toarray() if is_sparse(x) else x)

@@ -1,0 +1,82 @@
+"""Bases side by side, and one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from adaline.basis.base import Basis
+
+Array = NDArray[np.float64]
+
+
+class Beside(Basis):
+    """The columns of several bases, side by side: what `a + b` gives.
+
+    Parameters
+    ----------
+    bases : list of bases.
+
+    Examples
+    --------
+    >>> from adaline import basis
+    >>> both = (basis.Polynomial(degree=2) + basis.Fourier(terms=1)).fit([[0.0], [1.0], [2.0]])
+    >>> both.get_feature_names_out().tolist()
+    ['x0', 'x0^2', 'sin(1 x0)', 'cos(1 x0)']
+    """
+
+    def __init__(self, bases: Any) -> None:
+        self.bases = bases
+
+    def learn(self, x: Array) -> None:
+        """Let each learn from the rows."""
+        super().learn(x)
+        self.bases_ = [clone(one).fit(x) for one in self.bases]
+
+    def of(self, x: Array) -> Array:
+        """Return all columns."""
+        return np.concatenate([one.of(x) for one in self.bases_], axis=1)
+
+    def names(self, given: list[str]) -> list[str]:
+        """Return all names."""
+        return [name for one in self.bases_ for name in one.names(given)]
+
+    def __add__(self, other: Basis) -> Basis:
+        return Beside([*self.bases, other])
+
+
+class After(Basis):
+    """One basis of what another gives: `outer @ inner`.
+
+    Parameters
+    ----------
+    outer, inner : bases; inner is taken first.
+
+    Examples
+    --------
+    >>> from adaline import basis
+    >>> waves = (basis.Polynomial(degree=2) @ basis.Fourier(terms=1)).fit([[0.0], [1.0], [2.0]])
+    >>> waves.size
+    5
+    """
+
+    def __init__(self, outer: Any, inner: Any) -> None:
+        self.outer = outer
+        self.inner = inner
+
+    def learn(self, x: Array) -> None:
+        """Let the inner one learn from the rows, the outer one from what it gives."""
+        super().learn(x)
+        self.inner_ = clone(self.inner).fit(x)
+        self.outer_ = clone(self.outer).fit(self.inner_.of(x))
+
+    def of(self, x: Array) -> Array:
+        """Return outer(inner(x))."""
+        return np.asarray(self.outer_.of(self.inner_.of(x)))
+
+    def names(self, given: list[str]) -> list[str]:
+        """Return the names that the outer one gives."""
+        return list(self.outer_.names(self.inner_.names(given)))

@@ -1,0 +1,64 @@
+"""A basis of the user's own: any function of rows (S3, S4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.basis.base import Basis
+from adaline.errors import InvalidData, InvalidParameter
+
+Array = NDArray[np.float64]
+
+
+class Custom(Basis):
+    """Any function from rows (n, D) to columns (n, M), row by row.
+
+    Parameters
+    ----------
+    function : callable
+        phi; called with blocks of rows, so it must treat each row alone.
+    names_out : sequence of texts, or None
+        Names of the columns of phi; None is phi0, phi1, ...
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import basis
+    >>> product = basis.Custom(lambda x: x[:, :1] * x[:, 1:2], names_out=["product"])
+    >>> product.fit_transform([[2.0, 3.0]]).tolist()
+    [[6.0]]
+
+    References
+    ----------
+    Lectures S3 and S4: any fixed functions of x.
+    """
+
+    def __init__(self, function: Any, *, names_out: Sequence[str] | None = None) -> None:
+        self.function = function
+        self.names_out = names_out
+
+    def learn(self, x: Array) -> None:
+        """Find how many columns the function gives."""
+        super().learn(x)
+        self.columns_ = self.of(x[:2]).shape[1]
+        if self.names_out is not None and len(self.names_out) != self.columns_:
+            raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
+
+    def of(self, x: Array) -> Array:
+        """Return what the function gives."""
+        out = np.asarray(self.function(x), dtype=np.float64)
+        if out.ndim != 2 or len(out) != len(x):
+            raise InvalidData(f"the basis function gave {out.shape} for {len(x)} rows: it must give (n, M)")
+        return out
+
+    def names(self, given: list[str]) -> list[str]:
+        """Return the names given, or phi0, phi1, ..."""
+        return [f"phi{k}" for k in range(self.columns_)] if self.names_out is None else list(self.names_out)
+
+    def _check_parameters(self) -> None:
+        if not callable(self.function):
+            raise InvalidParameter(f"function must be callable, got {self.function!r}")

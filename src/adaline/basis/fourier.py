@@ -1,0 +1,90 @@
+"""Sines and cosines: of each column, or along random directions (S3: trigonometric functions)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from adaline.basis.base import Basis
+from adaline.errors import InvalidParameter
+
+Array = NDArray[np.float64]
+
+
+class Fourier(Basis):
+    """sin(k x) and cos(k x), k = 1 .. terms, of each column; or cosines along random directions (random features).
+
+    Parameters
+    ----------
+    terms : int
+        Number of frequencies of each column; with random=True number of random directions.
+    period : "auto", number, or array (D,)
+        Period of the first frequency: 2 pi gives sin(k x) and cos(k x). "auto" is 2 pi; with random=True the width of
+        the Gaussian kernel that the features approximate, by default the typical distance of two rows.
+    random : bool
+        Whether to take sqrt(2/terms) cos(v'x + b) with v normal and b uniform: their products approximate
+        exp(-||x - z||^2 / (2 width^2)) on standardised columns, in any number of columns.
+    random_state : int, generator or None
+        Where random directions are drawn from.
+
+    Examples
+    --------
+    >>> from adaline import basis
+    >>> basis.Fourier(terms=2).fit([[0.5]]).get_feature_names_out().tolist()
+    ['sin(1 x0)', 'cos(1 x0)', 'sin(2 x0)', 'cos(2 x0)']
+
+    References
+    ----------
+    Lecture S3, the square wave. A. Rahimi and B. Recht, Random features for large-scale kernel machines (2007).
+    """
+
+    def __init__(self, *, terms: int = 3, period: Any = "auto", random: bool = False, random_state: Any = 0) -> None:
+        self.terms = terms
+        self.period = period
+        self.random = random
+        self.random_state = random_state
+
+    def learn(self, x: Array) -> None:
+        """Draw the directions, in units of the columns."""
+        super().learn(x)
+        d, m = x.shape[1], int(self.terms)
+        if not self.random:
+            period = 2 * np.pi if isinstance(self.period, str) else np.asarray(self.period, dtype=float)
+            self.frequency_ = np.broadcast_to(2 * np.pi / period, (d,)).copy()
+            return
+        draw = check_random_state(self.random_state)
+        spread = x.std(axis=0)
+        width = np.sqrt(d) if isinstance(self.period, str) else float(self.period)
+        directions = draw.normal(size=(d, m)) / width
+        self.directions_ = directions / np.where(spread > 0, spread, 1.0)[:, None]
+        self.phases_ = draw.uniform(0, 2 * np.pi, m) - x.mean(axis=0) @ self.directions_
+
+    def of(self, x: Array) -> Array:
+        """Return the sines and cosines."""
+        if self.random:
+            return np.asarray(np.sqrt(2.0 / int(self.terms)) * np.cos(x @ self.directions_ + self.phases_))
+        angle = x * self.frequency_
+        parts = [f(k * angle) for k in range(1, int(self.terms) + 1) for f in (np.sin, np.cos)]
+        return np.concatenate(parts, axis=1)
+
+    def names(self, given: list[str]) -> list[str]:
+        """Return names such as sin(2 x0)."""
+        if self.random:
+            return [f"cos(v{k}.x)" for k in range(int(self.terms))]
+        factors = [
+            [f"{k * w:.4g} {name}" for w, name in zip(self.frequency_, given, strict=True)]
+            for k in range(1, int(self.terms) + 1)
+        ]
+        return [f"{f}({angle})" for row in factors for f in ("sin", "cos") for angle in row]
+
+    def _check_parameters(self) -> None:
+        terms: Any = self.terms
+        if not (isinstance(terms, Integral) and int(terms) >= 1):
+            raise InvalidParameter(f"terms must be a whole number of at least 1, got {self.terms!r}")
+        known = self.period == "auto" if isinstance(self.period, str) else np.all(np.asarray(self.period, float) > 0)
+        if not known:
+            raise InvalidParameter(f"period must be 'auto', or positive numbers, got {self.period!r}")

@@ -1,0 +1,108 @@
+"""Powers and products of the columns (S3, S4: polynomial discriminants)."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.basis.base import Basis
+from adaline.errors import InvalidParameter
+
+Array = NDArray[np.float64]
+
+
+class Polynomial(Basis):
+    """Products of powers of the columns, of total degree 1 to `degree`; the constant is the system's intercept.
+
+    Parameters
+    ----------
+    degree : int
+        Largest total degree, or with interactions=False the largest power of each column alone.
+    interactions : bool
+        Whether products of different columns take part.
+    orthogonal : bool
+        Whether powers of a column are replaced by polynomials of the same degrees that are orthonormal over the rows
+        fitted (three-term recurrence): the same family, as well-conditioned as it gets.
+
+    Examples
+    --------
+    >>> from adaline import basis
+    >>> basis.Polynomial(degree=2).fit([[1.0, 2.0]]).get_feature_names_out().tolist()
+    ['x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+
+    References
+    ----------
+    Lecture S3, generalized linear discriminants (XOR); S4. G. Forsythe (1957) for the orthogonal ones.
+    """
+
+    def __init__(self, *, degree: int = 2, interactions: bool = True, orthogonal: bool = False) -> None:
+        self.degree = degree
+        self.interactions = interactions
+        self.orthogonal = orthogonal
+
+    def learn(self, x: Array) -> None:
+        """Find the products, and with `orthogonal` the recurrences."""
+        super().learn(x)
+        columns, degree = range(x.shape[1]), int(self.degree)
+        if self.interactions:
+            self.terms_ = [term for p in range(1, degree + 1) for term in combinations_with_replacement(columns, p)]
+        else:
+            self.terms_ = [(j,) * p for p in range(1, degree + 1) for j in columns]
+        if self.orthogonal:
+            self.recurrence_ = np.stack([_recurrence(x[:, j], degree) for j in columns])
+
+    def of(self, x: Array) -> Array:
+        """Return the products."""
+        powers = self._powers(x)
+        out = np.empty((len(x), len(self.terms_)))
+        for k, term in enumerate(self.terms_):
+            used = sorted(set(term))
+            out[:, k] = powers[term.count(used[0])][:, used[0]]
+            for j in used[1:]:
+                out[:, k] *= powers[term.count(j)][:, j]
+        return out
+
+    def names(self, given: list[str]) -> list[str]:
+        """Return names such as x0^2 x1."""
+        mark = "P{1}({0})" if self.orthogonal else "{0}^{1}"
+
+        def name(j: int, power: int) -> str:
+            return given[j] if power == 1 and not self.orthogonal else mark.format(given[j], power)
+
+        return [" ".join(name(j, term.count(j)) for j in sorted(set(term))) for term in self.terms_]
+
+    def _powers(self, x: Array) -> list[Array]:
+        """Return the powers 0 to degree of all columns, or the orthogonal polynomials of these degrees."""
+        out = [np.ones_like(x)]
+        for p in range(int(self.degree)):
+            if not self.orthogonal:
+                out.append(out[-1] * x)
+                continue
+            shift, before, norm = self.recurrence_[:, p].T
+            last = out[-2] if p else np.zeros_like(x)
+            out.append(((x - shift) * out[-1] - before * last) / norm)
+        return out
+
+    def _check_parameters(self) -> None:
+        degree: Any = self.degree
+        if not (isinstance(degree, Integral) and int(degree) >= 1):
+            raise InvalidParameter(f"degree must be a whole number of at least 1, got {self.degree!r}")
+
+
+def _recurrence(x: Array, degree: int) -> Array:
+    """Return shift, weight of the one before, and norm of each step, (degree, 3); beyond the distinct values 1."""
+    out = np.zeros((degree, 3))
+    now, last, size = np.ones_like(x), np.zeros_like(x), 1.0
+    for p in range(degree):
+        shift = float((x * now * now).mean())
+        before = float((x * now * last).mean()) if p else 0.0
+        new = (x - shift) * now - before * last
+        size = float(np.sqrt((new * new).mean()))
+        norm = size if size > 1e-12 * max(float(np.abs(x - x.mean()).max()), 1e-300) else 1.0
+        out[p] = shift, before, norm
+        last, now = now, new / norm
+    return out

@@ -1,0 +1,103 @@
+"""Bumps around centres: radial basis functions (S3)."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+
+from adaline.basis.base import Basis
+from adaline.errors import InvalidParameter
+
+Array = NDArray[np.float64]
+
+
+class Radial(Basis):
+    """exp(-||x - c||^2 / (2 width^2)) for centres c, distances taken on standardised columns: units do not matter.
+
+    Parameters
+    ----------
+    centres : int or array (M, D)
+        How many centres to find, or the centres themselves.
+    place : "k-means" or "drawn"
+        How centres are found: by k-means on the rows (of a sample), or rows drawn at random.
+    width : "auto" or number
+        Width of the bumps, in standard deviations of the columns; "auto" is the mean distance of a centre to its
+        nearest neighbour, times sqrt(2).
+    random_state : int, generator or None
+        Where centres are drawn from.
+
+    Examples
+    --------
+    >>> from adaline import basis
+    >>> bumps = basis.Radial(centres=[[0.0], [2.0]], width=1.0).fit([[0.0], [1.0], [2.0]])
+    >>> bumps.transform([[0.0]]).round(4).tolist()
+    [[1.0, 0.0498]]
+
+    References
+    ----------
+    Lecture S3, radial basis functions; centres by k-means.
+    """
+
+    def __init__(
+        self, *, centres: Any = 10, place: str = "k-means", width: float | str = "auto", random_state: Any = 0
+    ) -> None:
+        self.centres = centres
+        self.place = place
+        self.width = width
+        self.random_state = random_state
+
+    def learn(self, x: Array) -> None:
+        """Find the centres and the width."""
+        super().learn(x)
+        spread = x.std(axis=0)
+        self.unit_ = np.where(spread > 0, spread, 1.0)
+        self.middle_ = x.mean(axis=0)
+        rows = (x - self.middle_) / self.unit_
+        if not isinstance(self.centres, Integral):
+            given = np.atleast_2d(np.asarray(self.centres, dtype=np.float64))
+            if given.shape[1] != x.shape[1]:
+                raise InvalidParameter(f"centres have {given.shape[1]} columns, X has {x.shape[1]}")
+            self.centres_ = (given - self.middle_) / self.unit_
+        else:
+            self.centres_ = self._found(np.unique(rows, axis=0))
+        self.width_ = float(self.width) if not isinstance(self.width, str) else _apart(self.centres_)
+
+    def of(self, x: Array) -> Array:
+        """Return the bumps."""
+        rows = (x - self.middle_) / self.unit_
+        squares = (rows**2).sum(axis=1)[:, None] - 2 * rows @ self.centres_.T + (self.centres_**2).sum(axis=1)
+        return np.asarray(np.exp(np.maximum(squares, 0.0) / (-2 * self.width_**2)))
+
+    def names(self, given: list[str]) -> list[str]:
+        """Return names such as bump3."""
+        return [f"bump{k}" for k in range(len(self.centres_))]
+
+    def _found(self, rows: Array) -> Array:
+        wanted = min(int(self.centres), len(rows))
+        draw = check_random_state(self.random_state)
+        if self.place == "drawn":
+            return np.asarray(rows[draw.choice(len(rows), wanted, replace=False)])
+        return np.asarray(KMeans(wanted, n_init=1, random_state=draw).fit(rows).cluster_centers_)
+
+    def _check_parameters(self) -> None:
+        if self.place not in ("k-means", "drawn"):
+            raise InvalidParameter(f"place must be 'k-means' or 'drawn', got {self.place!r}")
+        if isinstance(self.centres, Integral) and int(self.centres) < 1:
+            raise InvalidParameter(f"centres must be at least 1, got {self.centres!r}")
+        width: Any = self.width
+        if not (width == "auto" or (isinstance(width, Real) and float(width) > 0)):
+            raise InvalidParameter(f"width must be 'auto' or positive, got {self.width!r}")
+
+
+def _apart(centres: Array) -> float:
+    """Return the mean distance of a centre to its nearest neighbour, times sqrt(2); 1 for a single centre."""
+    if len(centres) < 2:
+        return 1.0
+    squares = ((centres[:, None, :] - centres) ** 2).sum(axis=2)
+    squares[np.diag_indices(len(centres))] = np.inf
+    return float(np.sqrt(2.0) * np.sqrt(squares.min(axis=1)).mean()) or 1.0

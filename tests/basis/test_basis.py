@@ -1,0 +1,135 @@
+"""Laws of every basis, and what each is by its formula."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from adaline.basis import BASES, After, Beside, Custom, Fourier, Polynomial, Radial
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources import ArraySource
+from adaline.sources.expanded import Expanded, expanded
+
+
+def squares(x: Any) -> Any:
+    return x**2
+
+
+EXAMPLES = [
+    Polynomial(degree=3),
+    Polynomial(degree=3, interactions=False),
+    Polynomial(degree=4, orthogonal=True),
+    Fourier(terms=2),
+    Fourier(terms=2, period=[1.0, 2.0, 3.0]),
+    Fourier(terms=7, random=True),
+    Radial(centres=4),
+    Radial(centres=4, place="drawn", width=0.7),
+    Custom(squares),
+    Beside([Polynomial(degree=2), Fourier(terms=1)]),
+    After(Polynomial(degree=2), Radial(centres=3)),
+]
+EACH = pytest.mark.parametrize("basis", EXAMPLES, ids=str)
+X = np.random.default_rng(0).normal(size=(90, 3)) * [1.0, 100.0, 0.01] + [0.0, 50.0, 0.0]
+
+
+def test_every_basis_has_an_example() -> None:
+    assert {type(one) for one in EXAMPLES} == set(BASES.values())
+
+
+@parametrize_with_checks([Polynomial(), Fourier(), Radial(centres=3), Beside([Polynomial(), Fourier()])])
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@EACH
+def test_rows_are_treated_one_by_one(basis: Any) -> None:
+    fitted = clone(basis).fit(X)
+    whole = fitted.transform(X)
+    assert whole.shape == (90, fitted.size)
+    assert np.isfinite(whole).all()
+    parts = np.concatenate([fitted.transform(X[i : i + 7]) for i in range(0, 90, 7)])
+    np.testing.assert_allclose(parts, whole, rtol=1e-12, atol=1e-12 * np.abs(whole).max())
+    np.testing.assert_allclose(fitted.transform(sparse.csr_array(X)), whole, rtol=1e-12)
+    assert len(set(fitted.get_feature_names_out())) == fitted.size
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), whole)
+    np.testing.assert_array_equal(clone(basis).fit(X).transform(X), whole)
+
+
+@EACH
+def test_blocks_of_a_source_are_the_expanded_rows(basis: Any) -> None:
+    fitted = clone(basis).fit(X)
+    source = ArraySource(X, X[:, :1], np.arange(90.0))
+    for seen in (expanded(source, fitted), Expanded(source, fitted)):
+        blocks = list(seen.blocks())
+        np.testing.assert_allclose(np.concatenate([block.x for block in blocks]), fitted.transform(X), rtol=1e-13)
+        np.testing.assert_array_equal(np.concatenate([block.weight for block in blocks]), np.arange(90.0))
+        assert seen.shape == (fitted.size, 1)
+        assert len(seen.names or ()) == fitted.size
+    assert isinstance(expanded(source, fitted), ArraySource)
+
+
+def test_polynomials_are_products() -> None:
+    found = Polynomial(degree=3).fit(X)
+    terms = [t for p in (1, 2, 3) for t in combinations_with_replacement(range(3), p)]
+    np.testing.assert_allclose(found.transform(X), np.stack([X[:, list(t)].prod(axis=1) for t in terms], axis=1))
+    assert found.get_feature_names_out(["a", "b", "c"])[:5].tolist() == ["a", "b", "c", "a^2", "a b"]
+
+
+def test_orthogonal_polynomials_are_orthonormal_and_span_the_powers() -> None:
+    x = np.linspace(3, 9, 50)[:, None]
+    phi = Polynomial(degree=6, orthogonal=True).fit_transform(x)
+    whole = np.column_stack([np.ones(50), phi])
+    np.testing.assert_allclose(whole.T @ whole / 50, np.eye(7), atol=1e-10)
+    powers = Polynomial(degree=6).fit_transform((x - 6) / 3)
+    fitted = whole @ np.linalg.lstsq(whole, powers, rcond=None)[0]
+    np.testing.assert_allclose(fitted, powers, atol=1e-8)
+
+
+def test_random_features_approximate_the_gaussian_kernel() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(40, 2))
+    x /= x.std(axis=0)
+    phi = Fourier(terms=20000, random=True, period=1.5).fit_transform(x)
+    squares = ((x[:, None] - x) ** 2).sum(axis=2)
+    np.testing.assert_allclose(phi @ phi.T, np.exp(-squares / (2 * 1.5**2)), atol=0.05)
+
+
+def test_radial_functions_do_not_depend_on_units() -> None:
+    for place in ("k-means", "drawn"):
+        one = Radial(centres=5, place=place).fit_transform(X)
+        other = Radial(centres=5, place=place).fit_transform(X * [2.0, 0.25, 1024.0])
+        np.testing.assert_allclose(other, one, rtol=1e-9)
+    assert Radial(centres=500).fit(X).size <= 90
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Polynomial(degree=0),
+        Fourier(terms=0),
+        Fourier(period="long"),
+        Fourier(period=-1.0),
+        Radial(centres=0),
+        Radial(place="somewhere"),
+        Radial(width=0.0),
+        Radial(centres=[[1.0]]),
+        Custom(3),
+        Custom(squares, names_out=["one"]),
+    ],
+    ids=str,
+)
+def test_what_means_nothing_is_refused(bad: Any) -> None:
+    with pytest.raises(InvalidParameter):
+        bad.fit(X)
+
+
+def test_a_function_must_give_rows() -> None:
+    with pytest.raises(InvalidData, match="must give"):
+        Custom(lambda x: x.sum(axis=0)).fit(X)
