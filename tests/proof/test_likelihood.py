@@ -1,0 +1,349 @@
+"""Inference of logistic and softmax regression against statsmodels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import sparse, stats
+
+from adaline import anova, datasets
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.proof.deviance import likelihood_ratio
+from adaline.proof.likelihood import against, infer_class, quality, wald_test
+from adaline.proof.likelihood_summary import DEPENDENT, FIRTH, PENALISED, TOO_LARGE, summarise
+from adaline.proof.tables import STATISTICS
+from adaline.solvers.likelihood import LikelihoodFit
+from tests.proof.likelihoods import fitted, generated
+
+NAMES = ["a", "b", "c"]
+CLASSES = ["red", "green", "blue"]
+
+
+def design(X: Any, intercept: bool = True) -> Any:
+    return sm.add_constant(X) if intercept else X
+
+
+def logit(X: Any, y: Any, intercept: bool = True) -> Any:
+    return sm.Logit(y, design(X, intercept)).fit(disp=0, tol=1e-14, maxiter=100, method="newton")
+
+
+def multinomial(X: Any, y: Any) -> Any:
+    return sm.MNLogit(y, design(X)).fit(disp=0, tol=1e-14, maxiter=100, method="newton")
+
+
+def summary(fit: LikelihoodFit, classes: Any = ("no", "yes"), **options: Any) -> Any:
+    return summarise(fit, NAMES, classes, **{"title": "LogisticRegression", "intercept": True} | options)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_two_classes_are_those_of_statsmodels(intercept: bool, seed: int) -> None:
+    X, y = generated(seed=seed)
+    theirs = logit(X, y, intercept)
+    mine = infer_class(fitted(X, y, intercept=intercept), 1, 0, 0.9)
+    ends = theirs.conf_int(0.1)
+    for own, other in (
+        (mine.estimate, theirs.params),
+        (mine.std_error, theirs.bse),
+        (mine.statistic, theirs.tvalues),
+        (mine.p_value, theirs.pvalues),
+        (mine.lower, ends[:, 0]),
+        (mine.upper, ends[:, 1]),
+        (mine.odds_upper, np.exp(ends[:, 1])),
+    ):
+        np.testing.assert_allclose(own[0 if intercept else 1 :], other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("reference", [0, 1, 2])
+def test_classes_against_any_reference_are_those_of_statsmodels(reference: int) -> None:
+    X, y = generated(classes=3)
+    theirs = multinomial(X, (y - reference) % 3)  # statsmodels' reference is the first class
+    fit = fitted(X, y, classes=3)
+    for column, k in enumerate([(reference + 1) % 3, (reference + 2) % 3]):
+        mine = infer_class(fit, k, reference, 0.95)
+        np.testing.assert_allclose(mine.estimate, theirs.params[:, column], rtol=1e-9)
+        np.testing.assert_allclose(mine.std_error, theirs.bse[:, column], rtol=1e-9)
+        np.testing.assert_allclose(mine.p_value, theirs.pvalues[:, column], rtol=1e-8)
+
+
+def test_real_rows_of_three_species() -> None:
+    data = datasets.load("penguins")
+    X, y = data.X[:, 2:4], np.unique(data.y, return_inverse=True)[1]
+    theirs = multinomial(X, y)
+    fit = fitted(X, y, classes=3)
+    for column, k in enumerate([1, 2]):
+        np.testing.assert_allclose(infer_class(fit, k, 0, 0.95).std_error, theirs.bse[:, column], rtol=1e-8)
+
+
+def test_the_covariance_is_that_of_machines_that_sum_to_zero() -> None:
+    X, y = generated(classes=4)
+    fit = fitted(X, y, classes=4)
+    assert fit.root is not None
+    np.testing.assert_allclose(fit.root.sum(axis=0), 0.0, atol=1e-13 * np.abs(fit.root).max())
+    np.testing.assert_allclose(fit.solution.theta.sum(axis=0), 0.0, atol=1e-12)
+    covariance, rows = fit.covariance, design(X)
+    assert covariance is not None
+    z = rows @ fit.solution.theta.T
+    p = np.exp(z - z.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    blocks = p[:, :, None] * (np.eye(4) - p[:, None, :])
+    information = np.einsum("nkl,ni,nj->kilj", blocks, rows, rows).reshape(covariance.shape)
+    np.testing.assert_allclose(information @ covariance @ information, information, atol=1e-9 * information.max())
+    np.testing.assert_allclose(covariance @ information @ covariance, covariance, atol=1e-9 * covariance.max())
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_penalty_is_in_the_covariance(classes: int) -> None:
+    X, y = generated(classes=classes)
+    X = X / X.std(axis=0)
+    fit = fitted(X, y, classes=classes, penalty=3.0)
+    assert fit.covariance is not None
+    rows, theta = design(X), fit.solution.theta
+    z = rows @ theta.T
+    z = np.column_stack([np.zeros(len(z)), z]) if classes == 2 else z
+    p = (np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))[:, 1 if classes == 2 else 0 :]
+    blocks = p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
+    information = np.einsum("nkl,ni,nj->kilj", blocks, rows, rows).reshape(fit.covariance.shape)
+    information += np.kron(np.eye(p.shape[1]), np.diag([0.0, 3, 3, 3]))
+    expected = np.linalg.pinv(information, rcond=1e-12)
+    if classes > 2:
+        sum_to_zero = np.kron(np.eye(classes) - 1 / classes, np.eye(4))
+        expected = sum_to_zero @ expected @ sum_to_zero
+    np.testing.assert_allclose(fit.covariance, expected, atol=1e-9 * expected.max())
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_units_of_any_size_scale_the_errors(classes: int) -> None:
+    X, y = generated(classes=classes)
+    units = np.array([1e-200, 1e140, 1.0])
+    plain, odd = fitted(X, y, classes=classes), fitted(X * units, y, classes=classes)
+    mine, theirs = infer_class(odd, 1, 0, 0.95), infer_class(plain, 1, 0, 0.95)
+    np.testing.assert_allclose(mine.std_error[1:], theirs.std_error[1:] / units, rtol=1e-9)
+    np.testing.assert_allclose(mine.p_value, theirs.p_value, rtol=1e-7)
+
+
+def test_large_means_cost_no_digits() -> None:
+    X, y = generated()
+    far = np.round(X * 2**20) / 2**20 + 2.0**30
+    near = far - 2.0**30
+    np.testing.assert_allclose(
+        infer_class(fitted(far, y), 1, 0, 0.95).std_error[1:],
+        infer_class(fitted(near, y), 1, 0, 0.95).std_error[1:],
+        rtol=1e-8,
+    )
+
+
+def test_weights_are_repetitions_and_sparse_rows_are_rows() -> None:
+    X, y = generated(classes=3)
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    again = np.repeat(np.arange(len(y)), weight)
+    once, repeated = fitted(X, y, weight, classes=3), fitted(X[again], y[again], classes=3)
+    thin = fitted(sparse.csr_array(X), y, weight, classes=3)
+    for fit in (once, thin):
+        np.testing.assert_allclose(
+            infer_class(fit, 2, 0, 0.95).std_error, infer_class(repeated, 2, 0, 0.95).std_error, rtol=1e-9
+        )
+        assert quality(fit, 3, True).bic == pytest.approx(quality(repeated, 3, True).bic, rel=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_quality_is_that_of_statsmodels(classes: int) -> None:
+    X, y = generated(classes=classes)
+    theirs = logit(X, y) if classes == 2 else multinomial(X, y)
+    mine = quality(fitted(X, y, classes=classes), classes, intercept=True)
+    for own, other in (
+        (mine.log_likelihood, theirs.llf),
+        (mine.null_log_likelihood, theirs.llnull),
+        (mine.pseudo_r_squared, theirs.prsquared),
+        (mine.chi2, theirs.llr),
+        (mine.chi2_p_value, theirs.llr_pvalue),
+        (mine.aic, theirs.aic),
+        (mine.bic, theirs.bic),
+    ):
+        assert own == pytest.approx(other, rel=1e-9)
+    assert mine.chi2_freedom == theirs.df_model
+
+
+def test_without_an_intercept_the_null_is_equal_odds() -> None:
+    X, y = generated(classes=3)
+    mine = quality(fitted(X, y, classes=3, intercept=False), 3, intercept=False)
+    assert mine.null_log_likelihood == pytest.approx(-len(y) * np.log(3))
+    assert mine.chi2_freedom == mine.parameters == 6
+
+
+def test_rows_of_the_summary() -> None:
+    X, y = generated(classes=3)
+    fit = fitted(X, y, classes=3)
+    table = summary(fit, CLASSES, reference="green").to_dict()
+    rows = table["coefficients"]
+    assert [(row["target"], row["name"]) for row in rows] == [
+        (c, n) for c in ("red", "blue") for n in ("intercept", *NAMES)
+    ]
+    assert table["reference"] == "green"
+    blue = infer_class(fit, 2, 1, 0.95)
+    for j, row in enumerate(rows[4:]):
+        assert [row[c] for c in STATISTICS] == [getattr(blue, c)[j] for c in STATISTICS]
+        assert row["odds_ratio"] == np.exp(row["estimate"])
+    two = summary(fitted(*generated())).to_dict()["coefficients"]
+    assert all("target" not in row for row in two)
+    without = summary(fitted(*generated(), intercept=False), intercept=False).to_dict()["coefficients"]
+    assert [row["name"] for row in without] == NAMES
+
+
+def test_two_classes_the_other_way_round() -> None:
+    fit = fitted(*generated())
+    one, other = (summary(fit, reference=c).to_dict()["coefficients"] for c in ("no", "yes"))
+    for a, b in zip(one, other, strict=True):
+        assert (a["estimate"], a["std_error"], a["lower"]) == (-b["estimate"], b["std_error"], -b["upper"])
+
+
+def test_text_and_html_show_names_numbers_and_certificate() -> None:
+    X, y = generated(classes=3)
+    found = summary(fitted(X, y, classes=3), ["<red>", "green", "blue"], level=0.9)
+    row = found.to_dict()["coefficients"][1]
+    text, page = str(found), found._repr_html_()
+    for shown in (text, page):
+        for part in (*NAMES, "5%", "95%", "odds ratio", f"{row['estimate']:.6g}", f"{row['odds_upper']:.6g}"):
+            assert part in shown
+        for part in ("AIC", "McFadden", "chi²", "certificate: solved"):
+            assert part in shown
+    assert "log odds of green against <red>" in text
+    assert "log odds of green against &lt;red&gt;" in page
+    assert "<red>" not in page
+    assert repr(found) == text
+    assert max(map(len, text.splitlines()[:-1])) <= 88
+
+
+def test_notes_say_what_the_numbers_mean() -> None:
+    X, y = generated()
+    plain, held, corrected = fitted(X, y), fitted(X, y, penalty=1.0), fitted(X, y, corrected=True)
+    assert summary(plain).notes == []
+    assert summary(held).notes == [PENALISED]
+    assert summary(corrected).notes == [FIRTH]
+    for fit in (held, corrected):
+        table = summary(fit).to_dict()
+        assert all(np.isnan(table[name]) for name in ("chi2", "chi2_p_value", "aic", "bic"))
+    assert summary(replace(plain, root=None)).notes == [TOO_LARGE]
+    assert np.isnan(summary(replace(plain, root=None)).to_dict()["coefficients"][0]["std_error"])
+    less = replace(plain.solution, certificate=replace(plain.solution.certificate, rank=2))
+    assert summary(replace(plain, solution=less)).notes == [DEPENDENT]
+    assert summary(plain, notes=["look"]).notes == ["look"]
+    assert "note: look" in str(summary(plain, notes=["look"]))
+
+
+def test_arguments_of_the_summary_are_checked() -> None:
+    fit = fitted(*generated())
+    with pytest.raises(InvalidParameter, match="reference must be one of the classes no, yes"):
+        summary(fit, reference="maybe")
+    with pytest.raises(InvalidParameter, match="level"):
+        summary(fit, level=1.0)
+
+
+def test_wald_is_that_of_statsmodels() -> None:
+    X, y = generated()
+    theirs = logit(pd.DataFrame(X, columns=NAMES), y)
+    mine = wald_test(fitted(X, y), "a = 2*b, c = 0.01", 0.0, NAMES, ["no", "yes"], intercept=True)
+    other = theirs.wald_test("a = 2*b, c = 0.01", scalar=True)
+    assert mine.chi2 == pytest.approx(float(other.statistic), rel=1e-9)
+    assert mine.p_value == pytest.approx(float(other.pvalue), rel=1e-8)
+    assert mine.freedom == 2
+    assert str(mine).startswith("hypothesis: a - 2*b = 0\n            c = 0.01\nlog odds of yes against no: chi² ")
+
+
+def test_a_column_is_tested_in_all_classes_whatever_the_reference() -> None:
+    X, y = generated(classes=3)
+    fit = fitted(X, y, classes=3)
+    tests = [wald_test(fit, ["b"], 0.0, NAMES, CLASSES, intercept=True, reference=c) for c in CLASSES]
+    assert tests[0].freedom == 2
+    assert tests[0].chi2 == pytest.approx(tests[1].chi2, rel=1e-9)
+    assert tests[0].chi2 == pytest.approx(tests[2].chi2, rel=1e-9)
+    alone = wald_test(fit, "b", 0.0, NAMES, CLASSES, intercept=True, target="blue", reference="green")
+    mine = infer_class(fit, 2, 1, 0.95)
+    assert alone.freedom == 1
+    assert alone.chi2 == pytest.approx(float(mine.statistic[2]) ** 2, rel=1e-9)
+    assert alone.p_value == pytest.approx(float(mine.p_value[2]), rel=1e-8)
+
+
+def test_hypotheses_that_cannot_be_tested() -> None:
+    X, y = generated()
+    fit, classes = fitted(X, y), ["no", "yes"]
+
+    def ask(fit: LikelihoodFit, text: str = "a", **options: Any) -> None:
+        wald_test(fit, text, 0.0, NAMES, classes, intercept=True, **options)
+
+    with pytest.raises(InvalidParameter, match="penalised"):
+        ask(fitted(X, y, penalty=1.0))
+    with pytest.raises(InvalidParameter, match="some follow from others"):
+        ask(fit, "a = 0, 2*a = 0")
+    with pytest.raises(InvalidParameter, match="is the reference"):
+        ask(fit, target="no")
+    with pytest.raises(SumsMissing, match="too large"):
+        ask(replace(fit, root=None))
+    less = replace(fit.solution, certificate=replace(fit.solution.certificate, rank=2))
+    with pytest.raises(InvalidData, match="linear combinations"):
+        ask(replace(fit, solution=less))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_likelihood_ratio_of_nested_models(classes: int) -> None:
+    X, y = generated(classes=classes)
+    full, small = fitted(X, y, classes=classes), fitted(X[:, :1], y, classes=classes)
+    theirs = logit if classes == 2 else multinomial
+    chi2 = 2 * (theirs(X, y).llf - theirs(X[:, :1], y).llf)
+    mine = likelihood_ratio(full, small)
+    assert mine.chi2 == pytest.approx(chi2, rel=1e-9)
+    assert mine.freedom == 2 * (classes - 1)
+    assert mine.p_value == pytest.approx(stats.chi2.sf(chi2, mine.freedom), rel=1e-9)
+
+
+def test_likelihoods_that_are_not_comparable() -> None:
+    X, y = generated()
+    full, small = fitted(X, y), fitted(X[:, :1], y)
+    with pytest.raises(InvalidData, match="the smaller comes first"):
+        likelihood_ratio(small, full)
+    with pytest.raises(InvalidData, match="same rows"):
+        likelihood_ratio(full, fitted(X[1:, :1], y[1:]))
+    with pytest.raises(InvalidData, match="same targets"):
+        likelihood_ratio(full, fitted(X[:, :1], np.concatenate([1 - y[:30], y[30:]])))
+    with pytest.raises(InvalidData, match="less likely"):
+        likelihood_ratio(replace(full, log_likelihood=small.log_likelihood - 1), small)
+    with pytest.raises(InvalidParameter, match="penalised"):
+        likelihood_ratio(full, fitted(X[:, :1], y, penalty=1.0))
+    with pytest.raises(InvalidParameter, match="penalised"):
+        likelihood_ratio(full, fitted(X[:, :1], y, corrected=True))
+
+
+def model(X: Any, y: Any, names: list[str], **options: Any) -> Any:
+    return SimpleNamespace(
+        _likelihood=fitted(X, y), n_features_in_=X.shape[1], fit_intercept=True, feature_names_in_=names, **options
+    )
+
+
+def test_anova_of_likelihoods() -> None:
+    X, y = generated()
+    models = [model(X[:, :k], y, NAMES[:k]) for k in (1, 2, 3)]
+    table = anova(*models)
+    for i in (1, 2):
+        one = likelihood_ratio(models[i]._likelihood, models[i - 1]._likelihood)
+        assert (table.freedom_more[i], table.chi2[i], table.p_value[i]) == one
+    assert np.isnan(table.chi2[0])
+    assert table.to_dict()["parameters"] == [2, 3, 4]
+    assert "Analysis of deviance" in str(table)
+    assert f"{table.deviance[0]:.6g}" in table._repr_html_()
+    with pytest.raises(InvalidData, match="no column 'd'"):
+        anova(model(X[:, :1], y, ["d"]), models[1])
+    with pytest.raises(InvalidParameter, match="all linear or all logistic"):
+        anova(models[0], SimpleNamespace(_fits=()))
+
+
+def test_machines_of_two_classes() -> None:
+    fit = fitted(*generated())
+    ahead, back = against(fit, 1, 0)[0], against(fit, 0, 1)[0]
+    np.testing.assert_array_equal(ahead, fit.solution.theta[0])
+    np.testing.assert_array_equal(back, -ahead)
