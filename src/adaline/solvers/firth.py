@@ -38,9 +38,9 @@ class Pair(NamedTuple):
 
 
 def firth(problem: Problem, theta: Array, tol: float, most: int = 100) -> Descended:
-    """Maximise the penalised likelihood of an unpenalised logistic problem, from theta (1, 1 + D) in its view.
+    """Maximise the penalised likelihood of a logistic problem without ridge, from theta (1, 1 + D) in its view.
 
-    It has converged where the squared decrement gradient' I^-1 gradient is at most `tol`, and goes on from there to the
+    Zero is a good start: a maximum of the likelihood itself may be far off, or nowhere. It has converged where the squared decrement gradient' I^-1 gradient is at most `tol`, and goes on from there to the
     rounding floor. `at.value` and the history are F* with I in raw units; no gap is known.
     """
     here, basis = _start(problem, theta)

@@ -20,8 +20,8 @@ from adaline.block import Block, Shape
 from adaline.losses import Logistic
 from adaline.namespaces import beside, host, namespace
 from adaline.sums.base import Sum
-from adaline.sums.moments import PIECE
 from adaline.sums.objective import View, row_weights, seen
+from adaline.sums.scores import runs
 
 Array = NDArray[np.float64]
 
@@ -54,8 +54,8 @@ class FirthScore(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Prior."""
-        for piece in block.pieces(PIECE):
-            self.sums += score_reference(piece, theta)
+        for run in runs(block):
+            self.sums += score_reference(run, theta)
 
     def merge(self, other: Self) -> None:
         """Add."""
