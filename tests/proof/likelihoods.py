@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from adaline.losses import Logistic, Softmax
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.firth import firth
+from adaline.solvers.firth import firth, firth_ratios
 from adaline.solvers.likelihood import LikelihoodFit, raw_root
 from adaline.solvers.newton import newton
 from adaline.solvers.problem import Problem, pose
@@ -31,7 +31,7 @@ def posed(
 
 
 def fitted(
-    X: Array, y: Array, weight: Array | None = None, *, corrected: bool = False, **options: Any
+    X: Array, y: Array, weight: Array | None = None, *, corrected: bool = False, ratios: bool = False, **options: Any
 ) -> LikelihoodFit:
     """Return the maximum of the likelihood, or Firth's."""
     problem = posed(X, y, weight, **options)
@@ -59,6 +59,7 @@ def fitted(
         penalised=problem.penalised,
         coupled=problem.loss.coupled,
         firth=corrected,
+        ratios=firth_ratios(problem, found, 1e-10) if ratios else None,
     )
 
 

@@ -16,7 +16,7 @@ from adaline import anova, datasets
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.proof.deviance import likelihood_ratio
 from adaline.proof.likelihood import against, infer_class, quality, wald_test
-from adaline.proof.likelihood_summary import DEPENDENT, FIRTH, PENALISED, TOO_LARGE, summarise
+from adaline.proof.likelihood_summary import BY_RATIO, DEPENDENT, FIRTH, PENALISED, TOO_LARGE, summarise
 from adaline.proof.tables import STATISTICS
 from adaline.solvers.likelihood import LikelihoodFit
 from tests.proof.likelihoods import fitted, generated
@@ -235,6 +235,28 @@ def test_notes_say_what_the_numbers_mean() -> None:
     assert summary(replace(plain, solution=less)).notes == [DEPENDENT]
     assert summary(plain, notes=["look"]).notes == ["look"]
     assert "note: look" in str(summary(plain, notes=["look"]))
+
+
+def test_penalised_likelihood_ratios_replace_wald_where_they_were_taken() -> None:
+    X, y = generated()
+    rough, fine = fitted(X, y, corrected=True), fitted(X, y, corrected=True, ratios=True)
+    assert fine.ratios is not None
+    a, b = infer_class(rough, 1, 0, 0.95), infer_class(fine, 1, 0, 0.95)
+    np.testing.assert_array_equal(b.p_value[0], a.p_value[0])
+    np.testing.assert_allclose(b.p_value[1:], stats.chi2.sf(fine.ratios[1:], 1), rtol=1e-12)
+    assert (b.p_value[1:] != a.p_value[1:]).all()
+    table = summary(fine).to_dict()
+    assert table["chi2"] == fine.ratios[0]
+    assert table["chi2_p_value"] == pytest.approx(stats.chi2.sf(fine.ratios[0], 3), rel=1e-9)
+    assert summary(fine).notes == [FIRTH, BY_RATIO]
+
+
+def test_an_intercept_that_is_not_there_has_no_error() -> None:
+    X, y = generated(classes=3)
+    fit = fitted(X, y, classes=3, intercept=False)
+    assert fit.root is not None
+    assert not fit.root[:, 0].any()
+    assert np.isnan(infer_class(fit, 1, 0, 0.95).p_value[0])
 
 
 def test_arguments_of_the_summary_are_checked() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, sparse
 from scipy.special import expit
 
-from adaline.solvers.firth import firth
+from adaline.solvers.firth import firth, firth_ratios
 from adaline.solvers.likelihood import raw_root
 from adaline.sums import FirthScore, Prior
 from tests.proof.likelihoods import generated, posed
@@ -120,6 +120,30 @@ def test_columns_that_depend_on_others_change_no_prediction() -> None:
     np.testing.assert_allclose(
         twice[0][0] + np.column_stack([X, X[:, 0] + X[:, 1]]) @ twice[0][1:], expected, rtol=1e-7
     )
+
+
+@pytest.mark.parametrize("name", ["overlap", "separable", "quasi"])
+def test_ratios_hold_coefficients_at_zero_and_keep_their_columns(name: str) -> None:
+    X, y = cases()[name]
+    rows, t, ones = np.column_stack([np.ones(len(X)), X]), y.astype(float), np.ones(len(X))
+    problem = posed(X, y)
+    found = firth(problem, np.zeros((1, rows.shape[1])), 1e-10)
+
+    def without(free: list[int]) -> float:
+        """Return the smallest F* over some coefficients, the others zero."""
+
+        def embedded(w: Array) -> tuple[float, Array]:
+            theta = np.zeros(rows.shape[1])
+            theta[free] = w
+            value, gradient = penalised(theta, rows, t, ones)
+            return value, gradient[free]
+
+        return float(optimize.minimize(embedded, np.zeros(len(free)), jac=True, options={"gtol": 1e-8}).fun)
+
+    places = range(rows.shape[1])
+    expected = [without([0]), *(without([k for k in places if k != j]) for j in places[1:])]
+    best = penalised(problem.outside(found.theta)[0], rows, t, ones)[0]
+    np.testing.assert_allclose(firth_ratios(problem, found, 1e-10), 2 * (np.array(expected) - best), rtol=1e-8)
 
 
 def test_too_few_steps_are_no_convergence() -> None:

@@ -118,8 +118,10 @@ def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float) -> Wal
     with np.errstate(divide="ignore", invalid="ignore"):
         z = estimate / error
     reach = quantile(np.inf, level) * error
-    p = 2 * special.ndtr(-np.abs(z))
-    return WaldInference(estimate, error, z, np.asarray(p), estimate - reach, estimate + reach)
+    p = np.asarray(2 * special.ndtr(-np.abs(z)))
+    if fit.ratios is not None:
+        p[1:] = special.chdtrc(1, fit.ratios[1:])
+    return WaldInference(estimate, error, z, p, estimate - reach, estimate + reach)
 
 
 def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
@@ -127,7 +129,7 @@ def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
     null = fit.null if intercept else -fit.weight * float(np.log(classes))
     freedom = fit.parameters - (classes - 1) * intercept
     plain = 1.0 if not (fit.penalised or fit.firth) else np.nan
-    chi2 = plain * max(2 * (fit.log_likelihood - null), 0.0)
+    chi2 = plain * max(2 * (fit.log_likelihood - null), 0.0) if fit.ratios is None else float(fit.ratios[0])
     return Quality(
         log_likelihood=fit.log_likelihood,
         null_log_likelihood=null,

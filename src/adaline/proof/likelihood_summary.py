@@ -18,9 +18,10 @@ PENALISED = (
     "the normal approximation there, not of repeated samples; no likelihood-ratio test, AIC or BIC"
 )
 FIRTH = (
-    "Firth's correction (Jeffreys' prior): errors are those of the information at the estimate; near separation the "
-    "likelihood is skew, and z, p and intervals are rough; no likelihood-ratio test, AIC or BIC"
+    "Firth's correction (Jeffreys' prior): errors, z and intervals are those of the information at the estimate, rough "
+    "near separation, where the likelihood is skew; no AIC or BIC"
 )
+BY_RATIO = "chi² and the p of slopes are those of penalised likelihood ratios"
 SEPARATED = (
     "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
     "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
@@ -113,6 +114,7 @@ def summarise(
     automatic = [
         (fit.penalised, PENALISED),
         (fit.firth, FIRTH),
+        (fit.ratios is not None, BY_RATIO),
         (fit.root is None, TOO_LARGE),
         (not fit.penalised and fit.solution.certificate.rank < len(names), DEPENDENT),
     ]

@@ -13,6 +13,7 @@ D. Firth, Biometrika 80 (1993), 27-38; G. Heinze and M. Schemper, Statistics in 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,23 +38,30 @@ class Pair(NamedTuple):
     change: Array
 
 
-def firth(problem: Problem, theta: Array, tol: float, most: int = 100) -> Descended:
+def firth(problem: Problem, theta: Array, tol: float, most: int = 100, held: Sequence[int] = ()) -> Descended:
     """Maximise the penalised likelihood of a logistic problem without ridge, from theta (1, 1 + D) in its view.
 
-    Zero is a good start: a maximum of the likelihood itself may be far off, or nowhere. It has converged where the squared decrement gradient' I^-1 gradient is at most `tol`, and goes on from there to the
-    rounding floor. `at.value` and the history are F* with I in raw units; no gap is known.
+    Zero is a good start: a maximum of the likelihood itself may be far off, or nowhere. It has converged where the
+    squared decrement gradient' I^-1 gradient is at most `tol`, and goes on from there to the rounding floor.
+    Coefficients at the places `held` stay as they are, and their columns stay in I. `at.value` and the history are F*
+    with I in raw units; no gap is known.
     """
-    here, basis = _start(problem, theta)
+    at = problem.at(theta, second=True)
+    assert at.hessian is not None
+    curvature = factor(at.hessian)
+    null = curvature.null
+    basis = linalg.null_space(null.T) if null.shape[1] else np.eye(len(null))  # directions that the rows tell apart
+    here = _with_score(problem, theta, at, curvature, _penalised(problem, at, curvature, basis), held)
     pairs: list[Pair] = []
     last, size = math.inf, _size(problem)
     for _ in range(most):
-        assert here.curvature is not None
-        decrement = here.curvature.length(here.at.gradient)
+        metric = _metric(here, held)
+        decrement = metric.length(here.at.gradient)
         here.converged = decrement**2 <= tol
         if decrement**2 <= FLOOR * size or (decrement**2 <= min(tol, FLAT * size) and decrement >= last):
             return here
         last = decrement
-        found = _search(problem, here, _step(here, pairs), basis)
+        found = _search(problem, here, _step(here.at.gradient, metric, pairs), basis, held)
         if found is None:
             here.converged = decrement**2 <= max(tol, FLAT * size)
             return here
@@ -63,53 +71,35 @@ def firth(problem: Problem, theta: Array, tol: float, most: int = 100) -> Descen
     return here
 
 
-def _step(here: Descended, pairs: list[Pair]) -> Array:
-    """Return minus gradient in the metric of I as the pairs correct it (Nocedal's two loops)."""
-    assert here.curvature is not None
+def firth_ratios(problem: Problem, found: Descended, tol: float) -> Array:
+    """Return the chi-squared statistics 2 (F* of a model without - F*), (1 + D): of all slopes, then of each slope.
+
+    They are those of penalised likelihood ratios (Heinze and Schemper 2002): a coefficient left out is held at zero,
+    and its column stays in I. 1 + D more fits.
+    """
+    slopes = range(1, 1 + problem.features)
+    without = []
+    for held in (list(slopes), *([j] for j in slopes)):
+        start = found.theta.copy()
+        start[:, held] = 0.0
+        without.append(firth(problem, start, tol, held=held).at.value)
+    return np.maximum(2 * (np.array(without) - found.at.value), 0.0)
+
+
+def _step(gradient: Array, metric: Curvature, pairs: list[Pair]) -> Array:
+    """Return minus gradient in the metric as the pairs correct it (Nocedal's two loops)."""
     pairs = [pair for pair in pairs[-MEMORY:] if pair.step @ pair.change > 0]
-    step, shares = -here.at.gradient.ravel(), []
+    step, shares = -gradient.ravel(), []
     for s, y in reversed(pairs):
         shares.append(s @ step / (s @ y))
         step = step - shares[-1] * y
-    step = here.curvature.solve(step)
+    step = metric.solve(step)
     for (s, y), share in zip(pairs, reversed(shares), strict=True):
         step = step + (share - y @ step / (s @ y)) * s
-    return np.asarray(step.reshape(here.theta.shape))
+    return np.asarray(step.reshape(gradient.shape))
 
 
-def _start(problem: Problem, theta: Array) -> tuple[Descended, Array]:
-    """Return where it starts, and a basis of the directions that the rows tell apart, (1 + D, rank)."""
-    at = problem.at(theta, second=True)
-    assert at.hessian is not None
-    curvature = factor(at.hessian)
-    basis = linalg.null_space(curvature.null.T) if curvature.null.shape[1] else np.eye(len(curvature.root))
-    value = _penalised(problem, at.value, curvature, basis)
-    return Descended(theta, At(value, _score(problem, theta, curvature), at.hessian), curvature), basis
-
-
-def _penalised(problem: Problem, value: float, curvature: Curvature, basis: Array) -> float:
-    """Return F*, with I in raw units; infinite where I lost a direction."""
-    if curvature.rank != basis.shape[1]:
-        return math.inf
-    # basis' I^-1 basis is the inverse of I among the directions told apart
-    half = float(np.linalg.slogdet(basis.T @ curvature.root)[1])
-    return value + half + float(np.log(problem.view.scale).sum())
-
-
-def _size(problem: Problem) -> float:
-    """Return the size that rounding errors of F* are measured in: it may itself be zero."""
-    return 1.0 + problem.spread.weight
-
-
-def _score(problem: Problem, theta: Array, curvature: Curvature) -> Array:
-    root = curvature.root.copy()
-    root[0] *= problem.intercept
-    gradient = problem.source.sum(FirthScore, Prior(theta, problem.view, root)).gradient.copy()
-    gradient[:, 0] *= problem.intercept
-    return gradient
-
-
-def _search(problem: Problem, here: Descended, step: Array, basis: Array) -> Descended | None:
+def _search(problem: Problem, here: Descended, step: Array, basis: Array, held: Sequence[int]) -> Descended | None:
     """Return where the first of the whole step, its half, ... leads that lowers F*, up to rounding."""
     share = 1.0
     while share > SHORTEST:
@@ -117,8 +107,47 @@ def _search(problem: Problem, here: Descended, step: Array, basis: Array) -> Des
         at = problem.at(theta, second=True)
         if at.hessian is not None:
             curvature = factor(at.hessian)
-            value = _penalised(problem, at.value, curvature, basis)
+            value = _penalised(problem, at, curvature, basis)
             if value <= here.at.value + FLAT * _size(problem):
-                return Descended(theta, At(value, _score(problem, theta, curvature), at.hessian), curvature)
+                return _with_score(problem, theta, at, curvature, value, held)
         share /= 2
     return None
+
+
+def _penalised(problem: Problem, at: At, curvature: Curvature, basis: Array) -> float:
+    """Return F*, with I in raw units; infinite where I lost a direction."""
+    if curvature.rank != basis.shape[1]:
+        return math.inf
+    # basis' I^-1 basis is the inverse of I among the directions told apart
+    half = float(np.linalg.slogdet(basis.T @ curvature.root)[1])
+    return at.value + half + float(np.log(problem.view.scale).sum())
+
+
+def _with_score(
+    problem: Problem, theta: Array, at: At, curvature: Curvature, value: float, held: Sequence[int]
+) -> Descended:
+    """Return the point with F* and its gradient: one pass."""
+    root = curvature.root.copy()
+    root[0] *= problem.intercept
+    gradient = problem.source.sum(FirthScore, Prior(theta, problem.view, root)).gradient.copy()
+    gradient[:, 0] *= problem.intercept
+    gradient[:, list(held)] = 0.0
+    return Descended(theta, At(value, gradient, at.hessian), curvature)
+
+
+def _metric(here: Descended, held: Sequence[int]) -> Curvature:
+    """Return I factored among the coefficients that move."""
+    assert here.curvature is not None
+    assert here.at.hessian is not None
+    if not held:
+        return here.curvature
+    free = here.at.hessian.copy()
+    free[held, :] = 0.0
+    free[:, held] = 0.0
+    free[held, held] = 1.0
+    return factor(free)
+
+
+def _size(problem: Problem) -> float:
+    """Return the size that rounding errors of F* are measured in: it may itself be zero."""
+    return 1.0 + problem.spread.weight

@@ -35,6 +35,7 @@ class LikelihoodFit:
     penalised : whether a penalty holds the coefficients.
     coupled : whether the machines are those of a softmax.
     firth : whether Firth's correction was made.
+    ratios : its chi-squared statistics of all slopes and of each, (1 + D), see `firth_ratios`, where they were taken.
     """
 
     solution: Solution
@@ -47,6 +48,7 @@ class LikelihoodFit:
     penalised: bool
     coupled: bool
     firth: bool = False
+    ratios: Array | None = None
 
     @property
     def covariance(self) -> Array | None:
