@@ -52,7 +52,7 @@ def fitted(
         solution=Solution(problem.outside(found.theta), certificate),
         root=raw_root(problem, found.curvature),
         log_likelihood=-unpenalised.value,
-        null=float((counts * np.log(counts / counts.sum())).sum()),
+        null=float((counts * np.log(counts / counts.sum() if problem.intercept else 1 / classes)).sum()),
         rows=len(y),
         weight=float(counts.sum()),
         parameters=(classes - 1) * (X.shape[1] + problem.intercept),

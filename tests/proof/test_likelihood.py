@@ -13,7 +13,7 @@ from scipy import sparse, stats
 from adaline import datasets
 from adaline.errors import InvalidParameter
 from adaline.proof.likelihood import against, infer_class, quality
-from adaline.proof.likelihood_summary import BY_RATIO, DEPENDENT, FIRTH, PENALISED, TOO_LARGE, summarise
+from adaline.proof.likelihood_summary import BY_RATIO, DEPENDENT, FIRTH, PENALISED, SEPARATED, TOO_LARGE, summarise
 from adaline.proof.tables import STATISTICS
 from adaline.solvers.likelihood import LikelihoodFit
 from tests.proof.likelihoods import fitted, generated
@@ -231,6 +231,7 @@ def test_notes_say_what_the_numbers_mean() -> None:
     less = replace(plain.solution, certificate=replace(plain.solution.certificate, rank=2))
     assert summary(replace(plain, solution=less)).notes == [DEPENDENT]
     assert summary(plain, notes=["look"]).notes == ["look"]
+    assert summary(held, notes=[SEPARATED]).notes == [SEPARATED]
     assert "note: look" in str(summary(plain, notes=["look"]))
 
 

@@ -12,7 +12,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from adaline import anova
+from adaline import LinearRegression, anova
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.proof import likelihood_ratio
 from adaline.proof.likelihood import infer_class, wald_test
@@ -81,6 +81,13 @@ def test_likelihood_ratio_of_nested_models(classes: int) -> None:
     assert mine.p_value == pytest.approx(stats.chi2.sf(chi2, mine.freedom), rel=1e-9)
 
 
+def test_a_smaller_model_may_lack_the_intercept() -> None:
+    X, y = generated(classes=3)
+    full, small = fitted(X, y, classes=3), fitted(X, y, classes=3, intercept=False)
+    assert likelihood_ratio(full, small).freedom == 2
+    assert likelihood_ratio(full, small).chi2 == 2 * (full.log_likelihood - small.log_likelihood)
+
+
 def test_likelihoods_that_are_not_comparable() -> None:
     X, y = generated()
     full, small = fitted(X, y), fitted(X[:, :1], y)
@@ -100,7 +107,7 @@ def test_likelihoods_that_are_not_comparable() -> None:
 
 def model(X: Any, y: Any, names: list[str], **options: Any) -> Any:
     return SimpleNamespace(
-        _likelihood=fitted(X, y), n_features_in_=X.shape[1], fit_intercept=True, feature_names_in_=names, **options
+        _fits=[fitted(X, y)], n_features_in_=X.shape[1], fit_intercept=True, feature_names_in_=names, **options
     )
 
 
@@ -109,7 +116,7 @@ def test_anova_of_likelihoods() -> None:
     models = [model(X[:, :k], y, NAMES[:k]) for k in (1, 2, 3)]
     table = anova(*models)
     for i in (1, 2):
-        one = likelihood_ratio(models[i]._likelihood, models[i - 1]._likelihood)
+        one = likelihood_ratio(models[i]._fits[0], models[i - 1]._fits[0])
         assert (table.freedom_more[i], table.chi2[i], table.p_value[i]) == one
     assert np.isnan(table.chi2[0])
     assert table.to_dict()["parameters"] == [2, 3, 4]
@@ -118,4 +125,7 @@ def test_anova_of_likelihoods() -> None:
     with pytest.raises(InvalidData, match="no column 'd'"):
         anova(model(X[:, :1], y, ["d"]), models[1])
     with pytest.raises(InvalidParameter, match="all linear or all logistic"):
-        anova(models[0], SimpleNamespace(_fits=()))
+        anova(models[0], LinearRegression().fit(X, y))
+    several = SimpleNamespace(**vars(models[2]) | {"_fits": 2 * models[2]._fits})
+    with pytest.raises(InvalidParameter, match="several machines"):
+        anova(models[0], several)

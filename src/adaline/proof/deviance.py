@@ -28,7 +28,7 @@ class Likely(Protocol):
 
     fit_intercept: bool
     n_features_in_: int
-    _likelihood: LikelihoodFit
+    _fits: Sequence[LikelihoodFit]
 
 
 class LikelihoodRatio(NamedTuple):
@@ -86,7 +86,8 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
             f"the models were not fitted to the same rows: {small.rows} and {full.rows} rows of weight "
             f"{small.weight:g} and {full.weight:g}"
         )
-    if abs(small.null - full.null) > SAME * abs(full.null) or small.coupled != full.coupled:
+    nulls = {full.null, _equal_odds(full)}  # the latter of a small model without an intercept
+    if min(abs(small.null - null) for null in nulls) > SAME * abs(full.null) or small.coupled != full.coupled:
         raise InvalidData(
             "the models were not fitted to the same targets: the best constants have log-likelihoods "
             f"{small.null:.9g} and {full.null:.9g}"
@@ -107,7 +108,9 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
 
 def deviances(models: Sequence[Likely]) -> Deviances:
     """Compare nested models, each with the one before it."""
-    fits = [model._likelihood for model in models]
+    if any(len(model._fits) > 1 for model in models):
+        raise InvalidParameter("anova: several machines fitted one by one have no likelihood in common; use softmax")
+    fits = [model._fits[0] for model in models]
     for before, after in pairwise(models):
         check_columns(before, after)
     tests = [likelihood_ratio(after, before) for before, after in pairwise(fits)]
@@ -122,6 +125,10 @@ def deviances(models: Sequence[Likely]) -> Deviances:
         chi2,
         p,
     )
+
+
+def _equal_odds(fit: LikelihoodFit) -> float:
+    return -fit.weight * float(np.log(len(fit.solution.theta) if fit.coupled else 2))
 
 
 def check_columns(before: Any, after: Any) -> None:

@@ -126,14 +126,13 @@ def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float) -> Wal
 
 def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
     """Return how well the model fits."""
-    null = fit.null if intercept else -fit.weight * float(np.log(classes))
     freedom = fit.parameters - (classes - 1) * intercept
     plain = 1.0 if not (fit.penalised or fit.firth) else np.nan
-    chi2 = plain * max(2 * (fit.log_likelihood - null), 0.0) if fit.ratios is None else float(fit.ratios[0])
+    chi2 = plain * max(2 * (fit.log_likelihood - fit.null), 0.0) if fit.ratios is None else float(fit.ratios[0])
     return Quality(
         log_likelihood=fit.log_likelihood,
-        null_log_likelihood=null,
-        pseudo_r_squared=1.0 - fit.log_likelihood / null if null < 0 else np.nan,
+        null_log_likelihood=fit.null,
+        pseudo_r_squared=1.0 - fit.log_likelihood / fit.null if fit.null < 0 else np.nan,
         chi2=chi2,
         chi2_freedom=freedom,
         chi2_p_value=float(special.chdtrc(freedom, chi2)) if freedom > 0 else np.nan,

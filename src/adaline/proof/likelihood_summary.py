@@ -112,7 +112,7 @@ def summarise(
     base = place_of(classes, reference, "reference")
     others = [k for k in range(len(classes)) if k != base]
     automatic = [
-        (fit.penalised, PENALISED),
+        (fit.penalised and SEPARATED not in notes, PENALISED),
         (fit.firth, FIRTH),
         (fit.ratios is not None, BY_RATIO),
         (fit.root is None, TOO_LARGE),

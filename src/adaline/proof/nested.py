@@ -18,6 +18,7 @@ from adaline.proof.deviance import Deviances, check_columns, deviances
 from adaline.proof.sample import Sample
 from adaline.proof.tables import ModelTable, cell
 from adaline.solvers.fit import Fit
+from adaline.solvers.likelihood import LikelihoodFit
 
 SAME = 1e-9  # how closely the rows' total sums of squares must agree
 
@@ -102,7 +103,9 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
     R. A. Fisher, Statistical Methods for Research Workers (1925); S. S. Wilks, Annals of Mathematical Statistics 9
     (1938), 60-62.
     """
-    if all(hasattr(model, "_likelihood") for model in (smaller, larger, *more)):
+    if all(
+        isinstance(fit, LikelihoodFit) for model in (smaller, larger, *more) for fit in getattr(model, "_fits", [None])
+    ):
         return deviances([smaller, larger, *more])
     models: list[Explained] = [smaller, larger, *more]
     for model in models:

@@ -29,7 +29,8 @@ class LikelihoodFit:
     solution : theta (K, 1 + D), intercept first, and the certificate; two classes have K = 1.
     root : (K, 1 + D, M), a root of the inverse of the (penalised) information, see `raw_root`, or None where that was
         too large to form. With coupled machines it is that of coefficients that sum to zero over the machines.
-    log_likelihood, null : of the rows at the solution, and of the best constants alone; without the penalty.
+    log_likelihood, null : of the rows at the solution, and of the best constants alone, or of equal odds where there is
+        no intercept; without the penalty, Firth's included.
     rows, weight : number of rows, and the sum of their weights.
     parameters : number of free coefficients, intercepts included.
     penalised : whether a penalty holds the coefficients.
