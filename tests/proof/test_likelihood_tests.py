@@ -16,6 +16,7 @@ from adaline import LinearRegression, anova
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.proof import likelihood_ratio
 from adaline.proof.likelihood import infer_class, wald_test
+from adaline.proof.tables import chance
 from adaline.solvers.likelihood import LikelihoodFit
 from tests.proof.likelihoods import fitted, generated
 
@@ -117,10 +118,14 @@ def test_anova_of_likelihoods() -> None:
     table = anova(*models)
     for i in (1, 2):
         one = likelihood_ratio(models[i]._fits[0], models[i - 1]._fits[0])
-        assert (table.freedom_more[i], table.chi2[i], table.p_value[i]) == one
+        assert (table.chi2[i], table.freedom_more[i], table.p_value[i]) == (one.chi2, one.freedom, one.p_value)
     assert np.isnan(table.chi2[0])
     assert table.to_dict()["parameters"] == [2, 3, 4]
+    assert table.to_dict()["freedom_more"][1:] == [1, 1]
     assert "Analysis of deviance" in str(table)
+    assert str(table).splitlines()[5].split() == [
+        *("2", "2", "3", f"{table.deviance[1]:.6g}", "1", f"{table.chi2[1]:.5g}", chance(table.p_value[1]))
+    ]
     assert f"{table.deviance[0]:.6g}" in table._repr_html_()
     with pytest.raises(InvalidData, match="no column 'd'"):
         anova(model(X[:, :1], y, ["d"]), models[1])

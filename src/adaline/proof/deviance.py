@@ -114,7 +114,7 @@ def deviances(models: Sequence[Likely]) -> Deviances:
     for before, after in pairwise(models):
         check_columns(before, after)
     tests = [likelihood_ratio(after, before) for before, after in pairwise(fits)]
-    more, chi2, p = (np.array([np.nan, *column]) for column in zip(*tests, strict=True))
+    chi2, more, p = (np.array([np.nan, *column]) for column in zip(*tests, strict=True))
     likelihood = np.array([fit.log_likelihood for fit in fits])
     return Deviances(
         tuple(model.n_features_in_ for model in models),

@@ -9,6 +9,7 @@ from typing import Any
 from adaline.errors import InvalidParameter
 from adaline.proof.likelihood import Quality, WaldInference, infer_class, place_of, quality
 from adaline.proof.tables import STATISTICS, CoefficientTable, Part, chance, number
+from adaline.results import Certificate
 from adaline.solvers.likelihood import LikelihoodFit
 
 ODDS = ("odds_ratio", "odds_lower", "odds_upper")
@@ -95,6 +96,7 @@ def summarise(
     level: float = 0.95,
     reference: Any = None,
     notes: Sequence[str] = (),
+    certificate: Certificate | None = None,
 ) -> LikelihoodSummary:
     """Return the table of a fit; `reference` is one of the classes, the first unless told otherwise.
 
@@ -106,6 +108,7 @@ def summarise(
     level : coverage of the intervals.
     reference : the class that all others are compared with.
     notes : what else is to be said, such as `SEPARATED`.
+    certificate : that of the model, where it says more than that of the fit.
     """
     if not 0 < level < 1:
         raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
@@ -126,7 +129,7 @@ def summarise(
         level=level,
         rows=fit.rows,
         weight=fit.weight,
-        certificate=fit.solution.certificate,
+        certificate=certificate or fit.solution.certificate,
         notes=[*notes, *(note for holds, note in automatic if holds)],
         intercept=intercept,
         reference=str(classes[base]),
