@@ -19,10 +19,12 @@ from adaline.sources import SparseSource
 from adaline.sums import (
     ClassMoments,
     ErrorCounts,
+    FirthScore,
     GroupScores,
     LeaveOneOut,
     Lens,
     Moments,
+    Prior,
     Residual,
     Ridges,
     Scores,
@@ -30,6 +32,7 @@ from adaline.sums import (
     Sum,
     Theta,
     Triangle,
+    View,
     WrongRows,
 )
 
@@ -240,6 +243,23 @@ def read_sigmoid(s: SigmoidErrors) -> dict[str, Reading]:
     }
 
 
+def read_firth(s: FirthScore) -> dict[str, Reading]:
+    """Return the score, against the size of rows in the view."""
+    return {"sums": Reading(s.sums, np.full(s.sums.shape, 1000.0))}
+
+
+def any_prior() -> Prior:
+    """Return weights whose outputs are of order one, and a root that leaves leverages below one."""
+    rng = np.random.default_rng(4)
+    view = View(1 / np.array([128.0, 2.0**-10, 1024.0, 8.0]), np.array([-0.5, 0.0, 0.7, -0.2]))
+    return Prior(rng.normal(size=(1, 1 + FEATURES)), view, 0.2 * rng.normal(size=(1 + FEATURES, FEATURES)))
+
+
+def in_zero_and_one(t: Array) -> Array:
+    """Return targets 0 and 1."""
+    return np.asarray(np.where(t > [3.0, 0.0], 1.0, 0.0))
+
+
 def in_signs(t: Array) -> Array:
     """Return targets +-1."""
     return np.asarray(np.where(t > [3.0, 0.0], 1.0, -1.0))
@@ -310,4 +330,5 @@ EXAMPLES = (
     ),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
+    Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_zero_and_one),
 )

@@ -5,22 +5,22 @@ F = ((RSS_0 - RSS_1) / (df_0 - df_1)) / (RSS / df),   RSS / df of the largest mo
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.proof.deviance import Deviances, check_columns, deviances
 from adaline.proof.sample import Sample
+from adaline.proof.tables import ModelTable, cell
 from adaline.solvers.fit import Fit
+from adaline.solvers.likelihood import LikelihoodFit
 
 SAME = 1e-9  # how closely the rows' total sums of squares must agree
-
-HEADINGS = ("model", "columns", "df", "RSS", "df more", "SS", "F", "p")
 
 
 class Explained(Protocol):
@@ -33,8 +33,8 @@ class Explained(Protocol):
     def _sample(self) -> Sample: ...
 
 
-@dataclass(frozen=True)
-class Anova:
+@dataclass(frozen=True, repr=False)
+class Anova(ModelTable):
     """The table that `anova` returns: arrays with one entry a model, NaN for the first where it compares two.
 
     Parameters
@@ -46,6 +46,9 @@ class Anova:
     f_statistic, p_value : of that difference, against the residual variance of the largest model.
     """
 
+    TITLE: ClassVar[str] = "Analysis of variance"
+    HEADINGS: ClassVar[tuple[str, ...]] = ("model", "columns", "df", "RSS", "df more", "SS", "F", "p")
+
     columns: tuple[int, ...]
     freedom: NDArray[np.float64]
     rss: NDArray[np.float64]
@@ -54,25 +57,6 @@ class Anova:
     f_statistic: NDArray[np.float64]
     p_value: NDArray[np.float64]
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Return the columns of the table as plain lists."""
-        return {name: [float(value) for value in values] for name, values in vars(self).items()}
-
-    def __str__(self) -> str:
-        cells = [list(HEADINGS), *self._rows()]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(HEADINGS))]
-        lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in cells]
-        return "\n".join(["Analysis of variance", "", lines[0], "-" * len(lines[0]), *lines[1:]])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
-        return (
-            f"<table><caption>Analysis of variance</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
-
     def _rows(self) -> list[list[str]]:
         return [
             [
@@ -80,27 +64,30 @@ class Anova:
                 str(self.columns[i]),
                 f"{self.freedom[i]:g}",
                 f"{self.rss[i]:.6g}",
-                *(_number(v[i], form) for v, form in ((self.freedom_more, "g"), (self.squares_more, ".6g"))),
-                _number(self.f_statistic[i], ".5g"),
-                "<0.0001" if self.p_value[i] < 1e-4 else _number(self.p_value[i], ".4f"),
+                cell(self.freedom_more[i]),
+                cell(self.squares_more[i]),
+                cell(self.f_statistic[i], ".5g"),
+                cell(self.p_value[i], "p"),
             ]
             for i in range(len(self.columns))
         ]
 
 
-def anova(smaller: Any, larger: Any, *more: Any) -> Anova:
-    """Compare nested least-squares models, each with the one before it, by F tests.
+def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
+    """Compare nested models, each with the one before it: least squares by F tests, likelihoods by chi-squared.
 
     The rows must be the same for all and each model must contain the columns of the one before; F uses the residual
-    variance of the last model, which is the largest. No pass over the rows.
+    variance of the last model, which is the largest; likelihoods are compared two at a time. No pass over the rows.
 
     Parameters
     ----------
-    smaller, larger, *more : fitted `LinearRegression` models of one target, in order of size.
+    smaller, larger, *more : fitted `LinearRegression` models of one target, or models of a likelihood without penalty,
+        in order of size.
 
     Returns
     -------
-    Anova : `rss`, `freedom`, `f_statistic`, `p_value` and more; prints as a table.
+    Anova : `rss`, `freedom`, `f_statistic`, `p_value` and more; prints as a table. For likelihoods, Deviances: `chi2`,
+        `freedom_more`, `p_value` and more.
 
     Examples
     --------
@@ -113,8 +100,13 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova:
 
     References
     ----------
-    R. A. Fisher, Statistical Methods for Research Workers (1925).
+    R. A. Fisher, Statistical Methods for Research Workers (1925); S. S. Wilks, Annals of Mathematical Statistics 9
+    (1938), 60-62.
     """
+    if all(
+        isinstance(fit, LikelihoodFit) for model in (smaller, larger, *more) for fit in getattr(model, "_fits", [None])
+    ):
+        return deviances([smaller, larger, *more])
     models: list[Explained] = [smaller, larger, *more]
     for model in models:
         _check(model)
@@ -134,7 +126,9 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova:
 
 def _check(model: Any) -> None:
     if not hasattr(model, "_fits") or not hasattr(model, "_sample"):
-        raise InvalidParameter(f"anova compares fitted linear regressions; got {type(model).__name__}, not fitted")
+        raise InvalidParameter(
+            f"anova compares models that are all linear or all logistic; got {type(model).__name__}, not fitted"
+        )
     if any(fit.penalty.any() for fit in model._fits):
         raise InvalidParameter(
             "anova: a penalised fit has no residual degrees of freedom in the sense of an F test. Use LinearRegression."
@@ -157,12 +151,7 @@ def _check_nested(before: Explained, after: Explained) -> None:
             "anova: the models were not fitted to the same targets: their total sums of squares are "
             f"{totals[0]:.9g} and {totals[1]:.9g}"
         )
-    if before.fit_intercept and not after.fit_intercept:
-        raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
-    names = [list(getattr(model, "feature_names_in_", ())) for model in (before, after)]
-    extra = [name for name in names[0] if name not in names[1]] if all(names) else []
-    if extra:
-        raise InvalidData(f"anova: not nested: the larger model has no column {', '.join(map(repr, extra))}")
+    check_columns(before, after)
     if not a.trace[0] < b.trace[0] - 0.5:
         raise InvalidData(
             f"anova: not nested: the models have {a.trace[0]:g} and {b.trace[0]:g} parameters; the smaller comes first"
@@ -179,7 +168,3 @@ def _total(model: Explained, about_mean: bool) -> float:
     if about_mean or not model.fit_intercept or fit.factor is None:
         return float(fit.tss[0])
     return float(fit.tss[0] + fit.weight * fit.factor.frame.mean_hi[-1] ** 2)
-
-
-def _number(value: float, form: str) -> str:
-    return "" if np.isnan(value) else format(value, form)

@@ -3,6 +3,7 @@
 from adaline.sums.base import Sum
 from adaline.sums.classes import ClassMoments
 from adaline.sums.errors import ErrorCounts
+from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
@@ -17,7 +18,7 @@ SUMS: dict[str, type[Sum]] = {
     cls.__name__: cls
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
-        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct),
+        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, FirthScore),
     )
 }
 
@@ -25,6 +26,7 @@ __all__ = [
     "SUMS",
     "ClassMoments",
     "ErrorCounts",
+    "FirthScore",
     "GroupScores",
     "HessianProduct",
     "LeaveOneOut",
@@ -32,6 +34,7 @@ __all__ = [
     "Moments",
     "Objective",
     "Point",
+    "Prior",
     "Residual",
     "Ridges",
     "Scores",

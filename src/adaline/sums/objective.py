@@ -166,10 +166,10 @@ def native_product(sums: Array, block: Block, point: Point) -> None:
 
 def objective_reference(block: Block, point: Point, second: str) -> Array:
     """Return the sums of one block as one vector, written in array-API operations."""
-    rows = _seen(block, point.view)
+    rows = seen(block, point.view)
     xp = namespace(rows)
     z = xp.matmul(rows, beside(rows, point.theta.T.copy()))
-    t, weight = beside(rows, block.t), _weights(block, rows)
+    t, weight = beside(rows, block.t), row_weights(block, rows)
     value = xp.sum(weight * point.loss.value(z, t), axis=0)
     slope = weight * point.loss.slope(z, t)
     gradient = xp.matmul(xp.matrix_transpose(slope), rows)
@@ -186,10 +186,10 @@ def objective_reference(block: Block, point: Point, second: str) -> Array:
 def product_reference(block: Block, point: Point) -> Array:
     """Return the product of one block, (K, 1 + D), written in array-API operations."""
     assert point.direction is not None
-    rows = _seen(block, point.view)
+    rows = seen(block, point.view)
     xp = namespace(rows)
     z, q = (xp.matmul(rows, beside(rows, part.T.copy())) for part in (point.theta, point.direction))
-    bent = _weights(block, rows) * point.loss.product(z, beside(rows, block.t), q)
+    bent = row_weights(block, rows) * point.loss.product(z, beside(rows, block.t), q)
     return host(xp.matmul(xp.matrix_transpose(bent), rows))
 
 
@@ -205,7 +205,7 @@ def _together(rows: Any, weight: Any, p: Any) -> Array:
     return out
 
 
-def _seen(block: Block, view: View) -> Any:
+def seen(block: Block, view: View) -> Any:
     """Return (1, v) of each row, (n, 1 + D)."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
     xp = namespace(x)
@@ -213,7 +213,8 @@ def _seen(block: Block, view: View) -> Any:
     return xp.concat([xp.ones((block.rows, 1), dtype=xp.float64, device=x.device), v], axis=1)
 
 
-def _weights(block: Block, rows: Any) -> Any:
+def row_weights(block: Block, rows: Any) -> Any:
+    """Return the weight of each row, (n, 1), beside rows of any namespace."""
     xp = namespace(rows)
     if block.weight is None:
         return xp.ones((block.rows, 1), dtype=xp.float64, device=rows.device)

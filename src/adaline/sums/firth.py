@@ -1,0 +1,77 @@
+"""The score of Firth's penalised likelihood: that of the logistic likelihood, and the pull of Jeffreys' prior.
+
+    z = theta_0 + theta'v,   p = 1 / (1 + exp(-z)),   h = p (1 - p) |root'(1, v)|^2,   root root' = H^-1
+    gradient = sum weight (p - t - h (1/2 - p)) (1, v)
+
+h is the leverage of a row in the weighted design, so that the sums of weight h are the rank of H. A weight of 2 is the
+row twice. t is the first target of a row, 0 or 1, or a share between.
+
+D. Firth, Biometrika 80 (1993), 27-38; G. Heinze and M. Schemper, Statistics in Medicine 21 (2002), 2409-2419.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.losses import Logistic
+from adaline.namespaces import beside, host, namespace
+from adaline.sums.base import Sum
+from adaline.sums.objective import View, row_weights, seen
+from adaline.sums.scores import runs
+
+Array = NDArray[np.float64]
+
+
+class Prior(NamedTuple):
+    """Where the score is taken: theta (1, 1 + D) in the coordinates of the view, root (1 + D, rank) of H^-1 there."""
+
+    theta: Array
+    view: View
+    root: Array
+
+
+class FirthScore(Sum):
+    """Gradient (1 + D) of minus the penalised log-likelihood."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, sums: Array) -> None:
+        self.sums = sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        return cls(np.zeros(1 + shape.features))
+
+    @property
+    def gradient(self) -> Array:
+        """The gradient, (1, 1 + D)."""
+        return self.sums[None, :]
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a Prior."""
+        for run in runs(block):
+            self.sums += score_reference(run, theta)
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.sums,)
+
+
+def score_reference(block: Block, prior: Prior) -> Array:
+    """Return the gradient over one block, written in array-API operations."""
+    rows = seen(block, prior.view)
+    xp, loss = namespace(rows), Logistic()
+    both = xp.matmul(rows, beside(rows, np.concatenate([prior.theta.T, prior.root], axis=1)))
+    z, turned = both[:, :1], both[:, 1:]
+    t = beside(rows, block.t)[:, :1]
+    leverage = loss.curvature(z, t) * xp.sum(turned * turned, axis=1, keepdims=True)
+    slope = row_weights(block, rows) * (loss.slope(z, t) - leverage * (0.5 - loss.mean(z)))
+    return host(xp.matmul(xp.matrix_transpose(slope), rows)).ravel()
