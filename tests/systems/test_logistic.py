@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression as Theirs
 from sklearn.multiclass import OneVsRestClassifier
 
+import adaline
 from adaline import AdalineWarning, LogisticRegression
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.results import Status
@@ -282,3 +283,37 @@ def test_bad_rows_are_named() -> None:
     for factor in (1e300, 1e-300):
         model = LogisticRegression().fit(huge * factor, labels)
         np.testing.assert_allclose(model.coef_ * factor, LogisticRegression().fit(huge, labels).coef_, rtol=1e-6)
+
+
+def test_the_summary_is_statsmodels() -> None:
+    x, y = made()
+    theirs = sm.Logit(y, sm.add_constant(x)).fit(disp=0, method="newton", tol=1e-14)
+    model = LogisticRegression().fit(x, y)
+    told = model.summary().to_dict()
+    for name, values in (("std_error", theirs.bse), ("statistic", theirs.tvalues), ("p_value", theirs.pvalues)):
+        np.testing.assert_allclose([row[name] for row in told["coefficients"]], values, rtol=1e-8)
+    small = LogisticRegression().fit(x[:, :2], y)
+    found = adaline.anova(small, model)
+    restricted = sm.Logit(y, sm.add_constant(x[:, :2])).fit(disp=0)
+    assert found.chi2[-1] == pytest.approx(2 * (theirs.llf - restricted.llf), rel=1e-7)
+    assert model.test("x2 = 0, x3 = 0").p_value == pytest.approx(
+        float(theirs.wald_test("x3 = 0, x4 = 0", scalar=True).pvalue), rel=1e-7
+    )
+    with pytest.raises(InvalidParameter, match="one likelihood"):
+        LogisticRegression(scheme="one-vs-rest").fit(x, np.arange(len(y)) % 3).summary()
+
+
+def test_firth_is_finite_on_separated_rows() -> None:
+    """A 2 x 2 table with an empty cell: half a case is added to each cell."""
+    x, y = np.repeat([[0.0], [1.0]], [10, 6], axis=0), np.array([0] * 7 + [1] * 3 + [1] * 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LogisticRegression(firth=True).fit(x, y)
+    assert model.intercept_[0] == pytest.approx(np.log(3.5 / 7.5), abs=1e-8)
+    assert model.coef_[0, 0] == pytest.approx(np.log(6.5 / 0.5) - np.log(3.5 / 7.5), abs=1e-8)
+    assert model.certificate_.status is Status.SOLVED
+    assert model.separation_ is None
+    with pytest.raises(InvalidParameter, match="penalty=0"):
+        LogisticRegression(firth=True, penalty=1.0).fit(x, y)
+    with pytest.raises(InvalidParameter, match="two classes"):
+        LogisticRegression(firth=True).fit(x, np.arange(16) % 3)

@@ -18,8 +18,7 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, Unknow
 from adaline.losses import Logistic, Softmax
 from adaline.namespaces import beside
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status
-from adaline.solvers.likelihood import LikelihoodFit
+from adaline.results import Status
 from adaline.solvers.problem import look
 from adaline.solvers.smooth import SMOOTH_SOLVERS
 from adaline.sources import Source
@@ -30,15 +29,16 @@ from adaline.systems.class_weights import class_counts, class_weights
 from adaline.systems.decisions import Decides
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels
-from adaline.systems.machines import Fitting, Machine, Separation, Wish
+from adaline.systems.machines import Fitting, Machine, Wish
 from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.telling import Telling
 
 Array = NDArray[np.float64]
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 
-class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
+class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
     """Logistic regression: minimises minus the log-likelihood of the labels, plus penalty/2 ||w||^2, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
@@ -69,6 +69,9 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         Whether fit starts from the weights there are.
     folds : int
         Parts of the cross-validation for penalty="auto".
+    firth : bool
+        Whether to maximise the likelihood times the square root of the determinant of the information (two classes):
+        less bias in small samples, and finite weights where the classes are separated.
 
     Attributes
     ----------
@@ -96,16 +99,12 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
     classes_: Labels
     coef_: Array
     intercept_: Array
-    n_features_in_: int
-    certificate_: Certificate
-    separation_: Separation | None
     history_: list[float]
     n_iter_: int
     rows_seen_: int
     penalty_: float | Array
     path_: dict[str, Array] | list[dict[str, Array]]
     _typical: Array  # the mean of the columns
-    _fits: list[LikelihoodFit]
 
     def __init__(
         self,
@@ -120,6 +119,7 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         init: Any = None,
         warm_start: bool = False,
         folds: int = 5,
+        firth: bool = False,
     ) -> None:
         self.penalty = penalty
         self.scheme = scheme
@@ -131,6 +131,7 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         self.init = init
         self.warm_start = warm_start
         self.folds = folds
+        self.firth = firth
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -180,6 +181,8 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         tol: Any = self.tol
         if not (isinstance(tol, Real) and float(tol) >= 0):
             raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
+        if self.firth and self.penalty != 0:
+            raise InvalidParameter("firth=True is a correction of the likelihood itself: use penalty=0 with it")
         folds: Any = self.folds
         if not (isinstance(folds, Integral) and int(folds) >= 2):
             raise InvalidParameter(f"folds must be at least 2, got {self.folds!r}")
@@ -208,6 +211,8 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         spread = look(source)
         self._typical = spread.mean
         k = len(counts)
+        if self.firth and k > 2 and self.scheme == "softmax":
+            raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
             return [self._one(source, counts, spread, self._first(before, 1 if k == 2 else k))]
         out = []
@@ -222,7 +227,10 @@ class LogisticRegression(Decides, ScoredOnSources, ClassifierMixin, BaseEstimato
         if self.penalty == "auto" if self.standardize is None else self.standardize:
             unit = spread.deviation if self.fit_intercept else spread.root
         value = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
-        wish = Wish(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver, init)
+        wish = Wish(
+            *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
+            *(init, bool(self.firth)),
+        )
         fitting = Fitting(source, len(counts), counts, wish, spread)
         if self.penalty != "auto":
             return fitting.run()

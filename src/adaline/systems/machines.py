@@ -20,11 +20,12 @@ from adaline.proof.separability import settle
 from adaline.proof.verdict import ManyClasses, Separability
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.curvature import Curvature
+from adaline.solvers.firth import firth, firth_ratios
 from adaline.solvers.fit import certificate, digits
-from adaline.solvers.likelihood import LikelihoodFit
+from adaline.solvers.likelihood import LikelihoodFit, raw_root
 from adaline.solvers.newton import Descended
 from adaline.solvers.problem import Problem, pose
-from adaline.solvers.smooth import solve
+from adaline.solvers.smooth import Solved, solve
 from adaline.sources import Source
 from adaline.sums import Spread
 from adaline.systems.penalty_path import Path, cross_validated
@@ -89,37 +90,40 @@ class Fitting:
         null = self._null()
         wanted = self.wish.tol * max(null, np.finfo(float).tiny)
         problem = self.problem
-        solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
+        if self.wish.firth:
+            solved = Solved(firth(problem, np.zeros_like(before), wanted), "Firth's scoring")
+        else:
+            solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
         history = solved.found.history
         if self.asked is not None:
-            problem = pose(
-                self.source,
-                self.loss,
-                problem.outputs,
-                problem.intercept,
-                RidgePenalty(TINY, problem.spread.deviation if problem.intercept else problem.spread.root),
-                problem.spread,
-            )
+            unit = problem.spread.deviation if problem.intercept else problem.spread.root
+            held = RidgePenalty(TINY, unit)
+            problem = pose(self.source, self.loss, problem.outputs, problem.intercept, held, problem.spread)
             solved = solve(problem, solved.found.theta * 0.5, wanted, self.wish.solver)
             history = history + solved.found.history
         found = solved.found
         theta, rank = _shortest(problem, found)
         raw = problem.outside(theta)
-        penalty = 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
         proof = self._certificate(problem, found, raw, rank, solved.solver, problem.source.total_reads() - start)
-        covariance = None if found.curvature is None else _raw_covariance(problem, found.curvature)
         fit = LikelihoodFit(
             Solution(raw, proof),
-            covariance,
-            penalty - found.at.value,
+            None if found.curvature is None else raw_root(problem, found.curvature),
+            self._log_likelihood(problem, found),
             -null,
             self.source.n_rows,
             problem.spread.weight,
-            (problem.outputs if problem.outputs == 1 else problem.outputs - 1) * (rank + problem.intercept),
+            max(problem.outputs - 1, 1) * (rank + problem.intercept),
             self.wish.penalty.any() or self.asked is not None,
             self.loss.coupled,
+            self.wish.firth,
+            firth_ratios(problem, found, wanted) if self.wish.firth else None,
         )
         return Machine(fit, history, self.asked)
+
+    def _log_likelihood(self, problem: Problem, found: Descended) -> float:
+        if self.wish.firth:
+            return -problem.at(found.theta).value
+        return 0.5 * float((problem.ridge * found.theta[:, 1:] ** 2).sum()) - found.at.value
 
     def path(self, folds: int) -> Path:
         """Return the cross-validated path of penalties."""
@@ -230,16 +234,3 @@ def _shortest(problem: Problem, found: Descended) -> tuple[Array, int]:
     share = np.linalg.lstsq(raw, problem.outside(found.theta)[:, 1:].ravel(), rcond=None)[0]
     theta = found.theta - (null @ share).reshape(k, side)
     return theta, problem.features - round(null.shape[1] / k)
-
-
-def _raw_covariance(problem: Problem, curvature: Curvature) -> Array:
-    """Return the inverse information in raw units, machine after machine."""
-    k, side = problem.outputs, 1 + problem.features
-    root = curvature.root.reshape(k, side, -1)
-    if problem.loss.coupled:
-        root = root - root.mean(axis=0)
-    out = np.empty_like(root)
-    out[:, 1:] = root[:, 1:] * problem.view.scale[:, None]
-    out[:, 0] = (root[:, 0] + np.einsum("j,kjm->km", problem.view.offset, root[:, 1:])) * problem.intercept
-    flat = out.reshape(k * side, -1)
-    return np.asarray(flat @ flat.T)
