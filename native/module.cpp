@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -225,11 +226,55 @@ void residual_csr(const Buffer& g, const Vector& data, const Vector& indices, co
     active->residual_csr(g.data(), rows, y, theta);
 }
 
+// The numbers of one row where it is an array of doubles that lie together; nothing else is an error.
+class Numbers {
+    Py_buffer view{};
+    bool held;
+
+  public:
+    explicit Numbers(nb::handle x) : held(PyObject_GetBuffer(x.ptr(), &view, PyBUF_ND | PyBUF_FORMAT) == 0) {
+        if (!held) PyErr_Clear();
+    }
+    ~Numbers() {
+        if (held) PyBuffer_Release(&view);
+    }
+    Numbers(const Numbers&) = delete;
+
+    const double* of(index n) const {
+        const bool fits = held && view.ndim == 1 && view.shape[0] == n && view.format && view.format[0] == 'd' && !view.format[1];
+        return fits ? static_cast<const double*>(view.buf) : nullptr;
+    }
+};
+
+bool as_double(PyObject* value, double& out) {
+    if (!PyFloat_Check(value) && !PyLong_Check(value)) return false;
+    out = PyFloat_AsDouble(value);
+    if (out != -1 || !PyErr_Occurred()) return true;
+    PyErr_Clear();
+    return false;
+}
+
+// The values of a dict in the order of the names; false where it has others, or values that are no plain numbers.
+bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(names.ptr());
+    if (PyDict_GET_SIZE(x.ptr()) != n) return false;
+    Py_ssize_t place = 0;
+    PyObject *key, *value;
+    for (Py_ssize_t k = 0; k < n; ++k) {
+        PyObject* const name = PyTuple_GET_ITEM(names.ptr(), k);
+        if (!PyDict_Next(x.ptr(), &place, &key, &value) || key != name) value = PyDict_GetItemWithError(x.ptr(), name);
+        if (!value) PyErr_Clear();
+        if (!value || !as_double(value, out[k])) return false;
+    }
+    return true;
+}
+
 // A scan that holds on to the arrays of its state, so that a row costs one look at x.
 class BoundScan {
     Buffer theta, good, tally, lag, root;
     Scanner s;
     bool of_classes;
+    std::vector<double> row, outputs;
 
     using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
@@ -263,6 +308,8 @@ class BoundScan {
         s = {rule, D, K, of_classes ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), tally.data(), lag.data(),
              root.data(), index(root.shape(0)), {}, average, period, schedule, rate, tau, power};
         for (int i = 0; i < 4; ++i) s.parameter[i] = parameters.data()[i];
+        row.resize(D);
+        outputs.resize(K);
     }
 
     void run_dense(nb::handle x, const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order,
@@ -301,24 +348,56 @@ class BoundScan {
         }
     }
 
-    double learn(const Row& x, double t) const {
+    double learn(const Row& x, double t) {
         require(s.T == 1, "there are several targets");
-        return one(x, &t);
-    }
-
-    double learn_several(const Row& x, const Row& t) const {
-        require(index(t.size()) == s.T, "there must be a number for each target");
-        return one(x, t.data());
-    }
-
-    double one(const Row& x, const double* t) const {
         require(index(x.size()) == s.D && s.schedule != 3, "x must have D numbers");
-        double z[64];
-        const bool few = s.K <= 64;
-        const Dense row{x.data(), false, 1, s.D, s.D, 1};
-        active->scan_dense(s, row, {t, s.T, nullptr}, {1, nullptr, nullptr, few ? z : nullptr});
-        return few && tally.data()[11] == 0 ? z[0] : 0;  // a scan that has ended writes no outputs
+        return one(x.data(), &t);
     }
+
+    double learn_several(const Row& x, const Row& t) {
+        require(index(t.size()) == s.T, "there must be a number for each target");
+        require(index(x.size()) == s.D && s.schedule != 3, "x must have D numbers");
+        return one(x.data(), t.data());
+    }
+
+    // Whether one row was taken as it is: an array, or a dict by `names`, all of it finite. If not, nothing was done.
+    bool take(nb::handle x, nb::handle t, nb::handle names) {
+        if (s.schedule == 3 || tally.data()[11] != 0) return false;
+        double target;
+        if (s.T > 1) {
+            const Numbers several(t);
+            const double* const targets = several.of(s.T);
+            return targets && take(x, targets, names);
+        }
+        return as_double(t.ptr(), target) && take(x, &target, names);
+    }
+
+    bool take(nb::handle x, const double* t, nb::handle names) {
+        if (PyDict_CheckExact(x.ptr()) && PyTuple_CheckExact(names.ptr()))
+            return PyTuple_GET_SIZE(names.ptr()) == s.D && in_order(x, names, row) && finish(row.data(), t);
+        const Numbers numbers(x);
+        const double* const p = numbers.of(s.D);
+        return p && finish(p, t);
+    }
+
+    // Takes a row that is finite; false also where it ended the scan.
+    bool finish(const double* x, const double* t) {
+        double square = 0, far = 0;
+        for (index j = 0; j < s.D; ++j) square += x[j] * x[j];
+        for (index k = 0; k < s.T; ++k) far += t[k] * 0;
+        if (!(square < HUGE_VAL) || far != 0) return false;
+        one(x, t);
+        return tally.data()[11] == 0;
+    }
+
+    double one(const double* x, const double* t) {
+        const Dense rows{x, false, 1, s.D, s.D, 1};
+        active->scan_dense(s, rows, {t, s.T, nullptr}, {1, nullptr, nullptr, outputs.data()});
+        return tally.data()[11] == 0 ? outputs[0] : 0;  // a scan that has ended writes no outputs
+    }
+
+    // w.x of the last row that was learned by itself, before its step.
+    const std::vector<double>& last() const { return outputs; }
 };
 
 }  // namespace
@@ -359,5 +438,8 @@ NB_MODULE(_native, m) {
         .def("run_csr", &BoundScan::run_csr, array("data"), array("indices"), array("indptr"), array("t"),
              optional("weight"), optional("chosen"), optional("order"), optional("rates"), optional("outputs"))
         .def("learn", &BoundScan::learn, array("x"), "t"_a)
-        .def("learn", &BoundScan::learn_several, array("x"), array("t"));
+        .def("learn", &BoundScan::learn_several, array("x"), array("t"))
+        .def("take", nb::overload_cast<nb::handle, nb::handle, nb::handle>(&BoundScan::take), "x"_a, "t"_a,
+             "names"_a.none())
+        .def("last", &BoundScan::last);
 }

@@ -239,6 +239,8 @@ void pack_together(double* room, const Matrix<T>& x, index first, index n) {
 
 template <class T, class Index>
 struct Entire {
+    using Row = SparseRow<T, Index>;
+
     const T* data;
     const Index* indices;
     const void* indptr;
@@ -254,7 +256,7 @@ struct Entire {
         return short_indptr ? static_cast<const std::int32_t*>(indptr)[row] : static_cast<const index*>(indptr)[row];
     }
 
-    ADALINE_INLINE SparseRow<T, Index> at(index i) const {
+    ADALINE_INLINE Row at(index i) const {
         const index row = chosen ? chosen[i] : i, begin = start(row);
         if (chosen && i + 2 * ahead < count) {
             __builtin_prefetch(static_cast<const char*>(indptr) + chosen[i + 2 * ahead] * (short_indptr ? 4 : 8));

@@ -58,11 +58,10 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
     };
     const bool plain = s.K == 1 && s.schedule == 0 && s.average < 0 && !y.weight && !v.outputs;
     for (index i = 0; i < v.count && tally.status == 0; ++i) {
-        if constexpr (Quick<Rule>::exists && requires { rows.x; }) {
+        if constexpr (Quick<Rule>::exists) {
             if (plain && left > 1 && tally.steps > 0) {
                 const index last = v.count - i < left - 1 ? v.count : i + left - 1;
-                const index done =
-                    quick<typename Quick<Rule>::rule>(s, rows.x, y.t, v.order, i, last, a.w, tally);
+                const index done = Quick<Rule>::take(s, rows, y.t, v.order, i, last, a.w, tally);
                 i += done;
                 left -= done;
                 taken += done;

@@ -71,6 +71,8 @@ inline vec head(const double* p, index n) {
 inline vec head(const float* p, index n) {
     return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(__mmask8((1u << n) - 1), p));
 }
+inline vec some(const double* p, __mmask8 there) { return _mm512_maskz_loadu_pd(there, p); }
+inline vec some(const float* p, __mmask8 there) { return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(there, p)); }
 #endif
 
 // The first n numbers of v, or all of them.

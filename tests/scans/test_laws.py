@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
-from adaline.block import Block
+from adaline.block import Block, Shape
 from adaline.kernels import native
 from adaline.scans import SCANS, Scan, State, base
 from adaline.sources import ArraySource, SparseSource
@@ -250,3 +251,21 @@ def test_the_reference_runs_where_there_is_no_native_core(example: Example, monk
         scan = over(example, replace(block, x=lay(block.x, layout)))
         assert_close(scan.theta, expected, example.tolerance)
     assert np.isfinite(scan.learn(block.x[0], block.t[0] if len(block.t[0]) > 1 else block.t[0, 0]))
+
+
+@with_native
+@pytest.mark.parametrize("rule", ["LMS", "Perceptron"])
+@pytest.mark.parametrize("columns", [3, 10, 60])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_quick_loop_gives_the_bits_of_the_general_one(rule: str, columns: int, kind: str, dtype: Any) -> None:
+    rng = np.random.default_rng(columns)
+    x: Any = rng.standard_normal((1000, columns)) * (rng.random((1000, columns)) < rng.random((1000, 1)))
+    t = np.where(rng.random((1000, 1)) < 0.5, 1.0, -1.0)
+    x = (sparse.csr_array(x) if kind == "csr" else x).astype(dtype)
+    for order in (None, rng.permutation(1000)):
+        quick, general = (SCANS[rule].start(Shape(columns, 1), rate=0.01) for _ in range(2))
+        quick.run(Block(x, t), order)
+        general.run(Block(x, t), order, np.empty((1000, 1)))  # outputs are asked for: the general loop
+        np.testing.assert_array_equal(quick.theta, general.theta)
+        np.testing.assert_array_equal(quick.numbers, general.numbers)

@@ -132,6 +132,19 @@ class Scan(ABC):
             return float(outputs[0, 0])
         return float(core.learn(x, t))
 
+    def take(self, x: Any, t: Any, names: tuple[Any, ...] | None = None) -> bool:
+        """Take one row as it is, if the native scan can, and say whether it did; if not, nothing was done.
+
+        It can where x is a contiguous float64 array (D,), or a dict of the columns `names` to plain numbers, t a number
+        or an array of K, all of them finite, and where the step does not end the scan.
+        """
+        return self._native is not None and bool(self._native.take(x, t, names))
+
+    @property
+    def last(self) -> list[float]:
+        """w.x of the row that `take` took last, before its step, one for each row of theta."""
+        return list(self._native.last())
+
     def run_reference(self, block: Block, order: Order | None = None, outputs: Array | None = None) -> None:
         """Go over the rows as the textbook does, one at a time: the readable form, and the oracle of the native one."""
         columns = block.packed()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +109,20 @@ def stream(source: Source, scan: Scan, best: Best) -> tuple[Best, float]:
         if scan.status is State.NOT_FINITE:
             source.refuse_nonfinite()
     return replace(best, streak=streak), scan.tally.mistakes
+
+
+def learn(scan: Scan, best: Best, x: Any, t: Any, names: tuple[Any, ...] | None) -> bool:
+    """Do what `stream` does with one row, in place, if the scan can take it as it is; say whether it did."""
+    if best.errors is not None or not scan.take(x, t, names):
+        return False
+    for k, z in enumerate(scan.last):
+        if z * (t if len(best.theta) == 1 else t[k]) <= 0:
+            best.streak[k] = 0
+            continue
+        streak = best.streak[k] = best.streak[k] + 1
+        if streak > best.record[k]:
+            best.theta[k], best.record[k] = scan.theta[k], streak
+    return True
 
 
 @dataclass(frozen=True)

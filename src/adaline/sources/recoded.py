@@ -42,7 +42,7 @@ def recoded(source: Source, values: Array, class_weight: Array | None = None) ->
         return Recoded(source, values, class_weight)
     source = in_memory(source)
     codes = source.target()[:, 0].astype(np.intp)
-    out = source.with_targets(values[codes])
+    out = source.with_targets(np.take(values, codes, axis=0, mode="clip"))
     if class_weight is not None:
         out.weight = class_weight[codes] if source.weight is None else source.weight * class_weight[codes]
     return out

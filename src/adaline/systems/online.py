@@ -209,6 +209,8 @@ class OnlineSystem(BaseEstimator):
 
     def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
         """Take one step; a row that is not finite is refused before it."""
+        if scan.take(x, t, self.__dict__.get("_names")):
+            return
         try:
             row = x if type(x) is np.ndarray else row_of(self, x) if type(x) is dict else self._row(x)
             if not row.dot(row) < math.inf:

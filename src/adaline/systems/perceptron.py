@@ -210,4 +210,4 @@ class Perceptron(OnlineClassifier):
 
 
 def _unweighted(source: Source) -> bool:
-    return next(iter(source.blocks())).weight is None
+    return source.weight is None if not source.streamed else next(iter(source.blocks())).weight is None

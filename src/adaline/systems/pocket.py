@@ -13,7 +13,7 @@ from adaline.errors import InvalidParameter
 from adaline.results import Status
 from adaline.scans import Perceptron as Rule
 from adaline.scans import Scan
-from adaline.solvers.pocket import Best, fill, stream
+from adaline.solvers.pocket import Best, fill, learn, stream
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
 from adaline.systems.converging import outlook
@@ -115,6 +115,8 @@ class Pocket(OnlineClassifier):
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
+        if self.class_weight is None and learn(scan, self._best, x, self._code(y), self.__dict__.get("_names")):
+            return self
         row, t, weight = self._one_row(x, y)
         self._best, _ = stream(ArraySource(row[None, :], t, weight), scan, self._best)
         return self
