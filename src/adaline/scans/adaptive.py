@@ -21,9 +21,9 @@ The squared error of a sigmoid has many minima where rows are nearly separable, 
 b = m / (m + 50 (1 + D)) goes from 0, the convex log likelihood, to 1, the squared error itself.
 Cost a row: 3 (1 + D)^2.
 
-With more than 128 columns P is diagonal instead: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, and the
-identity is a sigmoid that does not bend, b = 1. Units still do not matter; columns far from zero or close to each other make
-it slow, where the square root does not see them. Cost a row: 5 (1 + D).
+With more than 128 columns P is diagonal instead: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, b = 1, and
+the identity is a sigmoid that does not bend. Units still do not matter; columns far from zero or close to each other
+make it slow, where the square root does not see them. Cost a row: 5 (1 + D).
 """
 
 from __future__ import annotations
