@@ -3,18 +3,19 @@
 //   P = S S' = (sum weight x x' + prior)^-1,  d = P x after the row,  q = x.d
 //
 //   identity        w += (t - w.x) d                                  least squares of all rows so far
-//   sigmoid         v += A e phi' d / (1 + A phi'^2 q),   e = t - phi(v.x)
+//   sigmoid         v += A e phi'^b d / (1 + A h q),      e = t - phi(v.x),  h = phi'^(1+b)
 //   softmax         v_k += A e_k d / (1 + A h_k q),       e_k = t_k - p_k,  h_k = p_k (1 - p_k)
-//                   A = c n^(1-p) weight / hbar
+//                   A = c n (m + 1 + D)^-p weight / hbar,  b = m / (m + 50 (1 + D))
 //                   w += (v - w) (1 + s) / (m + s)                    later steps count more
 //
 // Sigmoids start as straight lines: the first M = 10 (1 + D) steps are those of the identity, to the
 // targets whose line touches the sigmoid in the middle: t, 4 t - 2, K t_k. m = n - M counts on. From
-// there a row counts in P by its curvature h = mean phi'^2 (softmax: sum h_k) over the mean hbar of
-// h since M, at least 0.01, and earlier rows fade by 1 - 2/n a step.
+// there a row counts in P by its curvature, the mean of h over outputs (softmax: sum h_k), over the
+// mean hbar of it since M, at least 0.01, and earlier rows fade by 1 - 2/n a step. At b = 0 a step is
+// that of the convex log likelihood, at b = 1 that of the squared error.
 //
-// Many columns: P is diagonal, d_j = x_j n / sum x_j^2 and A = c n^-1/2 weight / hbar; there are no
-// straight steps, and the identity is a sigmoid that does not bend.
+// Many columns: P is diagonal, d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar and b = 1; there are
+// no straight steps, and the identity is a sigmoid that does not bend.
 //
 // The prior of column j is 2^-c0 of its first number that is not zero, a power of two: small
 // enough to be felt nowhere, and it moves with the column's units.
@@ -96,6 +97,12 @@ inline Bent bend(double z, double t) {
 // Steps since the straight ones.
 inline double since(const Weights& a) { return a.step - (a.recursion.apart ? 0 : 10 * double(a.recursion.n)); }
 
+// The exponent b: from the log likelihood to the squared error.
+inline double bent(const Weights& a) {
+    const double m = std::fmax(since(a), 0.0);
+    return a.recursion.apart ? 1 : m / (m + 50 * double(a.recursion.n));
+}
+
 // v_k += g d, then w_k towards v_k.
 inline void approach(const Weights& a, index k, double g) {
     double *const v = a.late(k), *const w = a.at(k);
@@ -121,7 +128,7 @@ inline Pace pace(const Weights& a, double h, double weight) {
         return {weight * a.p[1] / std::sqrt(a.step) / mean, settle_apart(a.recursion, weight, a.step)};
     const double part = std::fmax(h / mean, 0.01);
     const double q = settle(a.recursion, a.p, weight * part, 1 - fade / a.step);
-    return {weight * a.p[1] * std::pow(a.step, 1 - a.p[2]) / mean, q};
+    return {weight * a.p[1] * a.step * std::pow(m + double(a.recursion.n), -a.p[2]) / mean, q};
 }
 
 template <Link link>
@@ -132,6 +139,7 @@ struct AdaptiveSigmoid {
     static Seen take(const Weights& a, const Row& x, Met met, const double* t, double weight, double) {
         x.write(a.recursion.x);
         Seen seen;
+        const double b = bent(a);
         double h = 0;
         for (index k = 0; k < a.K; ++k) {
             const double z = a.z[k] = k ? x.dot(a.at(k)) : met.z, slope = bend<link>(x.dot(a.late(k)), 0).slope;
@@ -140,13 +148,14 @@ struct AdaptiveSigmoid {
             seen.mistakes += shown.side <= 0;
             seen.updates += 1;
             if (shown.side < seen.margin) seen.margin = shown.side;
-            h += slope * slope / double(a.K);
+            h += slope * std::pow(slope, b) / double(a.K);
         }
         const auto [A, q] = pace(a, h, weight);
         for (index k = 0; k < a.K; ++k) {
             const double zv = x.dot(a.late(k)), level = weight * ((link == logarithmic ? 4 * t[k] - 2 : t[k]) - zv);
-            const Bent bent = bend<link>(zv, t[k]);
-            approach(a, k, since(a) > 0 ? A * bent.e * bent.slope / (1 + A * bent.slope * bent.slope * q) : level);
+            const Bent here = bend<link>(zv, t[k]);
+            const double part = std::pow(here.slope, b);
+            approach(a, k, since(a) > 0 ? A * here.e * part / (1 + A * here.slope * part * q) : level);
         }
         x.clear(a.recursion.x);
         return seen;

@@ -3,24 +3,27 @@
     P = (sum weight x x' + prior)^-1 by its square root, as in RLS;   d = P x after the row,   q = x.d
 
     identity   w += e d,   e = t - w.x: the least squares of all rows so far
-    sigmoid    v += A e phi'(v.x) d / (1 + A phi'^2 q),   e = t - phi(v.x)
+    sigmoid    v += A e phi'(v.x)^b d / (1 + A h q),   e = t - phi(v.x),   h = phi'^(1 + b)
     softmax    v_k += A e_k d / (1 + A h_k q),   e_k = t_k - p_k,   h_k = p_k (1 - p_k)
 
-               A = c n^(1-p) weight / hbar,   w += (v - w) (1 + s) / (m + s),   m = n - M
+               A = c n (m + 1 + D)^-p weight / hbar,   w += (v - w) (1 + s) / (m + s),   m = n - M
 
 The first M = 10 (1 + D) steps are those of the identity, to targets whose straight line touches the sigmoid in the
 middle: t for tanh, 4 t - 2 for logistic, K t_k for softmax. (Bent steps from zero, in a metric of few rows, end in the
-flat parts of the sigmoid: 2 to 8 times the best error on some sets.) From there a row counts in P by its curvature h,
-the mean of phi'^2 over the outputs (softmax: the sum of h_k), over the mean hbar of h since M, at least 0.01, and rows
-before it fade by 1 - 2/n a step. So n P / hbar is an inverse Gauss-Newton matrix and c n^-p the step in it; the
+flat parts of the sigmoid: 2 to 8 times the best error on some sets.) From there a row counts in P by its curvature, the
+mean of h over the outputs (softmax: the sum of h_k), over the mean hbar of it since M, at least 0.01, and rows before
+it fade by 1 - 2/n a step. So n P / hbar is an inverse Gauss-Newton matrix and c (m + 1 + D)^-p the step in it; the
 denominator keeps a step from passing the row's own target; w averages v with weights that grow as n^s. The prior of a
 column is 2^-20 of its first number that is not zero, rounded to a power of two: it moves with the units and is felt
 nowhere.
+
+The squared error of a sigmoid has many minima where rows are nearly separable, one for each set of rows given up. So
+b = m / (m + 50 (1 + D)) goes from 0, the convex log likelihood, to 1, the squared error itself.
 Cost a row: 3 (1 + D)^2.
 
-With more than 128 columns P is diagonal instead: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, and the
-identity is a sigmoid that does not bend. Units still do not matter; columns far from zero or close to each other make
-it slow, where the square root does not see them. Cost a row: 5 (1 + D).
+With more than 128 columns P is diagonal instead: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, b = 1, and
+the identity is a sigmoid that does not bend. Units still do not matter; columns far from zero or close to each other
+make it slow, where the square root does not see them. Cost a row: 5 (1 + D).
 """
 
 from __future__ import annotations
@@ -39,8 +42,8 @@ from adaline.scans.sigmoid import logistic
 from adaline.scans.tally import CURVES, Seen
 
 ACTIVATIONS = ("identity", "tanh", "logistic", "softmax")
-PRIOR, FIRST, POWER, SHARE = 20.0, 1.0, 0.75, 8.0
-FADE, LEAST = 2.0, 0.01
+PRIOR, FIRST, POWER, SHARE = 20.0, 1.0, 0.75, 30.0
+FADE, LEAST, TURN = 2.0, 0.01, 50.0
 WIDE = 128
 
 
@@ -119,7 +122,8 @@ class Adaptive(Scan):
             mistakes = int(margin <= 0)
         else:
             phi, slope, side, line = self._bend(v, t)
-            e, h = (t - phi) * slope, slope * slope
+            part = slope ** (1.0 if self.wide else max(m, 0) / (max(m, 0) + TURN * len(x)))
+            e, h = (t - phi) * part, slope * part
             gain, d, q = self._pace(x, eta, n, m, float(h.mean()))
             missed = t - self._bend(z, t)[0]
             loss, margin, mistakes = float(missed @ missed) / 2, float((side * z).min()), int((side * z <= 0).sum())
@@ -140,7 +144,7 @@ class Adaptive(Scan):
             d = np.divide(row * n, squares, out=np.zeros_like(row), where=squares > 0)
             return weight * FIRST / math.sqrt(n) / mean, np.roll(d, 1), float(row @ d)
         d, q = self._settle(row, weight * max(h / mean, LEAST), 1 - FADE / n)
-        return weight * FIRST * math.pow(n, 1 - POWER) / mean, d, q
+        return weight * FIRST * n * math.pow(m + len(x), -POWER) / mean, d, q
 
     def _bend(self, z: Array, t: Array) -> tuple[Array, Array, Array, Array]:
         """Return phi, phi', the signed side of the target, and the target of the straight line."""

@@ -9,8 +9,8 @@ from adaline.block import Shape
 from adaline.errors import AdalineWarning, InvalidParameter
 from adaline.scans import LMS, Adaptive, Scan, Schedule, Tally
 
-WIDE = 2048
-"""Columns beyond which no D x D matrix is learned beside the weights."""
+WIDE = 2**14
+"""Columns beyond which "auto" touches only the entries of a sparse row, and not scales of all columns with each row."""
 
 
 def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, **config: Any) -> Scan:
@@ -22,8 +22,8 @@ def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, **confi
     if rule is LMS:
         return LMS.start(shape, rate=Schedule(1.0, "power", tau=1e4), variant="normalized", **config)
     raise InvalidParameter(
-        f"rate='auto' would keep a matrix of {shape.features} x {shape.features} numbers: give a number as rate, or "
-        "use mode='batch'"
+        f"rate='auto' goes over the scales of all columns with each row, too slow for {shape.features} of them: give a "
+        "number as rate, or use mode='batch'"
     )
 
 
