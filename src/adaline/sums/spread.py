@@ -16,68 +16,94 @@ from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.base import Sum
+from adaline.sums.columns import times_power
 
 Array = NDArray[np.float64]
 
 
-NATIVE = hasattr(native, "spread_dense")
-
-
 class Spread(Sum):
-    """Rows (4, D): mean, second, largest, and the weight in every place of the last; targets are not looked at."""
+    """Weight and, for each column (D,) times 2^-exponent, mean, sum of squares about it, largest magnitude.
+
+    Exponents are zero unless columns are so large or so small that their squares would not be numbers.
+    """
 
     reads_columns: ClassVar[bool] = True
 
-    def __init__(self, weight: float, mean: Array, second: Array, largest: Array) -> None:
-        self.weight, self.mean, self.second, self.largest = weight, mean, second, largest
+    def __init__(self, weight: float, first: Array, second: Array, top: Array, exponent: Array) -> None:
+        self.weight, self.first, self.second, self.top, self.exponent = weight, first, second, top, exponent
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sums over no rows."""
-        return cls(0.0, *np.zeros((3, shape.features)))
+        """Return the sums over no rows, of columns times 2^-exponent."""
+        first, second, top, none = np.zeros((4, shape.features))
+        return cls(0.0, first, second, top, config.get("exponent", none))
+
+    @property
+    def mean(self) -> Array:
+        """Means of the columns."""
+        return self._raw(self.first)
+
+    @property
+    def largest(self) -> Array:
+        """Largest magnitudes."""
+        return self._raw(self.top)
 
     @property
     def deviation(self) -> Array:
         """Standard deviations (population)."""
-        return np.asarray(np.sqrt(self.second / self.weight)) if self.weight > 0 else np.zeros_like(self.second)
+        return self._raw(self._spread())
 
     @property
     def root(self) -> Array:
         """Root mean squares about zero."""
-        return np.asarray(np.hypot(self.deviation, self.mean))
+        return self._raw(np.hypot(self._spread(), self.first))
 
     @property
     def finite(self) -> bool:
         """Whether all rows were."""
-        return bool(np.isfinite(self.mean).all() and np.isfinite(self.second).all())
+        return bool(np.isfinite(self.first).all() and np.isfinite(self.second).all())
+
+    @property
+    def extreme(self) -> bool:
+        """Whether columns are so large or so small that their squares are not to be trusted."""
+        size = self.top[self.top > 0]
+        return bool(np.isfinite(size).all() and ((size > 1e140) | (size < 1e-140)).any())
+
+    def _spread(self) -> Array:
+        return np.asarray(np.sqrt(self.second / self.weight)) if self.weight > 0 else np.zeros_like(self.second)
+
+    def _raw(self, values: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(values, self.exponent.astype(np.int64)))
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in the rows of a block."""
         if block.rows == 0:
             return
-        if NATIVE and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
-            mean, second, largest = sums = np.zeros((3, block.shape.features))
+        plain = block.chosen is None and not self.exponent.any()
+        if native is not None and plain and isinstance(block.x, np.ndarray | Columns):
+            first, second, top = sums = np.zeros((3, block.shape.features))
             weight = native.spread_dense(sums, block.x, block.weight)
-            self.merge(type(self)(weight, mean, second, largest))
+            self.merge(type(self)(weight, first, second, top, self.exponent))
         else:
-            self.merge(type(self)(*spread_reference(block)))
+            self.merge(type(self)(*spread_reference(block, self.exponent), self.exponent))
 
     def merge(self, other: Self) -> None:
         """Merge by Chan's formula."""
-        self.largest = np.maximum(self.largest, other.largest)
+        self.top = np.maximum(self.top, other.top)
         if other.weight == 0:
             return
         total = self.weight + other.weight
-        apart = other.mean - self.mean
+        apart = other.first - self.first
         self.second = self.second + other.second + apart**2 * (self.weight * other.weight / total)
-        self.mean = self.mean + apart * (other.weight / total)
+        self.first = self.first + apart * (other.weight / total)
         self.weight = total
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.weight, self.mean, self.second, self.largest)
+        return type(self), (self.weight, self.first, self.second, self.top, self.exponent)
 
 
-def spread_reference(block: Block) -> tuple[float, Array, Array, Array]:
+def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array, Array]:
     """Return weight, mean, second and largest of one block, in array-API operations; sparse rows stay sparse."""
     block = block.gathered()
     weight = np.ones(block.rows) if block.weight is None else host(block.weight)
@@ -86,9 +112,9 @@ def spread_reference(block: Block) -> tuple[float, Array, Array, Array]:
         zero = np.zeros(block.shape.features)
         return 0.0, zero, zero.copy(), zero.copy()
     if is_sparse(block.x):
-        return _sparse(block.x, weight, total)
+        return _sparse(block.x, weight, total, exponent)
     xp = namespace(block.x)
-    x = xp.astype(block.x, xp.float64)
+    x = times_power(xp.astype(block.x, xp.float64), -exponent)
     w = beside(x, weight[:, None])
     pilot = x[int((weight > 0).argmax()), :]
     mean = pilot + xp.sum(w * (x - pilot), axis=0) / total
@@ -97,8 +123,9 @@ def spread_reference(block: Block) -> tuple[float, Array, Array, Array]:
     return total, host(mean), host(second), host(largest)
 
 
-def _sparse(x: Any, weight: Array, total: float) -> tuple[float, Array, Array, Array]:
+def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float, Array, Array, Array]:
     x = x.astype(np.float64)
+    x.data = np.ldexp(x.data, -exponent.astype(np.int64)[x.indices])
     mean = np.asarray(x.T @ weight) / total
     square = np.asarray(x.power(2).T @ weight)
     largest = np.zeros(x.shape[1])
