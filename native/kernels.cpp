@@ -3,6 +3,7 @@
 #include "csr.hpp"
 #include "merge.hpp"
 #include "moments.hpp"
+#include "objectives.hpp"
 #include "residual.hpp"
 #include "scans.hpp"
 
@@ -13,6 +14,7 @@ namespace adaline::ADALINE_ISA {
 
 extern const Kernels kernels{
     .isa = ADALINE_NAME(ADALINE_ISA),
+    .objectives = &objectives,
     .moments_dense =
         [](double* state, Dense x, Targets y, bool centred, const double* exponent) {
             const State<double> s(state, x.columns + y.K);

@@ -61,8 +61,11 @@ struct Visits {
     double* outputs;
 };
 
+struct Objectives;
+
 struct Kernels {
     const char* isa;
+    const Objectives* objectives;
     bool (*moments_dense)(double* state, Dense, Targets, bool centred, const double* exponent);
     bool (*moments_csr)(double* state, Sparse, Targets, const double* exponent);
     void (*moments_merge)(double* a, const double* b, index q);

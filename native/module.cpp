@@ -1,34 +1,21 @@
 // adaline._native: checks shapes and types, then runs a kernel without the interpreter lock.
-//
-// Arrays are never copied: a wrong type, a wrong order or a wrong length is an error.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <cstdlib>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "kernels.hpp"
+#include "arrays.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace adaline {
-namespace {
 
-using Buffer = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
-using Reals = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Rectangle = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using Line = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Vector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Maybe = std::optional<Reals>;
-using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+const Kernels* active = nullptr;
+
+namespace {
 
 std::vector<const Kernels*> usable() {
     std::vector<const Kernels*> sets{&baseline::kernels};
@@ -53,103 +40,7 @@ const Kernels* preferred() {
     return name && *name ? find(name) : usable().back();
 }
 
-const Kernels* active = nullptr;
-
-void require(bool holds, const char* message) {
-    if (!holds) throw nb::value_error(message);
-}
-
-bool is_single(const nb::dlpack::dtype& type) {
-    if (type == nb::dtype<float>()) return true;
-    if (type == nb::dtype<double>()) return false;
-    throw nb::type_error("data must be float32 or float64");
-}
-
-bool is_short(const nb::dlpack::dtype& type) {
-    if (type == nb::dtype<std::int32_t>()) return true;
-    if (type == nb::dtype<std::int64_t>()) return false;
-    throw nb::type_error("indices must be int32 or int64");
-}
-
 index state_size(index q) { return 3 + (4 + q) * q; }
-
-using Chosen = std::optional<nb::ndarray<const index, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
-
-// Rows of x: a matrix, or a list of columns of one type and length.
-class Rows {
-    std::vector<Line> lines;
-    std::vector<const void*> heads;
-
-  public:
-    Dense dense;
-
-    explicit Rows(nb::handle x) {
-        if (!nb::isinstance<nb::list>(x)) {
-            Rectangle m;
-            if (!nb::try_cast(x, m, false)) throw nb::type_error("x must be a matrix, or a list of columns");
-            dense = {m.data(), is_single(m.dtype()), index(m.shape(0)), index(m.shape(1)), m.stride(0), m.stride(1)};
-            return;
-        }
-        if (!nb::try_cast(x, lines, false)) throw nb::type_error("columns must be vectors");
-        require(!lines.empty(), "there must be a column");
-        const Line& first = lines.front();
-        for (const Line& one : lines) {
-            require(one.dtype() == first.dtype() && one.size() == first.size(), "columns must be alike");
-            heads.push_back(one.data());
-        }
-        dense = {first.data(), is_single(first.dtype()), index(first.size()), index(lines.size()), 1, 0};
-        dense.heads = heads.data();
-    }
-
-    Rows(const Rows&) = delete;
-    Rows& operator=(const Rows&) = delete;
-};
-
-template <class Integer>
-bool within(const void* numbers, index from, index to, index low, index high) {
-    const auto* const p = static_cast<const Integer*>(numbers);
-    bool all = true;
-    for (index k = from; k < to; ++k) all &= p[k] >= low && p[k] < high;
-    return all;
-}
-
-template <class Integer>
-bool ascending(const void* numbers, index size) {
-    const auto* const p = static_cast<const Integer*>(numbers);
-    bool all = true;
-    for (index k = 1; k < size; ++k) all &= p[k - 1] <= p[k];
-    return all;
-}
-
-template <class Integer>
-index number(const void* numbers, index k) {
-    return static_cast<const Integer*>(numbers)[k];
-}
-
-// The one check that looks at the entries: a stray index would write anywhere.
-Sparse sparse(const Vector& data, const Vector& indices, const Vector& indptr, index D, bool check = true) {
-    require(data.size() == indices.size() && indptr.size() >= 1, "data, indices and indptr do not fit");
-    const index n = index(indptr.size()) - 1;
-    const Sparse x{data.data(), indices.data(), indptr.data(), is_single(data.dtype()),
-                   is_short(indices.dtype()), is_short(indptr.dtype()), n, D};
-    using Short = std::int32_t;
-    using Long = std::int64_t;
-    const nb::gil_scoped_release unlocked;
-    const index begin = (x.short_indptr ? number<Short> : number<Long>)(x.indptr, 0);
-    const index end = (x.short_indptr ? number<Short> : number<Long>)(x.indptr, n);
-    require(begin >= 0 && end <= index(data.size()) &&
-                (x.short_indptr ? ascending<Short> : ascending<Long>)(x.indptr, n + 1),
-            "indptr must ascend within data");
-    require(!check || (x.short_indices ? within<Short> : within<Long>)(x.indices, begin, end, 0, D),
-            "an index lies outside of the columns");
-    return x;
-}
-
-Targets targets(const Reals& t, const Maybe& weight, index rows) {
-    require(t.ndim() == 2 && index(t.shape(0)) == rows, "t must have one row for each row of x");
-    require(!weight || index(weight->size()) == rows, "weight must have one number for each row of x");
-    return {t.data(), index(t.shape(1)), weight ? weight->data() : nullptr};
-}
 
 Model model(const Buffer& g, const Reals& hi, const Reals& lo, const Reals& exponent, index D, index K) {
     require(index(hi.size()) == K * (1 + D) && index(lo.size()) == K * (1 + D), "theta must be (K, 1 + D)");
@@ -442,4 +333,6 @@ NB_MODULE(_native, m) {
         .def("take", nb::overload_cast<nb::handle, nb::handle, nb::handle>(&BoundScan::take), "x"_a, "t"_a,
              "names"_a.none())
         .def("last", &BoundScan::last);
+
+    bind_objectives(m);
 }

@@ -72,9 +72,12 @@ bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool 
         const index rows = n - first < Panel::height ? n - first : Panel::height;
         if (root)
             for (index i = 0; i < rows; ++i) root[i] = std::sqrt(y.weight[first + i]);
-        pack(panel, x, y.t, y.K, first, rows, scaling, root);
+        if (root)
+            pack(panel, x, y.t, y.K, first, rows, Centred<true>{scaling, root});
+        else
+            pack(panel, x, y.t, y.K, first, rows, Centred<false>{scaling, root});
         Ahead ahead(x, first + Panel::height, Panel::height);
-        add_products(panel, rows, first == 0, C, ahead);
+        add_products(panel, panel, rows, first == 0, C, ahead);
     }
 
     s.W = total(y.weight, n);

@@ -30,21 +30,36 @@ struct Panel {
     double* column(index j) const { return strip_at(j / strip) + j % strip; }
 };
 
+// How the numbers of columns from j on become those of the panel; `at` is for a vector of them in row i of it.
+template <bool weighted>
+struct Centred {
+    const Scaling& scaling;
+    const double* root;
+
+    struct Columns {
+        vec offset, scale;
+        const double* root;
+        vec at(index i, vec z) const {
+            const vec a = (z - offset) * scale;
+            return weighted ? a * root[i] : a;
+        }
+    };
+    Columns from(index j) const { return {load(scaling.offset + j), load(scaling.scale + j), root}; }
+    double one(index j, index i, double z) const { return scaling.apply(j, z) * (weighted ? root[i] : 1); }
+};
+
 // Rows lie together: eight of them, strip by strip.
-template <bool weighted, class T>
-void pack_rows(const Panel& panel, const Matrix<T>& x, index first, index n, const Scaling& scaling,
-               const double* root) {
+template <class T, class Rule>
+void pack_rows(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule) {
     const index whole = x.columns / lanes * lanes, rest = x.columns - whole;
     for (index i0 = 0; i0 < n; i0 += 8) {
         const index i1 = i0 + 8 < n ? i0 + 8 : n;
         for (index j = 0; j < x.columns; j += lanes) {
-            const vec offset = load(scaling.offset + j), scale = load(scaling.scale + j);
+            const auto columns = rule.from(j);
             double* const v = panel.column(j);
             for (index i = i0; i < i1; ++i) {
                 const T* const z = x.at(first + i, j);
-                vec a = ((j < whole ? load(z) : head(z, rest)) - offset) * scale;
-                if (weighted) a *= root[i];
-                store(v + i * strip, a);
+                store(v + i * strip, columns.at(i, j < whole ? load(z) : head(z, rest)));
             }
         }
     }
@@ -64,11 +79,10 @@ inline vec downwards(const Matrix<T>& x, index i, index j, index rest) {
 }
 
 // Columns lie together: squares of lanes x lanes, transposed in registers.
-template <bool weighted, bool picked, class T>
-void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n,
-                  const Scaling& scaling, const double* root) {
+template <bool picked, class T, class Rule>
+void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule) {
     for (index j = 0; j < x.columns; j += lanes) {
-        const vec offset = load(scaling.offset + j), scale = load(scaling.scale + j);
+        const auto columns = rule.from(j);
         const index present = x.columns - j;
         double* const v = panel.column(j);
         for (index i = 0; i < n; i += lanes) {
@@ -82,39 +96,40 @@ void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n,
 #pragma GCC unroll 8
             for (int l = 0; l < lanes; ++l) {
                 if (l >= rest) break;
-                vec a = (square[l] - offset) * scale;
-                if (weighted) a *= root[i + l];
-                store(v + (i + l) * strip, a);
+                store(v + (i + l) * strip, columns.at(i + l, square[l]));
             }
         }
     }
 }
 
 // Any strides, any exponents.
-template <class Column>
-void pack_column(const Panel& panel, index j, Column z, index n, const Scaling& scaling,
-                 const double* root) {
+template <class Column, class Rule>
+void pack_column(const Panel& panel, index j, Column z, index n, const Rule& rule) {
     double* const v = panel.column(j);
-    for (index i = 0; i < n; ++i) v[i * strip] = scaling.apply(j, z(i)) * (root ? root[i] : 1);
+    for (index i = 0; i < n; ++i) v[i * strip] = rule.one(j, i, z(i));
 }
 
-template <class T>
-void pack(const Panel& panel, const Matrix<T>& x, const double* t, index K, index first, index n,
-          const Scaling& scaling, const double* root) {
-    const index D = x.columns;
-    if (scaling.extreme || !(x.by_rows() || x.by_columns() || x.some_by_columns()))
-        for (index j = 0; j < D; ++j)
-            pack_column(panel, j, [&](index i) { return x(first + i, j); }, n, scaling, root);
-    else if (x.by_rows())
-        (root ? pack_rows<true, T> : pack_rows<false, T>)(panel, x, first, n, scaling, root);
-    else if (x.by_columns())
-        (root ? pack_columns<true, false, T> : pack_columns<false, false, T>)(panel, x, first, n, scaling, root);
+// The columns of x; `plain` where vectors will do.
+template <class T, class Rule>
+void pack_all(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule, bool plain = true) {
+    if (plain && x.by_rows())
+        pack_rows(panel, x, first, n, rule);
+    else if (plain && x.by_columns())
+        pack_columns<false>(panel, x, first, n, rule);
+    else if (plain && x.some_by_columns())
+        pack_columns<true>(panel, x, first, n, rule);
     else
-        (root ? pack_columns<true, true, T> : pack_columns<false, true, T>)(panel, x, first, n, scaling, root);
+        for (index j = 0; j < x.columns; ++j)
+            pack_column(panel, j, [&](index i) { return x(first + i, j); }, n, rule);
+}
+
+template <class T, class Rule>
+void pack(const Panel& panel, const Matrix<T>& x, const double* t, index K, index first, index n, const Rule& rule) {
+    pack_all(panel, x, first, n, rule, !rule.scaling.extreme);
     for (index k = 0; k < K; ++k)
-        pack_column(panel, D + k, [&](index i) { return t[(first + i) * K + k]; }, n, scaling, root);
-    double* const one = panel.column(D + K);
-    for (index i = 0; i < n; ++i) one[i * strip] = root ? root[i] : 1;
+        pack_column(panel, x.columns + k, [&](index i) { return t[(first + i) * K + k]; }, n, rule);
+    double* const one = panel.column(x.columns + K);
+    for (index i = 0; i < n; ++i) one[i * strip] = rule.root ? rule.root[i] : 1;
 }
 
 }  // namespace adaline::ADALINE_ISA

@@ -1,6 +1,6 @@
-// C += V'V for a panel V (C = V'V for a fresh C), upper triangle, by register tiles.
+// C += U'V for panels U and V (C = U'V for a fresh C), upper triangle, by register tiles.
 //
-//   C_ab += sum_i v_ia v_ib
+//   C_ab += sum_i u_ia v_ib,   where this is symmetric: U = V, or V with weighted rows
 //
 // A tile is one strip of a by up to `width` strips of b. Its accumulators stay in registers
 // over all rows of the panel: a row costs strip broadcasts and width loads for strip x width
@@ -55,13 +55,13 @@ void tile(const double* a, const double* b, index rows, bool fresh, double* C, A
     walk = ahead;
 }
 
-inline void add_products(const Panel& panel, index n, bool fresh, const Blocks& C, Ahead& walk) {
+inline void add_products(const Panel& left, const Panel& right, index n, bool fresh, const Blocks& C, Ahead& walk) {
     constexpr decltype(&tile<1>) tiles[] = {tile<1>, tile<2>, tile<3>};
-    for (index first = 0; first < panel.strips; first += width) {
-        const index last = first + width < panel.strips ? first + width : panel.strips;
+    for (index first = 0; first < right.strips; first += width) {
+        const index last = first + width < right.strips ? first + width : right.strips;
         for (index i = 0; i < last; ++i) {
             const index j = i > first ? i : first;
-            tiles[last - j - 1](panel.strip_at(i), panel.strip_at(j), n, fresh, C.block(i, j), walk);
+            tiles[last - j - 1](left.strip_at(i), right.strip_at(j), n, fresh, C.block(i, j), walk);
         }
     }
 }

@@ -118,6 +118,26 @@ inline void transpose(vec (&a)[lanes]) {
     }
 }
 
+// The sum of a[l] over its lanes, in lane l.
+template <int d = 1>
+inline vec across(vec (&a)[lanes]) {
+    if constexpr (d < lanes) {
+#pragma GCC unroll 8
+        for (int i = 0; i < lanes; i += 2 * d) {
+            exchange<d>(a[i], a[i + d], std::make_integer_sequence<int, lanes>{});
+            a[i] += a[i + d];
+        }
+        return across<2 * d>(a);
+    }
+    return a[0];
+}
+
+inline double across_lanes(vec a) {
+    double s = a[0];
+    for (int l = 1; l < lanes; ++l) s += a[l];
+    return s;
+}
+
 template <class T>
 struct dd {
     T hi, lo;

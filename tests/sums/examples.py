@@ -15,20 +15,25 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.block import Block, Shape
+from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Poisson, Quantile, Softmax, Tukey
 from adaline.sources import SparseSource
 from adaline.sums import (
     ClassMoments,
     ErrorCounts,
     FirthScore,
     GroupScores,
+    HessianProduct,
     LeaveOneOut,
     Lens,
     Moments,
+    Objective,
+    Point,
     Prior,
     Residual,
     Ridges,
     Scores,
     SigmoidErrors,
+    Spread,
     Sum,
     Theta,
     Triangle,
@@ -111,7 +116,8 @@ class Example:
     coded: Callable[[Array], Array] = lambda t: t
 
     def __str__(self) -> str:
-        return "-".join([self.kind.__name__, *(f"{key}={value}" for key, value in self.config.items())])
+        loss = [self.theta.loss.name] if isinstance(self.theta, Point) else []
+        return "-".join([self.kind.__name__, *loss, *(f"{key}={value}" for key, value in self.config.items())])
 
     def zero(self) -> Any:
         return self.kind.zero(SHAPE, **self.config)
@@ -255,9 +261,59 @@ def any_prior() -> Prior:
     return Prior(rng.normal(size=(1, 1 + FEATURES)), view, 0.2 * rng.normal(size=(1 + FEATURES, FEATURES)))
 
 
-def in_zero_and_one(t: Array) -> Array:
+def read_spread(s: Spread) -> dict[str, Reading]:
+    """Return weight, means, squares and reach, means against the spread of their column."""
+    width = np.hypot(s.deviation, 1e-3 * s.largest)
+    return {
+        "weight": Reading(np.array(s.weight), np.array(s.weight)),
+        "mean": Reading(s.mean, width),
+        "second": Reading(s.second, s.weight * width**2),
+        "largest": Reading(s.largest, np.zeros(1)),
+    }
+
+
+def read_objective(s: Objective | HessianProduct) -> dict[str, Reading]:
+    """Return the sums; their terms are of order one, times up to 3 rows' weights."""
+    return {"sums": Reading(s.sums, np.array(1000.0))}
+
+
+def any_point(loss: Loss, outputs: int = TARGETS) -> Point:
+    """Return a point whose outputs are of order one, on both sides of zero, in a view of unit spread about zero."""
+    rng = np.random.default_rng(4)
+    view = View(np.ldexp(1.0, [-7, 9, -10, -3]), np.array([-0.75, 0.125, 1.0, -0.25]))
+    theta, direction = rng.normal(size=(2, outputs, 1 + FEATURES))
+    return Point(loss, theta, view, direction)
+
+
+def in_units(t: Array) -> Array:
+    """Return targets of order one."""
+    return np.asarray((t - [3.0, 0.0]) / [1.0, 1e4])
+
+
+def in_amounts(t: Array) -> Array:
+    """Return amounts above zero."""
+    return np.asarray(np.abs(in_units(t)) + 0.125)
+
+
+def in_two(t: Array) -> Array:
     """Return targets 0 and 1."""
-    return np.asarray(np.where(t > [3.0, 0.0], 1.0, 0.0))
+    return np.asarray((in_units(t) > 0).astype(np.float64))
+
+
+def one_of_three(t: Array) -> Array:
+    """Return class indices from the first target alone."""
+    return in_three_classes(t[:, :1])
+
+
+PSEUDO_HUBER = CustomLoss(
+    lambda z, t: (1 + (z - t) ** 2) ** 0.5 - 1,
+    lambda z, t: (z - t) * (1 + (z - t) ** 2) ** -0.5,
+    lambda z, t: (1 + (z - t) ** 2) ** -1.5,
+)
+LIKELIHOODS: tuple[tuple[Loss, Callable[[Array], Array]], ...] = (
+    *((Logistic(), in_two), (Poisson(), in_amounts), (Gamma(), in_amounts), (Huber(0.5), in_units)),
+    *((Tukey(2.0), in_units), (Quantile(0.3), in_units), (PSEUDO_HUBER, in_units)),
+)
 
 
 def in_signs(t: Array) -> Array:
@@ -330,5 +386,27 @@ EXAMPLES = (
     ),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
-    Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_zero_and_one),
+    Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_two),
+    Example(Spread, read_spread, 1e-13),
+    *(
+        Example(Objective, read_objective, 1e-13, {"second": second}, theta=any_point(loss), coded=coded)
+        for loss, coded in LIKELIHOODS
+        for second in ("none", "alone")
+    ),
+    *(
+        Example(
+            Objective,
+            read_objective,
+            1e-13,
+            {"outputs": 3, "coupled": True, "second": second},
+            theta=any_point(Softmax(), 3),
+            coded=one_of_three,
+        )
+        for second in ("none", "alone", "all")
+    ),
+    *(
+        Example(HessianProduct, read_objective, 1e-13, theta=any_point(loss), coded=coded)
+        for loss, coded in LIKELIHOODS
+    ),
+    Example(HessianProduct, read_objective, 1e-13, {"outputs": 3}, theta=any_point(Softmax(), 3), coded=one_of_three),
 )

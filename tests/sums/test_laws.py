@@ -15,7 +15,7 @@ from scipy import sparse
 
 from adaline.block import Block
 from adaline.sums import SUMS, Sum
-from tests.sums.examples import DENSE, EXAMPLES, FEATURES, SPARSE, TARGETS, Example, cut, rows_of
+from tests.sums.examples import DENSE, EXAMPLES, FEATURES, SPARSE, Example, cut, rows_of
 
 ROWS = 120
 
@@ -151,7 +151,7 @@ def test_rows_without_weight_only_count(example: Example, layout: str) -> None:
 def test_an_empty_block_changes_nothing(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
     for empty in (cut(block, slice(0, 0)), cut(Block(block.x, block.t, None, block.exponent), slice(0, 0))):
-        assert empty.shape == (FEATURES, TARGETS)
+        assert empty.shape == (FEATURES, block.t.shape[1])
         assert empty.rows == 0
         assert_equal(example.over(empty), example.zero())
         assert_equal(example.over(empty, block), example.over(block))

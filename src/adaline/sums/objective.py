@@ -27,9 +27,6 @@ from adaline.sums.moments import PIECE
 Array = NDArray[np.float64]
 
 
-NATIVE = hasattr(native, "objective_dense")
-
-
 class View(NamedTuple):
     """Columns as they are computed with: v_j = x_j scale_j + offset_j, both (D,)."""
 
@@ -97,12 +94,13 @@ class Objective(Sum):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Point."""
         point: Point = theta
-        fused = NATIVE and point.loss.code is not None and not (self.coupled and self.second != "none")
-        if fused and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns)) and block.chosen is None:
-            native_objective(self.sums, block, point, self.second != "none")
-            return
-        for piece in block.pieces(PIECE):
-            self.sums += objective_reference(piece, point, self.second)
+        if not _read_natively(block) or self.second == "all":
+            for piece in block.pieces(PIECE):
+                self.sums += objective_reference(piece, point, self.second)
+        elif point.loss.code is not None:
+            native_objective(self.sums, block, point, self.second == "alone")
+        else:
+            around_loss(self.sums, block, point, self.second == "alone")
 
     def merge(self, other: Self) -> None:
         """Add."""
@@ -129,12 +127,13 @@ class HessianProduct(Sum):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Point with a direction."""
         point: Point = theta
-        fused = NATIVE and point.loss.code is not None and block.chosen is None
-        if fused and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns)):
+        if not _read_natively(block):
+            for piece in block.pieces(PIECE):
+                self.sums += product_reference(piece, point)
+        elif point.loss.code is not None:
             native_product(self.sums, block, point)
-            return
-        for piece in block.pieces(PIECE):
-            self.sums += product_reference(piece, point)
+        else:
+            product_around_loss(self.sums, block, point)
 
     def merge(self, other: Self) -> None:
         """Add."""
@@ -146,22 +145,63 @@ class HessianProduct(Sum):
 
 def native_objective(sums: Array, block: Block, point: Point, second: bool) -> None:
     """Add the sums of a block by the native kernel of its loss."""
-    loss, x = point.loss, block.x
-    what = (loss.code, loss.parameter, block.t, block.weight, point.theta, *point.view, second)
-    if is_sparse(x):
-        native.objective_csr(sums, x.data, x.indices, x.indptr, *what)
-    else:
-        native.objective_dense(sums, x, *what)
+    loss = point.loss
+    what = (loss.code, loss.parameter, block.t, block.weight, _rows(point.theta), *point.view, second)
+    _kernel("objective", block.x)(sums, *_parts(block.x), *what)
 
 
 def native_product(sums: Array, block: Block, point: Point) -> None:
     """Add the product of a block by the native kernel of its loss."""
-    loss, x = point.loss, block.x
-    what = (loss.code, loss.parameter, block.t, block.weight, point.theta, *point.view, point.direction)
-    if is_sparse(x):
-        native.product_csr(sums, x.data, x.indices, x.indptr, *what)
-    else:
-        native.product_dense(sums, x, *what)
+    assert point.direction is not None
+    loss, theta, direction = point.loss, _rows(point.theta), _rows(point.direction)
+    what = (loss.code, loss.parameter, block.t, block.weight, theta, *point.view, direction)
+    _kernel("product", block.x)(sums, *_parts(block.x), *what)
+
+
+def around_loss(sums: Array, block: Block, point: Point, second: bool) -> None:
+    """Add the sums of a block: native outputs and sums around a loss that has no kernel."""
+    loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
+    value = (weight * loss.value(z, block.t)).sum(axis=0)
+    curvature = _rows(weight * loss.curvature(z, block.t)) if second else None
+    sums[: len(value)] += value
+    _gather(sums[len(value) :], block, weight * loss.slope(z, block.t), curvature, point.view)
+
+
+def product_around_loss(sums: Array, block: Block, point: Point) -> None:
+    """Add the product of a block: native outputs and sums around a loss that has no kernel."""
+    assert point.direction is not None
+    z, q = (_margins(block, point, part) for part in (point.theta, point.direction))
+    _gather(sums, block, row_weights(block, block.t) * point.loss.product(z, block.t, q), None, point.view)
+
+
+def _read_natively(block: Block) -> bool:
+    return (
+        native is not None
+        and block.chosen is None
+        and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns))
+    )
+
+
+def _kernel(name: str, x: Any) -> Any:
+    return getattr(native, f"{name}_csr" if is_sparse(x) else f"{name}_dense")
+
+
+def _parts(x: Any) -> tuple[Any, ...]:
+    return (x.data, x.indices, x.indptr) if is_sparse(x) else (x,)
+
+
+def _rows(a: Array) -> Array:
+    return np.ascontiguousarray(a, dtype=np.float64)
+
+
+def _margins(block: Block, point: Point, theta: Array) -> Array:
+    z = np.empty((block.rows, len(theta)))
+    _kernel("margins", block.x)(z, *_parts(block.x), _rows(theta), *point.view)
+    return z
+
+
+def _gather(sums: Array, block: Block, slope: Array, curvature: Array | None, view: View) -> None:
+    _kernel("gather", block.x)(sums, *_parts(block.x), _rows(slope), curvature, *view)
 
 
 def objective_reference(block: Block, point: Point, second: str) -> Array:

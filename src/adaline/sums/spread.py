@@ -21,9 +21,6 @@ from adaline.sums.columns import times_power
 Array = NDArray[np.float64]
 
 
-NATIVE = hasattr(native, "spread_dense")
-
-
 class Spread(Sum):
     """Weight and, for each column (D,) times 2^-exponent, mean, sum of squares about it, largest magnitude.
 
@@ -84,7 +81,7 @@ class Spread(Sum):
         if block.rows == 0:
             return
         plain = block.chosen is None and not self.exponent.any()
-        if NATIVE and plain and isinstance(block.x, np.ndarray | Columns):
+        if native is not None and plain and isinstance(block.x, np.ndarray | Columns):
             first, second, top = sums = np.zeros((3, block.shape.features))
             weight = native.spread_dense(sums, block.x, block.weight)
             self.merge(type(self)(weight, first, second, top, self.exponent))

@@ -1,0 +1,271 @@
+// The same objective over sparse rows: only stored entries are visited.
+//
+//   u = x scale,   z_k = (theta_k0 + theta_k'offset) + theta_k'u,   gradient_k = sum s_k (1, u + offset)
+//   A_k = sum c_k (1, u)(1, u)',   hessian_k = A + o a' + a o' + A_00 o o',   o = (0, offset),  a = row 0 of A
+//
+// Theta and gradient are kept column by column with the K outputs side by side, so that an entry of a row is one
+// multiply-add of vectors; one output alone needs no turning. Rows are taken in lots, whose losses run on vectors.
+#pragma once
+
+#include "csr.hpp"
+#include "objective.hpp"
+
+namespace adaline::ADALINE_ISA {
+
+inline constexpr index lot_rows = Panel::height;
+
+// A square of numbers in rows of `pitch`, at most `wide` of each and `high` rows; zeros elsewhere.
+inline void load_square(vec (&a)[lanes], const double* from, index pitch, index high, index wide) {
+#pragma GCC unroll 8
+    for (int l = 0; l < lanes; ++l)
+        a[l] = l >= high ? vec{} : wide >= lanes ? load(from + l * pitch) : head(from + l * pitch, wide);
+}
+
+// out (columns, pitch) = in (rows, columns) turned, zeros beyond the rows; f(column, vector) has the last word.
+template <class F>
+void turn_squares(double* out, index pitch, const double* in, index in_pitch, index rows, index columns, F f) {
+    for (index j = 0; j < columns; j += lanes)
+        for (index k = 0; k < rows; k += lanes) {
+            vec a[lanes];
+            load_square(a, in + k * in_pitch + j, in_pitch, rows - k, columns - j);
+            transpose(a);
+            for (int l = 0; l < lanes && j + l < columns; ++l) store(out + (j + l) * pitch + k, f(j + l, a[l]));
+        }
+}
+
+inline vec as_it_is(index, vec a) { return a; }
+
+// z += the outputs of rows from `first` on, P vectors of outputs; theta and z have `wide` numbers in a row.
+template <int P, class R>
+void row_outputs(const R& x, index first, index rows, const double* theta, index wide, double* z) {
+    for (index i = 0; i < rows; ++i) {
+        vec sum[P] = {};
+        for (index m = x.indptr[first + i]; m < index(x.indptr[first + i + 1]); ++m) {
+            const vec a = broadcast(double(x.data[m]));
+            const double* const w = theta + index(x.indices[m]) * wide;
+#pragma GCC unroll 4
+            for (int p = 0; p < P; ++p) sum[p] = multiply_add(a, load(w + p * lanes), sum[p]);
+        }
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p) store(z + i * wide + p * lanes, sum[p]);
+    }
+}
+
+// g += slopes of rows times their entries.
+template <int P, class R>
+void row_gather(const R& x, index first, index rows, const double* slope, index wide, double* g) {
+    for (index i = 0; i < rows; ++i) {
+        vec s[P];
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p) s[p] = load(slope + i * wide + p * lanes);
+        for (index m = x.indptr[first + i]; m < index(x.indptr[first + i + 1]); ++m) {
+            const vec a = broadcast(double(x.data[m]));
+            double* const at = g + index(x.indices[m]) * wide;
+#pragma GCC unroll 4
+            for (int p = 0; p < P; ++p) store(at + p * lanes, multiply_add(a, s[p], load(at + p * lanes)));
+        }
+    }
+}
+
+// The arrays of one call over sparse rows; `wide` is K in whole vectors, or 1.
+template <class R>
+struct SparseDesk {
+    const R& x;
+    const Machines& m;
+    index D, K, wide;
+    double *g, *lines, *z, *slope, *curvature, *t, *weight, *value, *total, *A;
+    Entries row;
+
+    SparseDesk(const R& x, const Machines& m, index outputs, index T, bool second)
+        : x(x), m(m), D(x.columns), K(m.K), wide(K == 1 ? 1 : (K + lanes - 1) / lanes * lanes) {
+        const index H = lot_rows, side = 1 + D, area = second ? K * side * side : 0;
+        const index theta = (outputs / K) * (D * wide + K);
+        scratch.reserve(theta + D * wide + (outputs + 2 * K + T + 1 + wide) * H + K * (lanes + 1) + area + 2 * side, 16);
+        g = scratch.zeros(D * wide);
+        lines = scratch.zeros(wide * H);
+        z = scratch.array(outputs * H);
+        slope = scratch.array(K * H);
+        curvature = second ? scratch.array(K * H) : nullptr;
+        t = scratch.zeros(T * H);
+        weight = scratch.zeros(H);
+        value = scratch.zeros(K * lanes);
+        total = scratch.zeros(K);
+        A = scratch.zeros(area);
+        row = {reinterpret_cast<index*>(scratch.array(side)), scratch.array(side)};
+    }
+
+    // Theta (K, 1 + D) as columns of K in the units of x, and what a row of zeros gives.
+    struct Theta {
+        double *columns, *constant;
+    };
+
+    Theta theta(const double* from) const {
+        const Theta out{scratch.array(D * wide), scratch.array(K)};
+        for (index k = 0; k < K; ++k) {
+            const double* const w = from + k * (1 + D);
+            out.constant[k] = w[0];
+            for (index j = 0; j < D; ++j) out.constant[k] += w[1 + j] * m.offset[j];
+        }
+        if (K == 1)
+            for (index j = 0; j < D; ++j) out.columns[j] = from[1 + j] * m.scale[j];
+        else
+            turn_squares(out.columns, wide, from + 1, 1 + D, K, D, [&](index j, vec a) { return a * m.scale[j]; });
+        return out;
+    }
+
+    // f<P>(part) for every part of at most four vectors.
+    template <class F>
+    void parts_of_outputs(F f) const {
+        for (index k = 0; k < wide; k += 4 * lanes) switch ((wide - k) / lanes) {
+                case 1: f.template operator()<1>(k); break;
+                case 2: f.template operator()<2>(k); break;
+                case 3: f.template operator()<3>(k); break;
+                default: f.template operator()<4>(k);
+            }
+    }
+
+    void outputs(index first, index rows, const Theta& theta, double* z) const {
+        if (K == 1) {
+            for (index i = 0; i < rows; ++i) {
+                double sum = theta.constant[0];
+                for (index k = x.indptr[first + i]; k < index(x.indptr[first + i + 1]); ++k)
+                    sum = multiply_add(double(x.data[k]), theta.columns[x.indices[k]], sum);
+                z[i] = sum;
+            }
+            return;
+        }
+        parts_of_outputs([&]<int P>(index k) { row_outputs<P>(x, first, rows, theta.columns + k, wide, lines + k); });
+        turn_squares(z, lot_rows, lines, wide, rows, K, [&](index k, vec a) { return a + theta.constant[k]; });
+    }
+
+    void gather(index first, index rows) const {
+        for (index k = 0; k < K; ++k)
+            for (index i = 0; i < rows; ++i) total[k] += slope[k * lot_rows + i];
+        if (K == 1) {
+            for (index i = 0; i < rows; ++i)
+                for (index k = x.indptr[first + i]; k < index(x.indptr[first + i + 1]); ++k) {
+                    double& sum = g[x.indices[k]];
+                    sum = multiply_add(double(x.data[k]), slope[i], sum);
+                }
+            return;
+        }
+        turn_squares(lines, wide, slope, lot_rows, K, rows, as_it_is);
+        parts_of_outputs([&]<int P>(index k) { row_gather<P>(x, first, rows, lines + k, wide, g + k); });
+    }
+
+    void add_hessian(index first, index rows) {
+        const index side = 1 + D;
+        for (index i = 0; i < rows; ++i) {
+            row.size = 0;
+            row.add(0, 1);
+            for (index k = x.indptr[first + i]; k < index(x.indptr[first + i + 1]); ++k)
+                row.add(1 + x.indices[k], x.data[k] * m.scale[x.indices[k]]);
+            for (index k = 0; k < K; ++k)
+                for (index a = 0; a < row.size; ++a) {
+                    const double c = curvature[k * lot_rows + i] * row.v[a];
+                    double* const into = A + (k * side + row.column[a]) * side;
+                    for (index b = a; b < row.size; ++b) into[row.column[b]] += c * row.v[b];
+                }
+        }
+    }
+
+    void add_gradient_to(double* sums) const {
+        for (index k = 0; k < K; ++k) sums[k * (1 + D)] += total[k];
+        for (index j = 0; j < D; j += lanes)
+            for (index k = 0; k < wide; k += lanes) {
+                vec a[lanes];
+                load_square(a, g + j * wide + k, wide, D - j, wide - k);
+                transpose(a);
+                for (index l = 0; l < lanes && k + l < K; ++l) {
+                    double* const out = sums + (k + l) * (1 + D) + 1 + j;
+                    for (index c = 0; c < lanes && j + c < D; ++c)
+                        out[c] += a[l][c] * m.scale[j + c] + m.offset[j + c] * total[k + l];
+                }
+            }
+    }
+
+    void add_hessian_to(double* sums) const {
+        const index side = 1 + D;
+        const auto o = [&](index a) { return a ? m.offset[a - 1] : 0; };
+        for (index k = 0; k < K; ++k) {
+            const double* const of = A + k * side * side;
+            double* const out = sums + k * side * side;
+            for (index a = 0; a < side; ++a)
+                for (index b = a; b < side; ++b) {
+                    const double c = of[a * side + b] + o(a) * of[b] + o(b) * of[a] + o(a) * o(b) * of[0];
+                    out[a * side + b] += c;
+                    if (a != b) out[b * side + a] += c;
+                }
+        }
+    }
+};
+
+// f(first, rows) for every lot of rows.
+template <class F>
+void each_lot(index n, F f) {
+    for (index first = 0; first < n; first += lot_rows) f(first, n - first < lot_rows ? n - first : lot_rows);
+}
+
+template <class R>
+void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, bool second) {
+    const index D = x.columns, K = m.K, values = loss.loss == softmax_code ? 1 : K;
+    SparseDesk<R> desk(x, m, K, loss.y.K, second);
+    const auto theta = desk.theta(m.theta);
+    each_lot(x.rows, [&](index first, index rows) {
+        take(loss.y, first, rows, desk.t, desk.weight);
+        desk.outputs(first, rows, theta, desk.z);
+        COSTS[loss.loss]({lot_rows, rows, K, loss.y.K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
+                          desk.curvature, desk.value});
+        desk.gather(first, rows);
+        if (second) desk.add_hessian(first, rows);
+    });
+    add_values_to(sums, desk.value, values);
+    desk.add_gradient_to(sums + values);
+    if (second) desk.add_hessian_to(sums + values + K * (1 + D));
+}
+
+template <class R>
+void product_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, const double* direction) {
+    const index K = m.K;
+    const SparseDesk<R> desk(x, m, 2 * K, loss.y.K, false);
+    const auto theta = desk.theta(m.theta), along = desk.theta(direction);
+    each_lot(x.rows, [&](index first, index rows) {
+        double* const q = desk.z + K * lot_rows;
+        take(loss.y, first, rows, desk.t, desk.weight);
+        desk.outputs(first, rows, theta, desk.z);
+        desk.outputs(first, rows, along, q);
+        BENDS[loss.loss]({lot_rows, rows, K, loss.y.K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
+                          nullptr, nullptr});
+        desk.gather(first, rows);
+    });
+    desk.add_gradient_to(sums);
+}
+
+template <class R>
+void margins_csr(double* z, const R& x, const Machines& m) {
+    const index K = m.K;
+    const SparseDesk<R> desk(x, m, K, 0, false);
+    const auto theta = desk.theta(m.theta);
+    each_lot(x.rows, [&](index first, index rows) {
+        desk.outputs(first, rows, theta, desk.z);
+        for (index i = 0; i < rows; ++i)
+            for (index k = 0; k < K; ++k) z[(first + i) * K + k] = desk.z[k * lot_rows + i];
+    });
+}
+
+template <class R>
+void gather_csr(double* sums, const R& x, const Machines& m, const double* slope, const double* curvature) {
+    const index K = m.K;
+    SparseDesk<R> desk(x, m, K, 0, curvature);
+    each_lot(x.rows, [&](index first, index rows) {
+        turn(desk.slope, slope + first * K, rows, K);
+        desk.gather(first, rows);
+        if (!curvature) return;
+        turn(desk.curvature, curvature + first * K, rows, K);
+        desk.add_hessian(first, rows);
+    });
+    desk.add_gradient_to(sums);
+    if (curvature) desk.add_hessian_to(sums + K * (1 + x.columns));
+}
+
+}  // namespace adaline::ADALINE_ISA
