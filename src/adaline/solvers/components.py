@@ -80,6 +80,17 @@ def mixture(log_weights: Array, means: Array, covariances: Array, view: View) ->
     return Mixture(Components(log_weights, np.ascontiguousarray(means), factors, view), covariances)
 
 
+def raw(mixture: Mixture) -> Mixture:
+    """Return a mixture in the coordinates of the raw columns."""
+    at, scale = mixture.components, mixture.components.view.scale
+    view = View(np.ones_like(scale), np.zeros_like(scale))
+    means = (at.means - at.view.offset) / scale
+    if at.factors.ndim == 2:
+        return Mixture(Components(at.log_weights, means, at.factors * scale, view), mixture.covariances / scale**2)
+    components = Components(at.log_weights, means, at.factors * scale[:, None], view)
+    return Mixture(components, mixture.covariances / np.outer(scale, scale))
+
+
 def roots(covariances: Array) -> Array:
     """Return P, upper triangular, with P P' = Sigma^-1; or 1 / sqrt of variances."""
     if covariances.ndim == 2:

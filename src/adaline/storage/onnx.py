@@ -227,7 +227,7 @@ def _classifier(graph: _Graph, model: Any) -> int:
         w = np.atleast_2d(host(model.coef_))
         score = graph.affine("X", w, host(model.intercept_), _centre(model, w.shape[1]))
         (columns, features), joint = w.shape, None
-    elif isinstance(model, GaussianClassifier):
+    elif isinstance(model, GaussianClassifier) and not hasattr(model, "_mixtures"):
         score = joint = _log_joint(graph, model)
         columns, features = model._hi.shape
         if columns == 2:
@@ -319,4 +319,4 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _no_form(model: Any) -> InvalidType:
-    return InvalidType(f"{type(model).__name__} has no ONNX form yet")
+    return InvalidType(f"{model} has no ONNX form yet")

@@ -34,7 +34,7 @@ from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
 from adaline.solvers.fit import Fit
 from adaline.solvers.pocket import Best
 from adaline.storage.layout import laid_out, layout
-from adaline.sums import ClassMoments, Moments
+from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems.adaptation import Adaptation
 from adaline.systems.recording import Recording
 
@@ -46,6 +46,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     *(Coding, Column, Factor, Term),
     *(Schedule, Best),
+    *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""
 

@@ -43,7 +43,7 @@ class Components(NamedTuple):
 
     @property
     def constants(self) -> Array:
-        """ln pi_k + ln N(mean_k; mean_k, Sigma_k) in raw units, (K,)."""
+        """Ln pi_k + ln N(mean_k; mean_k, Sigma_k) in raw units, (K,)."""
         whole = self.factors.ndim == 3
         roots = np.diagonal(self.factors, axis1=1, axis2=2) if whole else self.factors
         unit = np.log(self.view.scale).sum() - 0.5 * self.means.shape[1] * np.log(2 * np.pi)

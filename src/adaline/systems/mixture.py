@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -14,12 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.block import Block
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidParameter, InvalidType
 from adaline.namespaces import host, is_sparse
-from adaline.solvers.alternate import Climb, climb
-from adaline.solvers.components import Kind, Mixture
-from adaline.solvers.soft_starts import STARTS, Given, first_mixtures
-from adaline.solvers.starts import survey, view_of
+from adaline.solvers.components import Kind, Mixture, raw
+from adaline.solvers.mixing import STARTS, Given, Plan, fit_mixture
 from adaline.sources import Source
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
@@ -116,25 +115,21 @@ class GaussianMixture(DensityMixin, Unlabelled):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
         start = perf_counter()
-        kind = self._kind()
-        tol, max_iter = check_real("tol", self.tol), check_whole("max_iter", self.max_iter)
-        floor, n_init = check_real("reg_covar", self.reg_covar), check_whole("n_init", self.n_init)
-        going_on = self.warm_start and hasattr(self, "means_")
+        kind, going_on = self._kind(), self.warm_start and hasattr(self, "means_")
+        plan = Plan(
+            components=check_whole("n_components", self.n_components),
+            kind=kind,
+            floor=check_real("reg_covar", self.reg_covar),
+            tol=check_real("tol", self.tol),
+            max_iter=check_whole("max_iter", self.max_iter),
+            starts=check_whole("n_init", self.n_init),
+            how=self.init_params,
+        )
+        if plan.how not in STARTS:
+            raise InvalidParameter(f"init_params must be one of {', '.join(STARTS)}, got {plan.how!r}")
         source = self._open(X, sample_weight, reset=not going_on)
-        spread = survey(source)
-        view = view_of(spread, sparse=False, alike=kind is Kind.SPHERICAL)
-        given = self._given(kind, source.shape.features, going_on)
-        draw = generator(self.random_state)
-        k = check_whole("n_components", self.n_components)
-        low = floor * view.scale**2
-        best: Climb | None = None
-        for first in first_mixtures(
-            source, spread, view, kind, k, low, given, self.init_params, 1 if going_on else n_init, draw
-        ):
-            found = climb(source, first, kind, low, tol, max_iter)
-            if best is None or found.values[-1] > best.values[-1]:
-                best = found
-        assert best is not None
+        given = self._given(plan.components, source.shape.features, going_on)
+        best = fit_mixture(source, replace(plan, given=given), generator(self.random_state))
         self._keep(best.mixture, kind)
         self.converged_, self.n_iter_, self.history_ = best.converged, best.n_iter, best.values
         self.lower_bound_ = best.values[-1]
@@ -142,7 +137,7 @@ class GaussianMixture(DensityMixin, Unlabelled):
         self.certificate_ = self._certify(source, start, objective, "EM", best.converged)
         if not best.converged:
             warnings.warn(
-                f"GaussianMixture did not converge in {max_iter} steps: raise max_iter or tol",
+                f"GaussianMixture did not converge in {plan.max_iter} steps: raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -166,7 +161,11 @@ class GaussianMixture(DensityMixin, Unlabelled):
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the most probable component of each row, (n,)."""
-        return self._mapped(X, lambda joint: joint.argmax(axis=1)).astype(np.intp)
+
+        def best(joint: Array) -> Array:
+            return np.where(np.isfinite(joint.max(axis=1)), joint.argmax(axis=1), np.nan)
+
+        return self._mapped(X, best).astype(np.intp)
 
     def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Return the Bayesian information criterion, -2 ln L + p ln n: less is better."""
@@ -195,16 +194,20 @@ class GaussianMixture(DensityMixin, Unlabelled):
         """Return the densities in raw units, from the attributes as they are."""
         check_is_fitted(self, "means_")
         d = self.means_.shape[1]
-        factors = whole_factors(np.asarray(self.precisions_cholesky_, dtype=np.float64), self._kind(), *self.means_.shape)
+        factors = for_each(np.asarray(self.precisions_cholesky_), self._kind(), *self.means_.shape)
         with np.errstate(divide="ignore"):
             return Components(np.log(self.weights_), self.means_, factors, View(np.ones(d), np.zeros(d)))
+
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+        if is_sparse(X):
+            raise InvalidType("Sparse data was passed, and densities have no zeros to leave out: give X.toarray()")
+        return super()._open(X, sample_weight, reset=reset)
 
     def _mapped(self, X: Any, function: Any) -> Array:
         at = self._components()
 
         def rows(block: Block) -> Array:
-            x = block.gathered().x
-            return np.asarray(function(host(log_joint(x.toarray() if is_sparse(x) else x, at))))
+            return np.asarray(function(host(log_joint(block.gathered().x, at))))
 
         return self._over(X, rows)
 
@@ -215,6 +218,11 @@ class GaussianMixture(DensityMixin, Unlabelled):
     def _rows(self, X: Any, sample_weight: Any) -> float:
         check_is_fitted(self, "means_")
         return self._open(X, sample_weight, reset=False).total_weight()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
     def _parameters(self) -> int:
         return self._kind().parameters(*self.means_.shape)
@@ -227,13 +235,11 @@ class GaussianMixture(DensityMixin, Unlabelled):
                 f"covariance_type must be one of {', '.join(one.value for one in Kind)}, got {self.covariance_type!r}"
             ) from None
 
-    def _given(self, kind: Kind, d: int, going_on: bool) -> Given:
+    def _given(self, k: int, d: int, going_on: bool) -> Given:
         """Return what the start is given, in raw units."""
-        k = check_whole("n_components", self.n_components)
-        if self.init_params not in STARTS:
-            raise InvalidParameter(f"init_params must be one of {', '.join(STARTS)}, got {self.init_params!r}")
+        kind = self._kind()
         if going_on:
-            return Given(self.weights_, self.means_, _variances(self.covariances_, kind, k, d))
+            return Given(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
         weights, means, precisions = self.weights_init, self.means_init, self.precisions_init
         if weights is not None:
             weights = check_array("weights_init", weights, (k,))
@@ -246,34 +252,24 @@ class GaussianMixture(DensityMixin, Unlabelled):
         shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind.value]
         try:
             inverse = check_array("precisions_init", precisions, shape)
-            covariances = np.linalg.inv(inverse) if kind.whole else 1 / inverse
+            covariances = np.asarray(np.linalg.inv(inverse) if kind.whole else 1 / inverse)
             if not (np.linalg.eigvalsh(covariances) > 0).all() if kind.whole else not (covariances > 0).all():
                 raise np.linalg.LinAlgError
         except np.linalg.LinAlgError:
             raise InvalidParameter("precisions_init must be symmetric and positive definite") from None
-        return Given(weights, means, _variances(covariances, kind, k, d))
+        return Given(weights, means, for_each(covariances, kind, k, d))
 
     def _keep(self, mixture: Mixture, kind: Kind) -> None:
-        at, scale = mixture.components, mixture.components.view.scale
-        self.weights_ = np.exp(at.log_weights)
-        self.means_ = (at.means - at.view.offset) / scale
-        if kind.whole:
-            covariances = mixture.covariances / np.outer(scale, scale)
-            factors = at.factors * scale[:, None]
-            precisions = factors @ factors.transpose(0, 2, 1)
-        else:
-            covariances, factors = mixture.covariances / scale**2, at.factors * scale
-            precisions = factors**2
-        own = {"tied": 0, "spherical": (slice(None), 0)}.get(kind.value, slice(None))
+        (log_weights, self.means_, factors, _), covariances = raw(mixture)
+        self.weights_ = np.exp(log_weights)
+        precisions = factors @ factors.transpose(0, 2, 1) if kind.whole else factors**2
+        own: Any = {"tied": 0, "spherical": (slice(None), 0)}.get(kind.value, slice(None))
         self.covariances_, self.precisions_cholesky_ = covariances[own].copy(), factors[own].copy()
         self.precisions_ = precisions[own].copy()
 
 
-def whole_factors(factors: Array, kind: Kind, k: int, d: int) -> Array:
-    """Return factors for each component and, where they are not matrices, each column."""
+def for_each(values: Array, kind: Kind, k: int, d: int) -> Array:
+    """Return covariances or factors of every component and, where they are not matrices, of every column."""
     if kind is Kind.TIED:
-        return np.ascontiguousarray(np.broadcast_to(factors, (k, d, d)))
-    return np.repeat(factors[:, None], d, axis=1) if kind is Kind.SPHERICAL else factors
-
-
-_variances = whole_factors
+        return np.ascontiguousarray(np.broadcast_to(values, (k, d, d)))
+    return np.repeat(values[:, None], d, axis=1) if kind is Kind.SPHERICAL else values

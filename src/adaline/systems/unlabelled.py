@@ -22,17 +22,11 @@ from adaline.systems.streaming import coded, remember
 
 Array = NDArray[np.float64]
 
-LOCAL = "rows are drawn for the first centres, and weighted rows lead to another local optimum than repeated ones"
-
 
 class Unlabelled(BaseEstimator):
     """A system that learns from rows alone."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # there is no target to be compared on
-    expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), LOCAL
-    )
-    """Checks of scikit-learn that cannot pass, each with its reason."""
     n_features_in_: int
     certificate_: Certificate
 
@@ -83,14 +77,14 @@ class Unlabelled(BaseEstimator):
 
 def check_whole(name: str, value: Any, least: int = 1) -> int:
     """Return a whole number that is large enough."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+    if value is True or not isinstance(value, Integral) or int(value) < least:
         raise InvalidParameter(f"{name} must be a whole number of {least} or more, got {value!r}")
     return int(value)
 
 
 def check_real(name: str, value: Any) -> float:
     """Return a number that is not negative."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
+    if value is True or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
         raise InvalidParameter(f"{name} must be a number of 0 or more, got {value!r}")
     return float(value)
 
