@@ -1,7 +1,9 @@
 // The kernels of one instruction set, as a table. Compiled once for each ADALINE_ISA.
 
+#include "clusters.hpp"
 #include "csr.hpp"
 #include "merge.hpp"
+#include "mixture.hpp"
 #include "moments.hpp"
 #include "objectives.hpp"
 #include "residual.hpp"
@@ -43,6 +45,15 @@ extern const Kernels kernels{
         },
     .scan_dense = scan_dense,
     .scan_csr = scan_csr,
+    .clusters_dense =
+        [](double* sums, Dense x, const double* weight, const double* points, index K, View view, double* nearest) {
+            typed(x, [&](const auto& m) { clusters(sums, m, weight, points, K, view, nearest); });
+        },
+    .mixture_dense =
+        [](double* sums, Dense x, const double* weight, const double* constants, const double* means,
+           const double* factors, index K, bool whole, View view) {
+            typed(x, [&](const auto& m) { mixture(sums, m, weight, {constants, means, factors, K, whole}, view); });
+        },
 };
 
 }  // namespace adaline::ADALINE_ISA

@@ -40,6 +40,11 @@ struct Model {
     const double *hi, *lo, *exponent;
 };
 
+// Columns as they are computed with: v_j = x_j scale_j + offset_j, scales powers of two.
+struct View {
+    const double *scale, *offset;
+};
+
 // A rule with its state: theta and the last good one (K x (1 + D)), tallies, sums for the average, square roots.
 struct Scanner {
     int rule;
@@ -74,6 +79,10 @@ struct Kernels {
     void (*residual_csr)(double* g, Sparse, Targets, Model);
     void (*scan_dense)(const Scanner&, const Dense&, const Targets&, const Visits&);
     void (*scan_csr)(const Scanner&, const Sparse&, const index* chosen, const Targets&, const Visits&);
+    void (*clusters_dense)(double* sums, Dense, const double* weight, const double* points, index K, View,
+                           double* nearest);
+    void (*mixture_dense)(double* sums, Dense, const double* weight, const double* constants, const double* means,
+                          const double* factors, index K, bool whole, View);
 };
 
 namespace baseline {

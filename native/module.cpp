@@ -160,6 +160,43 @@ bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
     return true;
 }
 
+View view(const Reals& scale, const Reals& offset, index D) {
+    require(index(scale.size()) == D && index(offset.size()) == D, "scale and offset must have D numbers");
+    return {scale.data(), offset.data()};
+}
+
+void clusters_dense(const Buffer& sums, nb::handle x, const Maybe& weight, const Reals& points, const Reals& scale,
+                    const Reals& offset, const std::optional<Buffer>& nearest) {
+    const Rows held(x);
+    const Dense& rows = held.dense;
+    const index D = rows.columns;
+    require(points.ndim() == 2 && points.shape(0) >= 1 && index(points.shape(1)) == D, "points must be (K, D)");
+    const index K = index(points.shape(0));
+    require(index(sums.size()) == K * (2 + D), "sums must be (K, 2 + D)");
+    require(!weight || index(weight->size()) == rows.rows, "weight must have one number for each row of x");
+    require(!nearest || index(nearest->size()) == 2 * rows.rows, "nearest must be (n, 2)");
+    const View seen = view(scale, offset, D);
+    const nb::gil_scoped_release unlocked;
+    active->clusters_dense(sums.data(), rows, weight ? weight->data() : nullptr, points.data(), K, seen,
+                           nearest ? nearest->data() : nullptr);
+}
+
+void mixture_dense(const Buffer& sums, nb::handle x, const Maybe& weight, const Reals& constants, const Reals& means,
+                   const Reals& factors, const Reals& scale, const Reals& offset) {
+    const Rows held(x);
+    const Dense& rows = held.dense;
+    const index D = rows.columns, K = index(constants.size()), side = 1 + D;
+    const bool whole = factors.ndim() == 3;
+    require(K >= 1 && index(means.size()) == K * D, "means must be (K, D)");
+    require(index(factors.size()) == K * D * (whole ? D : 1), "factors must be (K, D, D) or (K, D)");
+    require(index(sums.size()) == 1 + K * (whole ? side * side : side + D), "sums have the wrong size");
+    require(!weight || index(weight->size()) == rows.rows, "weight must have one number for each row of x");
+    const View seen = view(scale, offset, D);
+    const nb::gil_scoped_release unlocked;
+    active->mixture_dense(sums.data(), rows, weight ? weight->data() : nullptr, constants.data(), means.data(),
+                          factors.data(), K, whole, seen);
+}
+
 // A scan that holds on to the arrays of its state, so that a row costs one look at x.
 class BoundScan {
     Buffer theta, good, tally, lag, root;
@@ -318,6 +355,10 @@ NB_MODULE(_native, m) {
           array("theta_hi"), array("theta_lo"), array("exponent"));
     m.def("residual_csr", &residual_csr, array("g"), array("data"), array("indices"), array("indptr"),
           array("t"), optional("weight"), array("theta_hi"), array("theta_lo"), array("exponent"));
+    m.def("clusters_dense", &clusters_dense, array("sums"), "x"_a, optional("weight"), array("points"), array("scale"),
+          array("offset"), optional("nearest"));
+    m.def("mixture_dense", &mixture_dense, array("sums"), "x"_a, optional("weight"), array("constants"),
+          array("means"), array("factors"), array("scale"), array("offset"));
 
     nb::class_<BoundScan>(m, "Scan")
         .def(nb::init<int, Buffer, Buffer, Buffer, Buffer, Buffer, const Reals&, bool, bool, adaline::index,

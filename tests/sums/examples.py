@@ -18,13 +18,17 @@ from adaline.block import Block, Shape
 from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Poisson, Quantile, Softmax, Tukey
 from adaline.sources import SparseSource
 from adaline.sums import (
+    Centres,
     ClassMoments,
+    Clusters,
+    Components,
     ErrorCounts,
     FirthScore,
     GroupScores,
     HessianProduct,
     LeaveOneOut,
     Lens,
+    MixtureMoments,
     Moments,
     Objective,
     Point,
@@ -316,6 +320,34 @@ LIKELIHOODS: tuple[tuple[Loss, Callable[[Array], Array]], ...] = (
 )
 
 
+def read_clusters(s: Clusters) -> dict[str, Reading]:
+    """Return the sums, whose terms are of order one."""
+    return {"sums": Reading(s.sums, np.array(1000.0)), "weight": Reading(s.weight, s.weight)}
+
+
+def read_mixture(s: MixtureMoments) -> dict[str, Reading]:
+    """Return the log-likelihood and the moments, whose terms are of order a hundred."""
+    return {"value": Reading(np.array(s.value), np.array(1e4)), "moments": Reading(s.moments, np.array(1000.0))}
+
+
+def any_view() -> View:
+    """Return a view in which columns are of order one."""
+    return View(np.ldexp(1.0, [-7, 9, -10, -3]), np.array([-0.6, 0.1, 0.7, -0.2]))
+
+
+def any_centres() -> Centres:
+    """Return three points among the rows."""
+    return Centres(np.random.default_rng(4).normal(size=(3, FEATURES)), any_view())
+
+
+def any_components(whole: bool) -> Components:
+    """Return three wide densities among the rows, one of them heavier."""
+    rng = np.random.default_rng(5)
+    factors = np.triu(0.3 * rng.normal(size=(3, FEATURES, FEATURES))) + np.eye(FEATURES)
+    factors = factors if whole else rng.uniform(0.5, 2.0, (3, FEATURES))
+    return Components(np.log([0.5, 0.3, 0.2]), rng.normal(size=(3, FEATURES)), factors, any_view())
+
+
 def in_signs(t: Array) -> Array:
     """Return targets +-1."""
     return np.asarray(np.where(t > [3.0, 0.0], 1.0, -1.0))
@@ -383,6 +415,11 @@ EXAMPLES = (
         {"candidates": 3},
         theta=np.stack([any_weights(), -any_weights(), 0.1 * any_weights()]),
         coded=in_signs,
+    ),
+    Example(Clusters, read_clusters, 1e-13, {"clusters": 3}, theta=any_centres()),
+    *(
+        Example(MixtureMoments, read_mixture, 1e-13, {"components": 3, "whole": whole}, theta=any_components(whole))
+        for whole in (True, False)
     ),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),

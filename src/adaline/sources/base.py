@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -135,6 +136,23 @@ class Source(ABC):
         for read in self.readers():
             for block in read():
                 yield block.packed()
+
+    def unlabelled(self) -> Source:
+        """Return the same rows without targets."""
+        return self.with_targets(np.empty((self.n_rows, 0)))
+
+    def rows_at(self, places: NDArray[np.intp]) -> Array:
+        """Return the rows at some places, which ascend, as float64 on the host."""
+        found = []
+        for block in self.blocks():
+            start, stop = np.searchsorted(places, [block.first_row, block.first_row + block.rows])
+            if start < stop:
+                chosen = replace(block, chosen=places[start:stop].astype(np.int64) - block.first_row)
+                rows = chosen.gathered().x
+                found.append(rows.toarray().astype(np.float64) if is_sparse(rows) else host(rows))
+            if stop == len(places):
+                break
+        return np.concatenate(found)
 
     def labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the different targets, sorted; with `guess` those of some rows, where that saves a pass."""

@@ -48,6 +48,20 @@ def recoded(source: Source, values: Array, class_weight: Array | None = None) ->
     return out
 
 
+def of_class(source: Source, k: int, classes: int) -> Source:
+    """Return the rows of class k alone; a stream keeps the others, without weight."""
+    nothing = np.zeros((classes, 1))
+    if source.streamed:
+        return recoded(source, nothing, np.eye(classes)[k])
+    source = in_memory(source)
+    assert isinstance(source, ArraySource | SparseSource)
+    rows = np.flatnonzero(source.t[:, 0] == k)
+    weight = None if source.weight is None else source.weight[rows]
+    out = type(source)(source.x[rows], nothing[:1].repeat(len(rows), axis=0), weight, source.names)
+    out.reads = source.reads
+    return out
+
+
 class Recoded(Source):
     """A stream of rows under a code."""
 

@@ -177,6 +177,10 @@ class TableSource(Source):
         """Return the same rows with other targets, held in memory."""
         return self._with(lambda frame, first: t[first : first + len(frame)], lambda b: t[b.first_row :][: b.rows], t)
 
+    def unlabelled(self) -> TableSource:
+        """Return the same rows without targets, held in memory where they are few."""
+        return self._like(no_targets, 0).keep()
+
     def with_target(self, k: int) -> Source:
         """Return the same rows with target k alone."""
         return self._derived(lambda t: np.ascontiguousarray(t[:, k : k + 1]), np.empty((0, 1)))

@@ -4,7 +4,7 @@ The container (see `adaline.storage.container`) holds the arrays of the model as
 
     schema        version of this layout, 1
     adaline       version of the package that wrote it;   created: when
-    system        name in the registry SYSTEMS;           parameters: its constructor arguments
+    system        name in SYSTEMS or UNSUPERVISED;        parameters: its constructor arguments
     certificate, columns, classes: for the reader; the model is made from `state`
     state         what fit has set, as trees (see `adaline.storage.tree`) that refer to the tensors by name
     data, checksum
@@ -30,7 +30,7 @@ from adaline.errors import AdalineError, InvalidParameter, InvalidType
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
 from adaline.storage.tree import decode, encode, parts_of, system_of
-from adaline.systems import SYSTEMS
+from adaline.systems import SYSTEMS, UNSUPERVISED
 
 PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
 TREES = ("parameters", "certificate", "state")
@@ -131,9 +131,9 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def check_storable(model: Any) -> None:
     """Refuse what is not a fitted system of the registry."""
-    kind = type(model)
-    if SYSTEMS.get(kind.__name__) is not kind:
-        raise InvalidType(f"{kind.__name__} is not a system of adaline: {', '.join(SYSTEMS)}")
+    kind, known = type(model), _known()
+    if known.get(kind.__name__) is not kind:
+        raise InvalidType(f"{kind.__name__} is not a system of adaline: {', '.join(known)}")
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -147,13 +147,17 @@ def _system(path: Any, head: dict[str, Any]) -> type[Any]:
     if set(head) != {*PLAIN, *TREES, "data"}:
         refuse(path, "has a header with other fields than those of a model", AGAIN)
     name = head["system"]
-    if not isinstance(name, str) or name not in SYSTEMS:
+    if not isinstance(name, str) or name not in _known():
         refuse(
             path,
             f"holds a system that adaline {__version__} does not know: {str(name)[:40]!r}",
             f"It was written by adaline {str(head['adaline'])[:40]}: install that version or a newer one.",
         )
-    return SYSTEMS[name]
+    return _known()[name]
+
+
+def _known() -> dict[str, type[Any]]:
+    return {**SYSTEMS, **UNSUPERVISED}
 
 
 def _listed(model: Any, name: str) -> list[Any] | None:

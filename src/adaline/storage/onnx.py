@@ -191,7 +191,7 @@ def _scores(graph: Graph, model: Any) -> tuple[str, int, str | None]:
     if hasattr(model, "coef_"):
         w = np.atleast_2d(host(model.coef_))
         return graph.affine("X", w, host(model.intercept_), _centre(model, w.shape[1])), len(w), None
-    if not isinstance(model, GaussianClassifier):
+    if not isinstance(model, GaussianClassifier) or hasattr(model, "_mixtures"):
         raise _no_form(model)
     joint, columns = _log_joint(graph, model), len(model._hi)
     if columns == 2:
@@ -292,4 +292,4 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _no_form(model: Any) -> InvalidType:
-    return InvalidType(f"{type(model).__name__} has no ONNX form yet")
+    return InvalidType(f"{model} has no ONNX form yet")

@@ -38,7 +38,7 @@ from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
 from adaline.storage.checks import check, fields_of, typed
 from adaline.storage.layout import laid_out, layout
-from adaline.sums import ClassMoments, Moments
+from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.adaptation import Adaptation
 from adaline.systems.machines import Separation
@@ -52,6 +52,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     *(Coding, Column, Factor, Term),
     *(Schedule, Best, LikelihoodFit, Separation),
+    *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""
 

@@ -2,9 +2,11 @@
 
 from adaline.sums.base import Sum
 from adaline.sums.classes import ClassMoments
+from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.errors import ErrorCounts
 from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
+from adaline.sums.mixture import Components, MixtureMoments
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
@@ -19,18 +21,23 @@ SUMS: dict[str, type[Sum]] = {
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, FirthScore),
+        *(Clusters, MixtureMoments),
     )
 }
 
 __all__ = [
     "SUMS",
+    "Centres",
     "ClassMoments",
+    "Clusters",
+    "Components",
     "ErrorCounts",
     "FirthScore",
     "GroupScores",
     "HessianProduct",
     "LeaveOneOut",
     "Lens",
+    "MixtureMoments",
     "Moments",
     "Objective",
     "Point",

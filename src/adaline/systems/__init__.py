@@ -1,7 +1,8 @@
 """Systems: the named learners of the lectures. Tests, command line, docs and benchmarks read SYSTEMS.
 
 The laws of a family select from it by base class: `LinearSystem` (regression from moments), `ClassSystem`
-(classification from class moments), `OnlineSystem` (scans and their batch rules).
+(classification from class moments), `OnlineSystem` (scans and their batch rules). Systems without targets are in
+UNSUPERVISED: model files know them, `compare` and the command line's fit do not.
 """
 
 from typing import Any
@@ -13,9 +14,11 @@ from adaline.systems.fisher import FisherDiscriminant
 from adaline.systems.gaussian import GaussianClassifier
 from adaline.systems.indicator import LeastSquaresClassifier
 from adaline.systems.kesler import KeslerPerceptron
+from adaline.systems.kmeans import KMeans
 from adaline.systems.linear import LinearSystem
 from adaline.systems.lms import LMS
 from adaline.systems.logistic import LogisticRegression
+from adaline.systems.mixture import GaussianMixture
 from adaline.systems.online import OnlineSystem
 from adaline.systems.perceptron import Perceptron
 from adaline.systems.pocket import Pocket
@@ -47,14 +50,19 @@ SYSTEMS: dict[str, type[Any]] = {
     )
 }
 
+UNSUPERVISED: dict[str, type[Any]] = {cls.__name__: cls for cls in (KMeans, GaussianMixture)}
+
 __all__ = [
     "LMS",
     "SYSTEMS",
+    "UNSUPERVISED",
     "Adaline",
     "AdaptiveFilter",
     "ClassSystem",
     "FisherDiscriminant",
     "GaussianClassifier",
+    "GaussianMixture",
+    "KMeans",
     "KeslerPerceptron",
     "LeastSquaresClassifier",
     "LinearRegression",

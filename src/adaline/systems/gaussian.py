@@ -15,19 +15,24 @@ from adaline.errors import InvalidParameter
 from adaline.namespaces import host, is_sparse
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
+from adaline.solvers.components import Kind
 from adaline.solvers.direct import gram_name
 from adaline.solvers.discriminant import discriminant, shrunk
 from adaline.solvers.factor import Factor
 from adaline.solvers.factoring import gram_factor
 from adaline.solvers.fit import certificate, judge
 from adaline.sources import Source
-from adaline.sums import ClassMoments, Moments
+from adaline.sums import ClassMoments, Components, Moments
+from adaline.systems.class_mixtures import class_mixtures, densities
 from adaline.systems.classes import ClassSystem
+from adaline.systems.drawing import generator
 from adaline.systems.streaming import by_blocks
+from adaline.systems.unlabelled import check_whole
 
 Array = NDArray[np.float64]
 
-COVARIANCES = ("shared", "full", "diagonal", "identity")
+COVARIANCES = {"shared": Kind.TIED, "full": Kind.FULL, "diagonal": Kind.DIAG, "identity": Kind.SPHERICAL}
+"""What may be asked for, and what it means for the components of a mixture."""
 
 
 class GaussianClassifier(ClassSystem):
@@ -46,11 +51,18 @@ class GaussianClassifier(ClassSystem):
         Prior probabilities in the order of classes_; None takes the class frequencies N_k / N.
     shrinkage : number from 0 to 1
         Sigma becomes (1 - shrinkage) Sigma + shrinkage diag(Sigma), in which units do not matter.
+    components : int
+        Normal densities for each class. More than one: a mixture a class, fitted by EM to all its rows (one that
+        cannot go on, merge or forget), with one covariance for all components of a class, or one for each, or
+        variances, or one variance, as `covariance` says. A millionth of the class's variances is added to variances.
+    random_state : int, generator or None
+        Where the starts of mixtures are drawn from.
 
     Attributes
     ----------
-    classes_, priors_, means_ : labels, priors (K,), class means (K, D).
-    covariance_ : (D, D), (K, D, D), (K, D) or a number, as `covariance` says.
+    classes_, priors_, means_ : labels, priors (K,), class means (K, D); (K, components, D) of mixtures.
+    covariance_ : (D, D), (K, D, D), (K, D) or a number, as `covariance` says; of mixtures (K, components, D, D), or
+        (K, components, D) where they are not matrices. weights_ : of the components of mixtures, (K, components).
     coef_, intercept_ : hyperplanes where linear: (1, D) and (1,) for two classes, C1 being classes_[1]; else (K, D)
         and (K,), discriminants taken about the overall mean.
     gamma_, beta_ : the logit of two classes, (5.40) and (5.41), where linear.
@@ -66,15 +78,27 @@ class GaussianClassifier(ClassSystem):
 
     References
     ----------
-    Lecture S0, section 5.8, (5.31)-(5.41); S2 for a covariance per class. One pass.
+    Lecture S0, section 5.8, (5.31)-(5.41); S2 for a covariance per class; S3 for Bayes' decision with mixtures. One
+    pass; mixtures take one more for each step of EM.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"covariance": "full"}, {"covariance": "diagonal"})
+    _mixtures: list[Components]
 
-    def __init__(self, *, covariance: str = "shared", priors: Any = None, shrinkage: float = 0.0) -> None:
+    def __init__(
+        self,
+        *,
+        covariance: str = "shared",
+        priors: Any = None,
+        shrinkage: float = 0.0,
+        components: int = 1,
+        random_state: Any = 0,
+    ) -> None:
         self.covariance = covariance
         self.priors = priors
         self.shrinkage = shrinkage
+        self.components = components
+        self.random_state = random_state
 
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
@@ -91,6 +115,9 @@ class GaussianClassifier(ClassSystem):
     @by_blocks
     def log_likelihood(self, X: Any) -> Array:
         """Return log densities log p(x | c_k) of (5.31), (n, K); singular covariances by pseudo-inverse."""
+        check_is_fitted(self, "classes_")
+        if hasattr(self, "_mixtures"):
+            return densities(self._read(X), self._mixtures)
         distance = self.mahalanobis(X)
         return np.asarray(-0.5 * (distance + self._log_determinants + self.n_features_in_ * np.log(2 * np.pi)))
 
@@ -98,6 +125,8 @@ class GaussianClassifier(ClassSystem):
     def mahalanobis(self, X: Any) -> Array:
         """Return (x - mean_k)' Sigma_k^-1 (x - mean_k), the squared length ||x - mean_k||^2 of (5.38), (n, K)."""
         check_is_fitted(self, "classes_")
+        if hasattr(self, "_mixtures"):
+            raise InvalidParameter("a mixture has no one distance to its class: use log_likelihood")
         x = self._read(X)
         x = x.toarray() if is_sparse(x) else host(x)
         out = np.empty((x.shape[0], len(self.classes_)))
@@ -123,14 +152,18 @@ class GaussianClassifier(ClassSystem):
         shrinkage: Any = self.shrinkage
         if not (isinstance(shrinkage, Real) and 0 <= float(shrinkage) <= 1):
             raise InvalidParameter(f"shrinkage must be between 0 and 1, got {self.shrinkage!r}")
+        if check_whole("components", self.components) > 1 and shrinkage:
+            raise InvalidParameter("shrinkage is for one component a class: set shrinkage=0 or components=1")
 
     def _linear(self) -> bool:
         return self.covariance in ("shared", "identity")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
-        for name in ("coef_", "intercept_", "gamma_", "beta_"):
+        for name in ("coef_", "intercept_", "gamma_", "beta_", "weights_", "_mixtures"):
             self.__dict__.pop(name, None)
         self.priors_ = self._read_priors(sums.weights)
+        if self.components > 1:
+            return self._solve_mixtures(source, sums)
         self._hi, self._lo = sums.means()
         self.means_ = self._hi
         if self._linear():
@@ -189,6 +222,20 @@ class GaussianClassifier(ClassSystem):
             passes=1,
             solver=gram_name(worst) + " on class moments",
         )
+
+    def _solve_mixtures(self, source: Source | None, sums: ClassMoments) -> Certificate:
+        if source is None:
+            raise InvalidParameter(
+                "mixtures (components > 1) are fitted to all rows of every class in one go: use fit, or components=1"
+            )
+        found = class_mixtures(
+            source, sums, COVARIANCES[self.covariance], self.components, generator(self.random_state)
+        )
+        self._mixtures = found.components
+        self.weights_ = np.exp(np.stack([one.log_weights for one in found.components]))
+        self.means_ = np.stack([one.means for one in found.components])
+        self.covariance_ = found.covariances
+        return found.certificate(float(sums.weights @ np.log(self.priors_)), source)
 
     def _log_priors(self) -> Array:
         with np.errstate(divide="ignore"):

@@ -33,6 +33,7 @@ from adaline.solvers.sweep import Plan, Swept, sweep
 from adaline.sources import Source
 from adaline.sums.wrong import outputs
 from adaline.systems.dictionaries import names_of, row_of
+from adaline.systems.drawing import generator
 from adaline.systems.reading import read_finite
 
 Array = NDArray[np.float64]
@@ -249,13 +250,7 @@ class OnlineSystem(BaseEstimator):
         return outputs(host(x) if is_device(x) else x, self._weights())
 
     def _draws(self) -> np.random.Generator:
-        state: Any = self.random_state
-        if isinstance(state, np.random.RandomState):
-            return np.random.default_rng(state.randint(2**31, size=4))
-        try:
-            return np.random.default_rng(state)
-        except (TypeError, ValueError):
-            raise InvalidParameter(f"random_state must be None, a whole number or a generator, got {state!r}") from None
+        return generator(self.random_state)
 
     def _begun(self, shape: Shape, rows: int) -> Any:
         """Return the first weights (rows, 1 + D): zero, as given, or drawn."""

@@ -1,0 +1,139 @@
+"""What k-means asks of the rows: each row's nearest centre, and the rows of every centre added up (S3, k-means).
+
+    v = x scale + offset,   k(v) = argmin_k ||v - c_k||^2, the first of equals
+    weight_k = sum w,   first_k = sum w v,   error_k = sum w ||v - c_k||^2      over the rows with k(v) = k
+
+The sums of v are taken about the origin of the view and not about the centres: equal assignments give equal bits, so
+that centres which have stopped moving are seen to have stopped. Distances that count are sums of squared differences;
+the native kernel finds the nearest by products v'c and looks again where rounding could mislead it. Sparse rows are
+multiplied as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Columns, Shape
+from adaline.kernels import native
+from adaline.namespaces import beside, host, is_sparse, namespace
+from adaline.sums.base import Sum
+from adaline.sums.moments import PIECE
+from adaline.sums.objective import View
+
+Array = NDArray[np.float64]
+
+NATIVE = hasattr(native, "clusters_dense")
+
+
+class Centres(NamedTuple):
+    """Points (K, D) in the coordinates of a view."""
+
+    points: Array
+    view: View
+
+
+class Clusters(Sum):
+    """One row a centre, (K, 2 + D): weight, error, and the sum of v."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    def __init__(self, sums: Array) -> None:
+        self.sums = sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows, for so many `clusters`."""
+        return cls(np.zeros((config["clusters"], 2 + shape.features)))
+
+    @property
+    def weight(self) -> Array:
+        """Weight of the rows of each centre, (K,)."""
+        return self.sums[:, 0]
+
+    @property
+    def error(self) -> float:
+        """Sum of squared distances to the nearest centres."""
+        return float(self.sums[:, 1].sum())
+
+    @property
+    def first(self) -> Array:
+        """Sums of v, (K, D)."""
+        return self.sums[:, 2:]
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at Centres."""
+        centres: Centres = theta
+        if NATIVE and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
+            native.clusters_dense(self.sums, block.x, block.weight, *_flat(centres), None)
+            return
+        for piece in block.pieces(PIECE):
+            self.sums += clusters_reference(piece, centres)
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.sums,)
+
+
+def nearest(block: Block, centres: Centres) -> Array:
+    """Return the place of the nearest centre of each row, and the squared distance to it in the view, (n, 2)."""
+    if NATIVE and isinstance(block.x, np.ndarray) and block.chosen is None:
+        out = np.empty((block.rows, 2))
+        unused = np.zeros((len(centres.points), 2 + block.shape.features))
+        native.clusters_dense(unused, block.x, None, *_flat(centres), out)
+        return out
+    squares = distances(block.gathered(), centres)
+    xp = namespace(squares)
+    return np.column_stack([host(xp.argmin(squares, axis=1)), host(xp.min(squares, axis=1))])
+
+
+def distances(block: Block, centres: Centres) -> Any:
+    """Return the squared distances to all centres in the view, (n, K), in the namespace of the rows."""
+    if is_sparse(block.x):
+        return _sparse_distances(block.x, centres)
+    v = seen(block.x, centres.view)
+    xp = namespace(v)
+    return xp.stack([xp.sum((v - beside(v, point)) ** 2, axis=1) for point in centres.points], axis=1)
+
+
+def clusters_reference(block: Block, centres: Centres) -> Array:
+    """Return the sums of one block, (K, 2 + D), written in array-API operations."""
+    block = block.gathered()
+    squares = distances(block, centres)
+    xp = namespace(squares)
+    weight = np.ones(block.rows) if block.weight is None else host(block.weight)
+    places = xp.expand_dims(xp.argmin(squares, axis=1), axis=1)
+    every = xp.arange(len(centres.points), device=squares.device)
+    member = xp.astype(places == every, xp.float64) * beside(squares, weight[:, None])
+    total, error = host(xp.sum(member, axis=0)), host(xp.sum(member * squares, axis=0))
+    if is_sparse(block.x):
+        first = (block.x.astype(np.float64).T @ member).T * centres.view.scale
+        first += total[:, None] * centres.view.offset
+    else:
+        first = host(xp.matmul(xp.matrix_transpose(member), seen(block.x, centres.view)))
+    return np.column_stack([total, error, first])
+
+
+def seen(x: Any, view: View) -> Any:
+    """Return dense rows as the view has them."""
+    xp = namespace(x)
+    return xp.astype(x, xp.float64) * beside(x, view.scale) + beside(x, view.offset)
+
+
+def _sparse_distances(x: Any, centres: Centres) -> Array:
+    """Return ||v||^2 - 2 v'c + ||c||^2 without forming v, never below zero."""
+    scale, offset = centres.view
+    x, points = x.astype(np.float64), centres.points
+    squares = np.asarray(x.power(2) @ scale**2) + 2 * np.asarray(x @ (scale * offset)) + offset @ offset
+    products = np.asarray(x @ (points * scale).T) + points @ offset
+    return np.asarray(np.maximum(squares[:, None] - 2 * products + (points**2).sum(axis=1), 0.0))
+
+
+def _flat(centres: Centres) -> tuple[Array, Array, Array]:
+    return np.ascontiguousarray(centres.points), *centres.view

@@ -1,0 +1,139 @@
+"""What EM asks of the rows: each row softly assigned to normal densities, and their weighted moments (S3, EM).
+
+    v = x scale + offset,   d_k = v - mean_k,   l_k = ln pi_k + ln N(x; mean_k, Sigma_k),   Sigma_k^-1 = P_k P_k'
+    value = sum w ln sum_k exp l_k,   gamma_k = w exp(l_k) / sum_j exp l_j
+    moments_k = sum gamma_k (d_k, 1)(d_k, 1)'                       whole matrices
+              = sum gamma_k (d_k, d_k^2, 1)                         variances alone
+
+Densities are those of x, in raw units; the view only keeps numbers of order one. Moments are taken about the means as
+they were: where EM has nearly converged, the shift is small and no digits cancel. Exponentials are taken about the
+largest l_k of the row.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Columns, Shape
+from adaline.kernels import native
+from adaline.namespaces import beside, host, is_sparse, namespace
+from adaline.sums.base import Sum
+from adaline.sums.clusters import seen
+from adaline.sums.objective import View
+
+Array = NDArray[np.float64]
+
+NATIVE = hasattr(native, "mixture_dense")
+PIECE = 2**22  # numbers of a block looked at together, of which there are a few copies
+
+
+class Components(NamedTuple):
+    """K normal densities in the coordinates of a view.
+
+    log_weights (K,), means (K, D), factors: P upper triangular, (K, D, D), or the roots of the precisions, (K, D).
+    """
+
+    log_weights: Array
+    means: Array
+    factors: Array
+    view: View
+
+    @property
+    def constants(self) -> Array:
+        """Ln pi_k + ln N(mean_k; mean_k, Sigma_k) in raw units, (K,)."""
+        whole = self.factors.ndim == 3
+        roots = np.diagonal(self.factors, axis1=1, axis2=2) if whole else self.factors
+        unit = np.log(self.view.scale).sum() - 0.5 * self.means.shape[1] * np.log(2 * np.pi)
+        return np.asarray(self.log_weights + np.log(np.abs(roots)).sum(axis=1) + unit)
+
+
+class MixtureMoments(Sum):
+    """The log-likelihood, then the moments of each component: (K, 1 + D, 1 + D), or (K, 1 + 2 D) for variances."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    def __init__(self, features: int, whole: bool, sums: Array) -> None:
+        self.features, self.whole, self.sums = features, whole, sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows, for so many `components`; `whole` matrices, or variances alone."""
+        d, whole = shape.features, config["whole"]
+        return cls(d, whole, np.zeros(1 + config["components"] * ((1 + d) ** 2 if whole else 1 + 2 * d)))
+
+    @property
+    def value(self) -> float:
+        """The log-likelihood."""
+        return float(self.sums[0])
+
+    @property
+    def moments(self) -> Array:
+        """The moments of each component."""
+        side = 1 + self.features
+        return self.sums[1:].reshape((-1, side, side) if self.whole else (-1, side + self.features))
+
+    @property
+    def finite(self) -> bool:
+        """Whether all sums are."""
+        return bool(np.isfinite(self.sums).all())
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at Components."""
+        at: Components = theta
+        fused = NATIVE and (at.factors.ndim == 3) == self.whole
+        if fused and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
+            native.mixture_dense(self.sums, block.x, block.weight, at.constants, at.means, at.factors, *at.view)
+            return
+        for piece in block.pieces(PIECE):
+            self.sums += mixture_reference(piece, at, self.whole)
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.features, self.whole, self.sums)
+
+
+def log_joint(x: Any, at: Components) -> Any:
+    """Return ln pi_k + ln N(x; mean_k, Sigma_k) of dense rows, (n, K), in their namespace."""
+    v = seen(x, at.view)
+    xp = namespace(v)
+    squares = []
+    for mean, factor in zip(at.means, at.factors, strict=True):
+        d = v - beside(v, mean)
+        y = xp.matmul(d, beside(v, factor)) if factor.ndim == 2 else d * beside(v, factor)
+        squares.append(xp.sum(y * y, axis=1))
+    return beside(v, at.constants) - 0.5 * xp.stack(squares, axis=1)
+
+
+def log_total(joint: Any) -> Any:
+    """Return ln sum_k exp l_k of each row, (n, 1); minus infinity where no component has a weight."""
+    xp = namespace(joint)
+    most = xp.max(joint, axis=1, keepdims=True)
+    most = xp.where(xp.isfinite(most), most, xp.zeros_like(most))
+    return most + xp.log(xp.sum(xp.exp(joint - most), axis=1, keepdims=True))
+
+
+def mixture_reference(block: Block, at: Components, whole: bool) -> Array:
+    """Return the sums of one block as one vector, written in array-API operations."""
+    x = block.x.toarray() if is_sparse(block.x) else block.x
+    joint = log_joint(x, at)
+    xp = namespace(joint)
+    total = log_total(joint)
+    weight = beside(joint, np.ones((block.rows, 1)) if block.weight is None else host(block.weight)[:, None])
+    share = weight * xp.exp(joint - total)
+    v = seen(x, at.view)
+    parts = [host(xp.sum(weight * total))[None]]
+    for k, mean in enumerate(at.means):
+        d, own = v - beside(v, mean), share[:, k : k + 1]
+        if whole:
+            one = xp.concat([d, xp.ones_like(own)], axis=1)
+            parts.append(host(xp.matmul(xp.matrix_transpose(one * own), one)).ravel())
+        else:
+            parts += [host(xp.sum(own * d, axis=0)), host(xp.sum(own * d * d, axis=0)), host(xp.sum(own, axis=0))]
+    return np.concatenate(parts)

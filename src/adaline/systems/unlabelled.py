@@ -1,0 +1,100 @@
+"""What systems that learn without targets share: reading rows, going over them, and checks of whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from adaline.block import Block
+from adaline.errors import InvalidParameter
+from adaline.results import Certificate, Status
+from adaline.solvers.fit import certificate
+from adaline.sources import Source
+from adaline.systems.reading import read_rows, read_weights, source_of
+from adaline.systems.streaming import coded, remember
+
+Array = NDArray[np.float64]
+
+
+class Unlabelled(BaseEstimator):
+    """A system that learns from rows alone."""
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # there is no target to be compared on
+    n_features_in_: int
+    certificate_: Certificate
+
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+        """Return the source of rows with their weights; with `reset` remember the columns."""
+        if isinstance(X, Source):
+            if sample_weight is not None:
+                raise InvalidParameter("a source brings its own weights: give no sample_weight")
+            if not reset:
+                return coded(self, X, targets=False)
+            remember(self, X)
+            return X.unlabelled()
+        rows = read_rows(self, X, reset=reset)
+        weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else tuple(map(str, names))
+        return source_of(rows, np.empty((rows.shape[0], 0)), weight, names)
+
+    def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
+        """Return function(block) for rows to predict, in their order; name a row that is not finite."""
+        source = self._open(X, None, reset=False)
+        with np.errstate(invalid="ignore", over="ignore"):
+            out = source.map(function)
+        if not np.isfinite(out).all():
+            source.refuse_nonfinite()
+        return out
+
+    def _certify(self, source: Source, start: float, objective: float, solver: str, converged: bool) -> Certificate:
+        proof = certificate(
+            status=Status.SOLVED if converged else Status.NOT_CONVERGED,
+            objective=objective,
+            gradient=np.nan,
+            gap=np.inf,
+            digits=np.nan,
+            condition=np.nan,
+            rank=source.shape.features,
+            passes=source.total_reads(),
+            solver=solver,
+        )
+        advice = "a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol"
+        return replace(proof, seconds=perf_counter() - start, advice=advice)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_whole(name: str, value: Any, least: int = 1) -> int:
+    """Return a whole number that is large enough."""
+    if value is True or not isinstance(value, Integral) or int(value) < least:
+        raise InvalidParameter(f"{name} must be a whole number of {least} or more, got {value!r}")
+    return int(value)
+
+
+def check_real(name: str, value: Any) -> float:
+    """Return a number that is not negative."""
+    if value is True or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise InvalidParameter(f"{name} must be a number of 0 or more, got {value!r}")
+    return float(value)
+
+
+def check_array(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """Return an argument as finite numbers of a shape."""
+    try:
+        out = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{name} must be numbers of shape {shape}, got {value!r}") from None
+    if out.shape != shape or not np.isfinite(out).all():
+        raise InvalidParameter(f"{name} must be finite numbers of shape {shape}, got shape {out.shape}")
+    return out
