@@ -1,6 +1,7 @@
 // The kernels of one instruction set, as a table. Compiled once for each ADALINE_ISA.
 
 #include "csr.hpp"
+#include "descent.hpp"
 #include "merge.hpp"
 #include "moments.hpp"
 #include "residual.hpp"
@@ -39,6 +40,7 @@ extern const Kernels kernels{
         [](double* g, Sparse x, Targets y, Model theta) {
             typed(x, [&](const auto& m) { residual_csr(g, m, y, theta); });
         },
+    .descend = descend,
     .scan_dense = scan_dense,
     .scan_csr = scan_csr,
 };

@@ -225,6 +225,13 @@ void residual_csr(const Buffer& g, const Vector& data, const Vector& indices, co
     active->residual_csr(g.data(), rows, y, theta);
 }
 
+double descend(const Reals& H, const Buffer& g, const Buffer& w, const Reals& l1, index sweeps, double enough) {
+    const index M = index(g.size());
+    require(index(H.size()) == M * M && index(w.size()) == M && index(l1.size()) == M, "H must be (M, M), all else (M,)");
+    const nb::gil_scoped_release unlocked;
+    return active->descend(H.data(), M, g.data(), w.data(), l1.data(), sweeps, enough);
+}
+
 // A scan that holds on to the arrays of its state, so that a row costs one look at x.
 class BoundScan {
     Buffer theta, good, tally, lag, root;
@@ -348,6 +355,8 @@ NB_MODULE(_native, m) {
           array("theta_hi"), array("theta_lo"), array("exponent"));
     m.def("residual_csr", &residual_csr, array("g"), array("data"), array("indices"), array("indptr"),
           array("t"), optional("weight"), array("theta_hi"), array("theta_lo"), array("exponent"));
+
+    m.def("descend", &descend, array("H"), array("g"), array("w"), array("l1"), "sweeps"_a, "enough"_a);
 
     nb::class_<BoundScan>(m, "Scan")
         .def(nb::init<int, Buffer, Buffer, Buffer, Buffer, Buffer, const Reals&, bool, bool, adaline::index,
