@@ -76,6 +76,8 @@ class Planes:
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(steep > l1, l1 / steep, 1.0)
         best = -math.inf
+        if steep[:, (l1 == 0) & (ridge == 0)].any():
+            return best
         for share in {float(shares[:, ridge == 0].min(initial=1.0)), float(shares.min(initial=1.0))}:
             over = np.maximum(share * steep - l1, 0.0)[:, ridge > 0]
             rest = (1 - share) * self.lowest if share < 1 else 0.0

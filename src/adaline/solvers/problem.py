@@ -155,6 +155,14 @@ class Problem:
         constant = theta[:, :1] - slopes @ self.view.offset[:, None]
         return np.asarray(np.concatenate([constant * self.intercept, slopes], axis=1))
 
+    def bend(self) -> Array:
+        """Return the most curvature that the loss can give each coefficient, (1 + D,); zero where it has no bound."""
+        if not np.isfinite(self.loss.steepest):
+            return np.zeros(1 + self.features)
+        view, spread = self.view, self.spread
+        second = view.scale**2 * spread.second + spread.weight * (view.scale * spread.mean + view.offset) ** 2
+        return np.concatenate([[spread.weight * self.intercept], second]) * self.loss.steepest
+
     def steepness(self, gradient: Array) -> float:
         """Return the largest derivative, coefficients taken on columns of unit standard deviation."""
         reach = self.view.scale * (self.spread.deviation if self.intercept else self.spread.root)

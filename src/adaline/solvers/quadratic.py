@@ -9,18 +9,20 @@ becomes zero, and sweeps go on. Nearly dependent columns, on which coordinate de
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from adaline.kernels import native
-from adaline.solvers.curvature import factor
 
 Array = NDArray[np.float64]
 
 NATIVE = hasattr(native, "descend")
 SWEEPS = 4
 ROUNDS = 200
+HELD = 1e-11
 FLOOR = 1e-14  # of the size of the residual at the start: nothing below it is met
 
 
@@ -39,17 +41,17 @@ def minimum(hessian: Array, gradient: Array, start: Array, l1: Array, share: flo
     def size() -> float:
         return float((least(w, g, l1)[alive] ** 2 / diagonal[alive]).sum())
 
-    first = last = size()
-    wanted = max(share, FLOOR) ** 2 * first
+    wanted = max(share, FLOOR) ** 2 * size()
+    last = math.inf
     for _ in range(ROUNDS):
         descend(hessian, g, w, l1, SWEEPS, wanted)
         if size() <= wanted:
             break
-        whole = _solve_support(hessian, g, w, l1)
-        left = size()
-        if left <= wanted or (whole and left >= last):
+        _solve_support(hessian, g, w, l1)
+        reached = 0.5 * float((gradient + g) @ (w - start)) + float(l1 @ np.abs(w))
+        if size() <= wanted or not reached < last:
             break
-        last = left
+        last = reached
     return w
 
 
@@ -76,11 +78,11 @@ def descend_reference(hessian: Array, g: Array, w: Array, l1: Array, sweeps: int
     return moved
 
 
-def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> bool:
+def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
     """Go to the minimum over the weights that are not zero, in place, or to where the first of them becomes zero."""
     support = np.flatnonzero(((w != 0) | (l1 == 0)) & (hessian.diagonal() > 0))
     if not len(support):
-        return True
+        return
     part = hessian[np.ix_(support, support)]
     step = -_solved(part, g[support] + l1[support] * np.sign(w[support]))
     before = w[support]
@@ -91,15 +93,12 @@ def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> bool:
     after[crossing[reaches <= share]] = 0.0
     w[support] = after
     g += hessian[:, support] @ (after - before)
-    return share == 1
 
 
 def _solved(matrix: Array, right: Array) -> Array:
+    """Return matrix^-1 right, a little held: along what the matrix does not see the l1 penalty decides, by a far step."""
     unit = 1.0 / np.sqrt(matrix.diagonal())
-    try:
-        lower = linalg.cho_factor(matrix * unit[:, None] * unit, lower=True, check_finite=False)
-        if (lower[0].diagonal() > 1e-6).all():
-            return np.asarray(unit * linalg.cho_solve(lower, unit * right, check_finite=False))
-    except linalg.LinAlgError:
-        pass
-    return factor(matrix).solve(right)
+    even = matrix * unit[:, None] * unit
+    even[np.diag_indices_from(even)] += HELD
+    factored = linalg.cho_factor(even, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(unit * linalg.cho_solve(factored, unit * right, check_finite=False))

@@ -27,6 +27,7 @@ SHORTEST = 1e-10
 TOGETHER = 3000  # coefficients whose matrix of second derivatives is formed
 KEEP = 0.2  # a step that leaves at most this share of the residual keeps its matrix
 PATIENCE = 6  # steps that matrices of outputs alone are kept for at least
+BENT = 1e-8  # share of the most curvature a coefficient can have, below which none was seen: straight parts of a loss
 EXACT = 1e-4  # share of the residual to which a model is solved
 
 
@@ -68,7 +69,7 @@ def step_down(problem: Problem, l1: Array, place: Place, enough: float, most: in
     value = place.at.value + cost(place.theta, l1)
     for _ in range(most):
         if place.model is None:
-            place.model, age, fresh = model_at(problem, place.theta), 0, True
+            place.model, age, fresh = model_at(problem, place.theta, held=not l1.any()), 0, True
             if place.model is None:
                 place.stuck = True
                 break
@@ -103,16 +104,21 @@ def step_down(problem: Problem, l1: Array, place: Place, enough: float, most: in
     return place
 
 
-def model_at(problem: Problem, theta: Array) -> Model | None:
+def model_at(problem: Problem, theta: Array, held: bool) -> Model | None:
     """Return the model at theta; None where it overflows."""
     if problem.size <= TOGETHER or problem.outputs == 1:
-        hessian = problem.at(theta, second=True, held=False).hessian
+        hessian = problem.at(theta, second=True, held=held).hessian
         matrices = None if hessian is None else hessian[None]
     else:
         matrices = problem.blocks(theta)
     if matrices is None:
         return None
     diagonal = np.concatenate([one.diagonal() for one in matrices]).reshape(theta.shape)
+    lift = np.where(diagonal < BENT * problem.bend(), problem.bend(), 0.0)
+    if lift.any():
+        diagonal = diagonal + lift
+        places = np.arange(matrices.shape[1])
+        matrices[:, places, places] += lift.reshape(len(matrices), -1)
     return Model(matrices, np.where(diagonal > 0, diagonal, np.inf))
 
 
