@@ -2,6 +2,7 @@
 
 #include "clusters.hpp"
 #include "csr.hpp"
+#include "descent.hpp"
 #include "merge.hpp"
 #include "mixture.hpp"
 #include "moments.hpp"
@@ -43,6 +44,7 @@ extern const Kernels kernels{
         [](double* g, Sparse x, Targets y, Model theta) {
             typed(x, [&](const auto& m) { residual_csr(g, m, y, theta); });
         },
+    .descend = descend,
     .scan_dense = scan_dense,
     .scan_csr = scan_csr,
     .clusters_dense =

@@ -197,6 +197,13 @@ void mixture_dense(const Buffer& sums, nb::handle x, const Maybe& weight, const 
                           factors.data(), K, whole, seen);
 }
 
+double descend(const Reals& H, const Buffer& g, const Buffer& w, const Reals& l1, index sweeps, double enough) {
+    const index M = index(g.size());
+    require(index(H.size()) == M * M && index(w.size()) == M && index(l1.size()) == M, "H must be (M, M), all else (M,)");
+    const nb::gil_scoped_release unlocked;
+    return active->descend(H.data(), M, g.data(), w.data(), l1.data(), sweeps, enough);
+}
+
 // A scan that holds on to the arrays of its state, so that a row costs one look at x.
 class BoundScan {
     Buffer theta, good, tally, lag, root;
@@ -359,6 +366,8 @@ NB_MODULE(_native, m) {
           array("offset"), optional("nearest"));
     m.def("mixture_dense", &mixture_dense, array("sums"), "x"_a, optional("weight"), array("constants"),
           array("means"), array("factors"), array("scale"), array("offset"));
+
+    m.def("descend", &descend, array("H"), array("g"), array("w"), array("l1"), "sweeps"_a, "enough"_a);
 
     nb::class_<BoundScan>(m, "Scan")
         .def(nb::init<int, Buffer, Buffer, Buffer, Buffer, Buffer, const Reals&, bool, bool, adaline::index,

@@ -66,6 +66,10 @@ class Loss(ABC):
         """Return the output (K,) to start from, the best constant or near it, for targets of this mean."""
         return mean
 
+    def lowest(self, t: Array) -> Array:
+        """Return a number that no output costs less than, for each target."""
+        return np.zeros_like(t)
+
     def check(self, t: Array) -> None:  # noqa: B027 - most losses take any number
         """Refuse targets that the loss is not made for."""
 

@@ -6,7 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adaline.losses.base import Loss
+
+Array = NDArray[np.float64]
 
 Function = Callable[[Any, Any], Any]
 
@@ -53,3 +58,7 @@ class CustomLoss(Loss):
     def curvature(self, z: Any, t: Any) -> Any:
         """Return the derivative of the slope."""
         return self.of_curvature(z, t)
+
+    def lowest(self, t: Array) -> Array:
+        """Return minus infinity: nothing is known."""
+        return np.full_like(t, -np.inf)

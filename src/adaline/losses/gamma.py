@@ -45,6 +45,10 @@ class Gamma(Loss):
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
 
+    def lowest(self, t: Array) -> Array:
+        """Return the cost of z = ln t."""
+        return np.asarray(1.0 + np.log(t))
+
     def check(self, t: Array) -> None:
         """Refuse amounts that are not positive."""
         refuse(t, t > 0, "the Gamma loss takes amounts above zero")

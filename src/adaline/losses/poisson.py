@@ -45,6 +45,10 @@ class Poisson(Loss):
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
 
+    def lowest(self, t: Array) -> Array:
+        """Return the cost of z = ln t."""
+        return np.asarray(t - t * np.log(np.where(t > 0, t, 1.0)))
+
     def check(self, t: Array) -> None:
         """Refuse negative counts."""
         refuse(t, t >= 0, "the Poisson loss takes counts, zero or more")

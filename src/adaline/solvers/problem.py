@@ -21,6 +21,7 @@ from adaline.errors import InvalidData
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
+from adaline.sources.narrowing import narrowed
 from adaline.sums import HessianProduct, Objective, Point, Spread, View
 
 Array = NDArray[np.float64]
@@ -72,10 +73,14 @@ class Problem:
         """Whether every coefficient is held by a penalty."""
         return bool((self.ridge > 0).all())
 
-    def at(self, theta: Array, second: bool = False) -> At:
-        """Return F at theta; its value is infinite where it overflows."""
+    def at(self, theta: Array, second: bool = False, held: bool = True) -> At:
+        """Return F at theta; its value is infinite where it overflows.
+
+        Unless `held`, only the intercepts of coupled outputs are kept from gaining the same: a penalty that is not part
+        of F may ask it of the others.
+        """
         at, sums = self._summed(theta, "all" if second else "none")
-        return at if sums is None or not second else at._replace(hessian=self._matrix(sums))
+        return at if sums is None or not second else at._replace(hessian=self._matrix(sums, held))
 
     def blocks(self, theta: Array) -> Array | None:
         """Return the second derivatives of each machine alone, (K, 1 + D, 1 + D); None where they overflow."""
@@ -117,6 +122,20 @@ class Problem:
         share = source.total_weight() / self.spread.weight
         return replace(self, source=source, ridge=self.ridge * share)
 
+    def of_columns(self, columns: NDArray[np.intp]) -> Problem | None:
+        """Return the same objective with all other coefficients held at zero; None where rows do not lie in memory."""
+        source = narrowed(self.source, columns)
+        if source is None:
+            return None
+        spread = self.spread
+        return replace(
+            self,
+            source=source,
+            view=View(self.view.scale[columns], self.view.offset[columns]),
+            ridge=self.ridge[columns],
+            spread=Spread(spread.weight, spread.mean[columns], spread.second[columns], spread.largest[columns]),
+        )
+
     def outside(self, theta: Array) -> Array:
         """Return coefficients in raw units."""
         slopes = theta[:, 1:] * self.view.scale
@@ -136,6 +155,14 @@ class Problem:
         constant = theta[:, :1] - slopes @ self.view.offset[:, None]
         return np.asarray(np.concatenate([constant * self.intercept, slopes], axis=1))
 
+    def bend(self) -> Array:
+        """Return the most curvature that the loss can give each coefficient, (1 + D,); zero where it has no bound."""
+        if not np.isfinite(self.loss.steepest):
+            return np.zeros(1 + self.features)
+        view, spread = self.view, self.spread
+        second = view.scale**2 * spread.second + spread.weight * (view.scale * spread.mean + view.offset) ** 2
+        return np.concatenate([[spread.weight * self.intercept], second]) * self.loss.steepest
+
     def steepness(self, gradient: Array) -> float:
         """Return the largest derivative, coefficients taken on columns of unit standard deviation."""
         reach = self.view.scale * (self.spread.deviation if self.intercept else self.spread.root)
@@ -143,15 +170,14 @@ class Problem:
             standard = np.where(reach > 0, gradient[:, 1:] / reach, 0.0)
         return float(max(np.abs(gradient[:, 0]).max(), np.abs(standard).max(initial=0.0)))
 
-    def _matrix(self, sums: Objective) -> Array:
+    def _matrix(self, sums: Objective, held: bool) -> Array:
         k, side = self.outputs, 1 + self.features
         matrix = sums.hessian.reshape(self.size, self.size) if k == 1 else sums.hessian
-        held = np.tile(np.concatenate([[0.0], self.ridge]), k)
         places = np.arange(self.size)
-        matrix[places, places] += held
+        matrix[places, places] += np.tile(np.concatenate([[0.0], self.ridge]), k)
         if self.loss.coupled:
             typical = matrix[places, places].reshape(k, side).mean(axis=0)
-            for j in range(side):
+            for j in range(side if held else 1):
                 matrix[j::side, j::side] += typical[j] / k
         if not self.intercept:
             matrix[::side, :] = 0.0
