@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Perceptron,
         Pocket,
         Ridge,
+        RobustRegression,
         SigmoidPerceptron,
         WienerFilter,
     )
@@ -56,6 +57,7 @@ _HOMES = {
     "Perceptron": "adaline.systems",
     "Pocket": "adaline.systems",
     "Ridge": "adaline.systems",
+    "RobustRegression": "adaline.systems",
     "SigmoidPerceptron": "adaline.systems",
     "Status": "adaline.results",
     "WienerFilter": "adaline.systems",
@@ -86,6 +88,7 @@ __all__ = [
     "Perceptron",
     "Pocket",
     "Ridge",
+    "RobustRegression",
     "SigmoidPerceptron",
     "Status",
     "WienerFilter",

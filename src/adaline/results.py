@@ -40,6 +40,10 @@ class Status(Enum):
         "few digits",
         "the sums alone leave few correct digits; fit all rows in one go to have them refined",
     )
+    NOT_UNIQUE = (
+        "not unique",
+        "several planes are equally good, and one amid them is returned: more rows, or fewer columns, would settle it",
+    )
     NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
     ONGOING = (
         "ongoing",

@@ -20,6 +20,7 @@ from adaline.systems.perceptron import Perceptron
 from adaline.systems.pocket import Pocket
 from adaline.systems.regression import LinearRegression
 from adaline.systems.ridge import Ridge
+from adaline.systems.robust import RobustRegression
 from adaline.systems.schemes import OneVsOne, OneVsRest
 from adaline.systems.sigmoid import SigmoidPerceptron
 from adaline.systems.wiener import WienerFilter
@@ -29,6 +30,7 @@ SYSTEMS: dict[str, type[Any]] = {
     for cls in (
         LinearRegression,
         Ridge,
+        RobustRegression,
         WienerFilter,
         AdaptiveFilter,
         LeastSquaresClassifier,
@@ -61,6 +63,7 @@ __all__ = [
     "Perceptron",
     "Pocket",
     "Ridge",
+    "RobustRegression",
     "SigmoidPerceptron",
     "WienerFilter",
 ]
