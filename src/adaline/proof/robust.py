@@ -68,7 +68,7 @@ class Sided(Loss):
 
 
 def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int) -> Array:
-    """Return the standard errors of (w0, w) in raw units, for residuals r of a loss whose threshold is in their units."""
+    """Return the standard errors of (w0, w), in raw units of the columns; the loss has its threshold in units of r."""
     total, zero = float(weight.sum()), np.zeros_like(r)
     bent = loss.curvature(zero, r)
     mean = float(weight @ bent) / total
@@ -153,11 +153,14 @@ def judged(fit: RobustFit, level: float) -> RobustEstimate:
 class RobustSummary(CoefficientTable):
     """Coefficients of a robust fit with their statistics, its scale, and the certificate."""
 
+    errors: str = "H1"
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
         several = len(self.targets) > 1
         return {
             **self._head(),
+            "errors": self.errors,
             "coefficients": [
                 row | ({"target": target} if several else {})
                 for target, part in zip(self.targets, self.parts, strict=True)

@@ -19,7 +19,7 @@ from scipy import linalg
 Array = NDArray[np.float64]
 
 BACK = 0.99995  # share of the way to the boundary
-MOST = 100
+MOST, STALLED = 100, 5
 ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
 
 
@@ -51,16 +51,18 @@ def solve(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     size = float(np.abs(r).mean()) or 1.0
     r = r + np.where(np.abs(r) < 1e-3 * size, 1e-3 * size, 0.0)
     below, above = np.maximum(-r, 0.0) + 1e-3 * size, np.maximum(r, 0.0) + 1e-3 * size
-    best, steps = np.inf, 0
-    for steps in range(1, MOST + 1):
+    best, stalled, steps = np.inf, 0, 0
+    while steps < MOST:
         gap = float(below @ d + above @ s)
-        if gap <= ENOUGH * len(t) * float(np.median(above + below)) or gap > 0.99 * best:
+        stalled = stalled + 1 if gap > 0.9 * best else 0
+        if gap <= ENOUGH * len(t) * float(np.median(above + below)) or stalled == STALLED:
             break
         best = min(best, gap)
         moved = _step(a, t, theta, d, s, below, above)
         if moved is None:
             break
         theta, d, s, below, above = moved
+        steps += 1
     return _onto_plane(a, t, theta, d, s, steps)
 
 

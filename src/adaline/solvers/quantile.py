@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 FEW = 5000  # rows that are solved all together
 BAND = 3.0  # how many rows to hold, in those that the sample's plane may err by
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
 SURE = 1e-9  # a d that is beyond 0 or 1 by less than this is there by rounding
 
 
@@ -59,6 +60,7 @@ def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Ar
         theta = _inside(problem, level, weight, chosen, None, basis, theta)[0]
     r = residuals(problem, theta)
     held = _nearest(r, there, p)
+    t = problem.source.target()[:, 0]
     history: list[float] = []
     steps = 0
     for _ in range(most):
@@ -68,7 +70,8 @@ def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Ar
         r = residuals(problem, theta)
         on_plane = np.zeros(n, dtype=bool)
         on_plane[np.flatnonzero(held)] = vertex.on_plane[: int(held.sum())]
-        zero = on_plane & (np.abs(r) <= 1e-9 * np.abs(r).mean())
+        rounding = ROUNDING * (np.abs(t) + np.abs(t - r))
+        zero = held & (np.abs(r) <= np.where(on_plane, 1e-9 * np.abs(r).mean() + rounding, rounding))
         r = np.where(zero, 0.0, r)
         history.append(_loss(r, weight, level))
         wrong = side * r < 0
@@ -80,7 +83,13 @@ def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Ar
 
 
 def _inside(
-    problem: Problem, level: float, weight: Array, held: NDArray[np.bool_], side: Array | None, basis: Array, theta: Array
+    problem: Problem,
+    level: float,
+    weight: Array,
+    held: NDArray[np.bool_],
+    side: Array | None,
+    basis: Array,
+    theta: Array,
 ) -> tuple[Array, frisch.Vertex, Array]:
     """Solve for the held rows, and the sums of those on either side; return theta, the solution, and d of held rows."""
     rows = gather(problem, held) * weight[held][:, None]
@@ -110,7 +119,7 @@ def _nearest(r: Array, there: NDArray[np.bool_], p: int) -> NDArray[np.bool_]:
     sample = max(FEW, n ** (2 / 3) * p ** (1 / 3))
     most = int(min(n, max(BAND * n * np.sqrt(p / sample), FEW)))
     size = np.where(there, np.abs(r), np.inf)
-    return size <= np.partition(size, most - 1)[most - 1]
+    return np.asarray(size <= np.partition(size, most - 1)[most - 1])
 
 
 def _loss(r: Array, weight: Array, level: float) -> float:
@@ -129,8 +138,8 @@ def _gap(
 ) -> float:
     """Return the distance of the objective from a dual value: d is 1 above, 0 below, and put right on the plane.
 
-    With r = t - A theta and A'(w d) = (1 - level) A'w, the dual value is the sum of w (d - 1 + level) r, and the rows on
-    the plane add nothing to it. What their d lacks to fulfil the condition costs at most itself times theta.
+    With r = t - A theta and A'(w d) = (1 - level) A'w, the dual value is the sum of w (d - 1 + level) r: off the plane
+    what the loss is, on it nothing. What d lacks to fulfil the condition costs about itself times theta.
     """
     full = (r > 0).astype(np.float64)
     full[held] = np.where(zero[held], d, full[held])

@@ -22,7 +22,7 @@ from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers.curvature import Curvature, factor
 from adaline.solvers.outputs import residuals
 from adaline.solvers.problem import At, Problem
-from adaline.solvers.scale import Scale, median
+from adaline.solvers.scale import Scale
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ SHORTEST = 1e-6
 
 @dataclass(frozen=True)
 class Reweighted(Loss):
-    """A loss whose curvature is slope / residual: the steps are those of reweighted least squares."""
+    """A loss of t - z whose curvature is slope / residual: the steps are those of reweighted least squares."""
 
     base: Loss
     name: ClassVar[str] = "reweighted"
@@ -49,9 +49,8 @@ class Reweighted(Loss):
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return the weight of the row."""
-        tiny = 1e-150
-        away = z - t + tiny * (z == t)
-        return self.base.slope(t + away, t) / away
+        away = z - t + 1e-150 * (z == t)
+        return self.base.slope(away, 0.0 * t) / away
 
 
 @dataclass
@@ -104,12 +103,11 @@ def estimate(
 ) -> Estimated:
     """Return the M-estimate that is reached from theta; `size` is the magnitude whose rounding residuals carry."""
     r = residuals(problem, theta)
-    s, near = scale(r, weight), loss is Huber
+    s, near, floor = scale(r, weight), loss is Huber, ROUNDING * size
     past: list[tuple[float, float]] = []  # scales, and the scales that they led to
     history: list[float] = []
-    t, met = problem.source.target()[:, 0], False
+    met = False
     for _ in range(most):
-        floor = ROUNDING * (size + median(np.abs(t) + np.abs(t - r), weight))
         if s <= floor:
             return _exact(problem, theta, weight, max(s, floor), history)
         rho: Any = loss(threshold * s)

@@ -27,6 +27,8 @@ H = D**2 + (1 - D**2) * float(special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D
 
 def median(values: Array, weight: Array) -> float:
     """Return the median of values that count `weight` times; the mean of both where it falls between two."""
+    if (weight == weight[0]).all():
+        return float(np.median(values))
     order = np.argsort(values, kind="stable")
     order = order[weight[order] > 0]
     below = np.cumsum(weight[order])
@@ -38,10 +40,7 @@ def median(values: Array, weight: Array) -> float:
 
 def mad(r: Array, weight: Array) -> float:
     """Return the median of |r| over 0.6745."""
-    size = np.abs(r)
-    if (weight == weight[0]).all():
-        return float(np.median(size)) / QUARTER
-    return median(size, weight) / QUARTER
+    return median(np.abs(r), weight) / QUARTER
 
 
 def proposal(parameters: int) -> Scale:

@@ -48,7 +48,7 @@ def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]
         squares = np.partition((t - rows @ new) ** 2, h - 1)[:h].sum()
         if not squares < best:
             break
-        best, theta = float(squares), new
+        best, theta = float(squares), np.asarray(new, dtype=np.float64)
     return best, theta
 
 

@@ -32,7 +32,8 @@ from adaline.sums import Spread
 Array = NDArray[np.float64]
 
 DEPENDENT = (
-    "some columns are linear combinations of others: the solution of minimum norm is returned; drop them or give a penalty"
+    "some columns are linear combinations of others: the solution of minimum norm is returned; drop them, or give a "
+    "penalty"
 )
 
 
@@ -107,7 +108,8 @@ def _start(problem: Problem, criterion: Criterion, units: Units, weight: Array, 
     try:
         rng = np.random.default_rng(criterion.random_state)
     except (TypeError, ValueError):
-        raise InvalidParameter(f"random_state must be a whole number, a generator or None: {criterion.random_state!r}") from None
+        given = criterion.random_state
+        raise InvalidParameter(f"random_state must be None, a whole number or a generator, got {given!r}") from None
     return trimmed(problem, weight, rng)
 
 
@@ -116,9 +118,16 @@ def _m_estimate(
 ) -> tuple[RobustFit, list[float]]:
     assert criterion.loss is not None
     p = gram.rank - (not problem.intercept)
-    size = abs(math.ldexp(units.middle, -units.exponent))
+    size = 1.0 + abs(math.ldexp(units.middle, -units.exponent))
     found = estimate(
-        problem, criterion.loss, criterion.threshold, _scale(criterion, units, p), weight, start, size, criterion.tol,
+        problem,
+        criterion.loss,
+        criterion.threshold,
+        _scale(criterion, units, p),
+        weight,
+        start,
+        size,
+        criterion.tol,
         criterion.most,
     )
     square = 2 * units.exponent
@@ -150,21 +159,22 @@ def _quantile(
     unseen = gram.null if problem.intercept else np.column_stack([gram.null, np.eye(1 + problem.features)[:, 0]])
     basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
     found = cross(problem, criterion.level, weight, basis, start, criterion.most)
+    theta = np.where(np.abs(found.theta) <= 64 * EPS, 0.0, found.theta)  # of a target of about one
     times = 2.0 if criterion.doubled else 1.0
-    error = np.full_like(found.theta, 16 * EPS * found.condition * float(np.abs(found.theta).max()))
+    error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
     proof = certificate(
-        status=_status(math.isfinite(found.gap), found.unique, problem, gram),
+        status=_status(found.gap <= criterion.tol * found.objective + EPS, found.unique, problem, gram),
         objective=times * _ldexp(found.objective, units.exponent),
         gradient=math.nan,
         gap=times * _ldexp(found.gap, units.exponent),
-        digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.unique else math.nan,
+        digits=digits(error, theta, np.ones_like(theta[0])) if found.unique else math.nan,
         condition=gram.condition,
         rank=gram.rank - 1,
         passes=0,
         solver="interior point, onto the rows it meets",
     )
-    errors = quantile_errors(problem, found.theta, criterion.level, found.r, weight, gram)
-    fit = _assembled(problem, units, found.theta, gram, proof, errors, weight)
+    errors = quantile_errors(problem, theta, criterion.level, found.r, weight, gram)
+    fit = _assembled(problem, units, theta, gram, proof, errors, weight)
     return fit, [times * value for value in _histories(found.history, units.exponent)]
 
 

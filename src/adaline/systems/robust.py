@@ -30,17 +30,18 @@ from adaline.systems.streaming import ScoredOnSources, by_blocks
 Array = NDArray[np.float64]
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
+INITS = ("robust", "least_squares")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
 class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2 for a rho that grows slowly.
+    """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
     "huber": half squares up to threshold x scale, straight lines beyond; "tukey": rows beyond threshold x scale count
-    nothing; "absolute": |r|, the conditional median; "quantile": quantile x r above, (quantile - 1) x r below. The scale
-    is that of the residuals, found together with the weights, so that units do not matter. The absolute and quantile
-    losses are linear programs, solved exactly: the plane goes through as many rows as it has coefficients, and the
-    certificate's gap comes from the dual. Every row's residual is held in memory (8 bytes a row), the rows are not.
+    nothing; "absolute": |r|, the conditional median; "quantile": quantile x r above, (quantile - 1) x r below. The
+    scale is that of the residuals, found together with the weights, so that units do not matter. The absolute and
+    quantile losses are linear programs, solved exactly: the plane goes through as many rows as it has coefficients, and
+    the certificate's gap comes from the dual. Residuals are held in memory (8 bytes a row), rows need not be.
 
     Parameters
     ----------
@@ -70,8 +71,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
 
     Attributes
     ----------
-    coef_, intercept_ : the weights. scale_ : of the residuals, zero where more than half of the rows lie on a plane, NaN
-    for absolute and quantile. certificate_ : how good it is. n_iter_ : iterations. history_ : objective after each.
+    coef_, intercept_ : the weights. scale_ : of the residuals, zero where more than half of the rows lie on a plane,
+    NaN for absolute and quantile. certificate_ : how good it is. n_iter_ : iterations. history_ : objective after each.
 
     Examples
     --------
@@ -134,8 +135,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         source = in_memory(source) if source.like() is None else source
         self._flat, self._like = source.flat, source.like()
         spread = look(source)
-        unit = (spread.deviation if self.fit_intercept else spread.root) if self.standardize else np.ones_like(spread.mean)
-        penalty = RidgePenalty(float(self.penalty), unit)
+        size = spread.deviation if self.fit_intercept else spread.root
+        penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
         t = source.target()
         if not np.isfinite(t).all():
             source.refuse_nonfinite()
@@ -177,7 +178,9 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         reach = self._criterion().threshold * np.asarray(self.scale_)
         with np.errstate(divide="ignore", invalid="ignore"):
             u = np.where(reach > 0, r / reach, np.where(r <= 1e-9 * np.abs(y), 0.0, np.inf))
-            return np.asarray(np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2)
+            return np.asarray(
+                np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
+            )
 
     def summary(self, level: float = 0.95) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
@@ -202,7 +205,13 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
             certificate=self.certificate_,
             notes=notes,
             intercept=bool(self.fit_intercept),
+            errors="H1" if self.loss in THRESHOLDS else "kernel",
         )
+
+    @property
+    def rows_seen_(self) -> int:
+        """Number of rows fitted."""
+        return self._fits[0].rows
 
     def _keep(self, start: float, passes: int) -> None:
         theta = np.concatenate([fit.solution.theta for fit in self._fits])
@@ -236,8 +245,15 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         level = float(self.quantile) if self.loss == "quantile" else 0.5
         doubled = self.loss == "absolute"
         return Criterion(
-            kinds.get(self.loss), threshold, level, doubled, self.scale, bool(self.fit_intercept), float(self.tol),
-            int(self.epochs), self.random_state,
+            kinds.get(self.loss),
+            threshold,
+            level,
+            doubled,
+            self.scale,
+            bool(self.fit_intercept),
+            float(self.tol),
+            int(self.epochs),
+            self.random_state,
         )
 
     def _starts(self, targets: int, features: int) -> list[Any]:
@@ -258,7 +274,9 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         for name in ("fit_intercept", "standardize"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise InvalidParameter(f"{name} must be True or False, got {getattr(self, name)!r}")
-        _check(self.threshold is None or _positive(self.threshold), "threshold must be positive or None", self.threshold)
+        _check(
+            self.threshold is None or _positive(self.threshold), "threshold must be positive or None", self.threshold
+        )
         _check(_positive(self.quantile) and float(self.quantile) < 1, "quantile must be between 0 and 1", self.quantile)
         known = self.scale in ("mad", "huber") if isinstance(self.scale, str) else _positive(self.scale)
         _check(known, "scale must be 'mad', 'huber' or a positive number", self.scale)
@@ -267,7 +285,11 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         epochs: Any = self.epochs
         _check(isinstance(epochs, Integral) and int(epochs) >= 1, "epochs must be at least 1", self.epochs)
         if isinstance(self.init, str):
-            _check(self.init in ("robust", "least_squares"), "init must be 'robust', 'least_squares', or weights", self.init)
+            _check(
+                self.init in ("robust", "least_squares"),
+                "init must be 'robust', 'least_squares', or weights",
+                self.init,
+            )
         if self.penalty and self.loss not in THRESHOLDS:
             raise InvalidParameter(f"loss={self.loss!r} takes no penalty: use 'huber' or 'tukey', or penalty=0")
 
@@ -279,7 +301,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
 
 
 def _positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
+    return type(value) is not bool and isinstance(value, Real) and 0 < float(value) < np.inf
 
 
 def _check(good: bool, what: str, value: Any) -> None:
