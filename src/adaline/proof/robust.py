@@ -85,14 +85,15 @@ def quantile_errors(problem: Problem, theta: Array, level: float, r: Array, weig
     t = problem.source.target()[:, 0]
     quartiles = [_percentile(r, weight, share) for share in (0.75, 0.25)]
     centre = float(weight @ t) / total
-    spread = min(float(np.sqrt(weight @ (t - centre) ** 2 / total)), (quartiles[0] - quartiles[1]) / 1.34)
+    with np.errstate(over="ignore"):
+        spread = min(float(np.sqrt(weight @ (t - centre) ** 2 / total)), (quartiles[0] - quartiles[1]) / 1.34)
     z = float(special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
     width = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
     if not 0 < level - width < level + width < 1 or spread <= 0:
         return np.full(1 + problem.features, np.nan)
     width = spread * (special.ndtri(level + width) - special.ndtri(level - width))
-    f = float(weight @ np.maximum(0.75 * (1 - (r / width) ** 2), 0.0)) / (total * width)
+    f = float(weight @ (0.75 * (1 - np.clip(r / width, -1, 1) ** 2))) / (total * width)
     if f == 0:
         return np.full(1 + problem.features, np.nan)
     sides = Sided((level / f) ** 2, ((1 - level) / f) ** 2)

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 
 BACK = 0.99995  # share of the way to the boundary
 MOST, STALLED = 100, 5
+FAR = 1e6  # typical residuals
 ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
 
 
@@ -45,7 +46,21 @@ class Vertex:
 
 
 def solve(a: Array, t: Array, level: float, theta: Array) -> Vertex:
-    """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta."""
+    """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
+
+    A row far off pulls the same however far: such targets are brought nearer, as long as that changes no side.
+    """
+    r = t - a @ theta
+    far = FAR * (float(np.median(np.abs(r))) or float(np.abs(r).mean()))
+    near = np.where(np.abs(r) > far, t - r + np.clip(r, -far, far), t)
+    found = _follow(a, near, level, theta)
+    if ((t - a @ found.theta) * (near - a @ found.theta) < 0).any():
+        return _follow(a, t, level, theta)
+    return found
+
+
+def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Follow the central path."""
     d, s = np.full(len(t), 1.0 - level), np.full(len(t), level)
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0

@@ -52,7 +52,10 @@ class Crossing:
 
 
 def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Array, most: int) -> Crossing:
-    """Return the regression quantile; `basis` (1 + D, p) spans what the rows can tell, theta is where to start."""
+    """Return the regression quantile of targets of about one.
+
+    `basis` (1 + D, p) spans what the rows can tell, theta is where to start, `most` how many rounds to go.
+    """
     n, p = len(weight), basis.shape[1]
     there = weight > 0
     if there.sum() > FEW:
@@ -70,8 +73,8 @@ def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Ar
         r = residuals(problem, theta)
         on_plane = np.zeros(n, dtype=bool)
         on_plane[np.flatnonzero(held)] = vertex.on_plane[: int(held.sum())]
-        rounding = ROUNDING * (np.abs(t) + np.abs(t - r))
-        zero = held & (np.abs(r) <= np.where(on_plane, 1e-9 * np.abs(r).mean() + rounding, rounding))
+        rounding = ROUNDING * (1.0 + np.abs(t) + np.abs(t - r))
+        zero = held & (np.abs(r) <= np.where(on_plane, 1e-9 * np.median(np.abs(r)) + rounding, rounding))
         r = np.where(zero, 0.0, r)
         history.append(_loss(r, weight, level))
         wrong = side * r < 0

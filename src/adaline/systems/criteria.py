@@ -66,7 +66,7 @@ class Units:
         away = np.abs(0.5 * t - 0.5 * middle)[weight > 0]
         largest = float(away.max())
         typical = float(np.median(away)) or largest
-        return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 500) + 1)
+        return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 900) + 1)
 
     def inside(self, t: Array) -> Array:
         """Return a target in these units."""
@@ -163,7 +163,9 @@ def _quantile(
     times = 2.0 if criterion.doubled else 1.0
     error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
     proof = certificate(
-        status=_status(found.gap <= criterion.tol * found.objective + EPS, found.unique, problem, gram),
+        status=_status(
+            found.gap <= criterion.tol * found.objective + 64 * EPS * weight.sum(), found.unique, problem, gram
+        ),
         objective=times * _ldexp(found.objective, units.exponent),
         gradient=math.nan,
         gap=times * _ldexp(found.gap, units.exponent),

@@ -71,8 +71,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
 
     Attributes
     ----------
-    coef_, intercept_ : the weights. scale_ : of the residuals, zero where more than half of the rows lie on a plane,
-    NaN for absolute and quantile. certificate_ : how good it is. n_iter_ : iterations. history_ : objective after each.
+    coef_, intercept_ : the weights. scale_ : of the residuals, zero where the plane goes through more than half of
+    the rows, NaN for absolute and quantile. certificate_ : how good it is. n_iter_ : iterations. history_ : objective after each.
 
     Examples
     --------
@@ -143,7 +143,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         init = self._starts(t.shape[1], source.shape.features)
         fits, histories = [], []
         for k in range(t.shape[1]):
-            fit, history = fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k])
+            with np.errstate(over="ignore"):  # the squares of wild targets
+                fit, history = fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k])
             fits.append(fit)
             histories.append(history)
         self._fits = tuple(fits)
