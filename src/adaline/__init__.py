@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Perceptron,
         Pocket,
         Ridge,
+        RobustRegression,
         SigmoidPerceptron,
         WienerFilter,
     )
@@ -62,6 +63,7 @@ _HOMES = {
     "Perceptron": "adaline.systems",
     "Pocket": "adaline.systems",
     "Ridge": "adaline.systems",
+    "RobustRegression": "adaline.systems",
     "SigmoidPerceptron": "adaline.systems",
     "Status": "adaline.results",
     "WienerFilter": "adaline.systems",
@@ -95,6 +97,7 @@ __all__ = [
     "Perceptron",
     "Pocket",
     "Ridge",
+    "RobustRegression",
     "SigmoidPerceptron",
     "Status",
     "WienerFilter",

@@ -50,6 +50,10 @@ class Status(Enum):
         "a plane has every row on its side or on it, so that some weights grow without end and the likelihood has no "
         "maximum: the weights under a tiny penalty are returned; use penalty='auto', a number, or firth=True",
     )
+    NOT_UNIQUE = (
+        "not unique",
+        "several planes are equally good, and one amid them is returned: more rows, or fewer columns, would settle it",
+    )
     NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
     ONGOING = (
         "ongoing",

@@ -30,6 +30,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"weights": "precision"},
     ],
     "Ridge": [{"penalty": 0.5}, {"criterion": "evidence"}, {"criterion": "loo"}, {"fit_intercept": False}],
+    "RobustRegression": [
+        {"loss": "tukey", "scale": "huber"},
+        {"loss": "quantile", "quantile": 0.3, "fit_intercept": False},
+        {"penalty": 0.5, "standardize": True},
+    ],
     "WienerFilter": [
         {"taps": 3},
         {"taps": (2, 3, 1, 4), "delay": 2},

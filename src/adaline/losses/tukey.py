@@ -44,4 +44,4 @@ class Tukey(Loss):
     def _left(self, z: Any, t: Any) -> Any:
         xp = namespace(z)
         left = 1.0 - ((t - z) / self.c) ** 2
-        return xp.where(left > 0, left, 0.0 * left)
+        return xp.where(left > 0, left, xp.zeros_like(left))

@@ -29,6 +29,7 @@ from adaline.coding import Coding, Column, Factor, Term
 from adaline.errors import InvalidType
 from adaline.namespaces import host, is_device
 from adaline.penalties import RidgePenalty
+from adaline.proof.robust import RobustFit
 from adaline.proof.sample import Counted
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
@@ -50,6 +51,7 @@ _FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "deci
 
 RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
+    RobustFit,
     *(Coding, Column, Factor, Term),
     *(Schedule, Best, LikelihoodFit, Separation),
     *(Components, View),

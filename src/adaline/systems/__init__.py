@@ -24,6 +24,7 @@ from adaline.systems.perceptron import Perceptron
 from adaline.systems.pocket import Pocket
 from adaline.systems.regression import LinearRegression
 from adaline.systems.ridge import Ridge
+from adaline.systems.robust import RobustRegression
 from adaline.systems.schemes import OneVsOne, OneVsRest
 from adaline.systems.sigmoid import SigmoidPerceptron
 from adaline.systems.wiener import WienerFilter
@@ -33,6 +34,7 @@ SYSTEMS: dict[str, type[Any]] = {
     for cls in (
         LinearRegression,
         Ridge,
+        RobustRegression,
         WienerFilter,
         AdaptiveFilter,
         LeastSquaresClassifier,
@@ -74,6 +76,7 @@ __all__ = [
     "Perceptron",
     "Pocket",
     "Ridge",
+    "RobustRegression",
     "SigmoidPerceptron",
     "WienerFilter",
 ]

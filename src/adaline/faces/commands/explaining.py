@@ -79,17 +79,24 @@ def _summary(told: dict[str, Any], most: int | None, rest: str) -> None:
         show(head, [_coefficient(row, digits) for row in rows[:most]])
         _more(len(rows), most, rest)
         say()
-        say(
-            f"R² {entry['r_squared']:.6g}, adjusted {entry['adjusted_r_squared']:.6g}; residual sd "
-            f"{entry['sigma']:.6g} on {entry['freedom']:.6g} degrees of freedom"
-        )
-        p = p_value(entry["f_p_value"])
-        say(
-            f"F {entry['f_statistic']:.6g} on {entry['model_freedom']:.6g} and {entry['f_freedom']:.6g} (p {p}); "
-            f"AIC {entry['aic']:.6g}, BIC {entry['bic']:.6g}"
-        )
+        for line in _quality(entry):
+            say(line)
     for text in told["notes"]:
         say(f"note: {text}")
+
+
+def _quality(entry: dict[str, Any]) -> list[str]:
+    """Return how well one target is fitted, in lines."""
+    if "scale" in entry:
+        shown = f"scale {entry['scale']:.6g}; {entry['beyond']:g} rows beyond the threshold"
+        return [] if math.isnan(entry["scale"]) else [shown]
+    p = p_value(entry["f_p_value"])
+    return [
+        f"R² {entry['r_squared']:.6g}, adjusted {entry['adjusted_r_squared']:.6g}; residual sd "
+        f"{entry['sigma']:.6g} on {entry['freedom']:.6g} degrees of freedom",
+        f"F {entry['f_statistic']:.6g} on {entry['model_freedom']:.6g} and {entry['f_freedom']:.6g} (p {p}); "
+        f"AIC {entry['aic']:.6g}, BIC {entry['bic']:.6g}",
+    ]
 
 
 def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
