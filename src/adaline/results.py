@@ -50,6 +50,11 @@ class Status(Enum):
         "a plane has every row on its side or on it, so that some weights grow without end and the likelihood has no "
         "maximum: the weights under a tiny penalty are returned; use penalty='auto', a number, or firth=True",
     )
+    NO_MINIMUM = (
+        "no minimum",
+        "the loss falls for ever as some weights grow, as with counts that are all zero on one side: the weights under "
+        "a tiny penalty are returned; give a number as penalty",
+    )
     NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
     ONGOING = (
         "ongoing",

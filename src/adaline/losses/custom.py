@@ -6,7 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adaline.losses.base import Loss
+
+Array = NDArray[np.float64]
 
 Function = Callable[[Any, Any], Any]
 
@@ -41,6 +46,7 @@ class CustomLoss(Loss):
     of_slope: Function
     of_curvature: Function
     name: ClassVar[str] = "custom"
+    convex: ClassVar[bool] = False  # it may be, but nobody vouches for it
 
     def value(self, z: Any, t: Any) -> Any:
         """Return the cost."""
@@ -53,3 +59,7 @@ class CustomLoss(Loss):
     def curvature(self, z: Any, t: Any) -> Any:
         """Return the derivative of the slope."""
         return self.of_curvature(z, t)
+
+    def lowest(self, t: Array) -> Array:
+        """Return minus infinity: nothing is known."""
+        return np.full_like(t, -np.inf)

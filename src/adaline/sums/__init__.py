@@ -4,12 +4,14 @@ from adaline.sums.base import Sum
 from adaline.sums.classes import ClassMoments
 from adaline.sums.errors import ErrorCounts
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
+from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.scores import GroupScores, Lens, Scores
 from adaline.sums.sigmoid import SigmoidErrors
 from adaline.sums.spread import Spread
+from adaline.sums.targets import Targets
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong import WrongRows
 
@@ -29,6 +31,8 @@ __all__ = [
     "HessianProduct",
     "LeaveOneOut",
     "Lens",
+    "MachineObjective",
+    "MachinePoint",
     "Moments",
     "Objective",
     "Point",
@@ -38,6 +42,7 @@ __all__ = [
     "SigmoidErrors",
     "Spread",
     "Sum",
+    "Targets",
     "Theta",
     "Triangle",
     "View",

@@ -11,6 +11,7 @@ from adaline.systems.adaptive import AdaptiveFilter
 from adaline.systems.classes import ClassSystem
 from adaline.systems.fisher import FisherDiscriminant
 from adaline.systems.gaussian import GaussianClassifier
+from adaline.systems.generalized import GeneralizedLinear
 from adaline.systems.indicator import LeastSquaresClassifier
 from adaline.systems.kesler import KeslerPerceptron
 from adaline.systems.linear import LinearSystem
@@ -32,6 +33,7 @@ SYSTEMS: dict[str, type[Any]] = {
         Ridge,
         WienerFilter,
         AdaptiveFilter,
+        GeneralizedLinear,
         LeastSquaresClassifier,
         FisherDiscriminant,
         GaussianClassifier,
@@ -55,6 +57,7 @@ __all__ = [
     "ClassSystem",
     "FisherDiscriminant",
     "GaussianClassifier",
+    "GeneralizedLinear",
     "KeslerPerceptron",
     "LeastSquaresClassifier",
     "LinearRegression",

@@ -247,13 +247,7 @@ class OnlineSystem(BaseEstimator):
         return outputs(host(x) if is_device(x) else x, self._weights())
 
     def _draws(self) -> np.random.Generator:
-        state: Any = self.random_state
-        if isinstance(state, np.random.RandomState):
-            return np.random.default_rng(state.randint(2**31, size=4))
-        try:
-            return np.random.default_rng(state)
-        except (TypeError, ValueError):
-            raise InvalidParameter(f"random_state must be None, a whole number or a generator, got {state!r}") from None
+        return generator(self.random_state)
 
     def _begun(self, shape: Shape, rows: int) -> Any:
         """Return the first weights (rows, 1 + D): zero, as given, or drawn."""
@@ -285,6 +279,16 @@ class OnlineSystem(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def generator(state: Any) -> np.random.Generator:
+    """Return what numbers are drawn from: a new generator from a seed, or the one given."""
+    if isinstance(state, np.random.RandomState):
+        return np.random.default_rng(state.randint(2**31, size=4))
+    try:
+        return np.random.default_rng(state)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"random_state must be None, a whole number or a generator, got {state!r}") from None
 
 
 def _typical(source: Source) -> Array | None:
