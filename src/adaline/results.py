@@ -54,6 +54,11 @@ class Status(Enum):
         "not unique",
         "several planes are equally good, and one amid them is returned: more rows, or fewer columns, would settle it",
     )
+    NO_MINIMUM = (
+        "no minimum",
+        "the loss falls for ever as some weights grow, as with counts that are all zero on one side: the weights under "
+        "a tiny penalty are returned; give a number as penalty",
+    )
     NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
     ONGOING = (
         "ongoing",

@@ -2,28 +2,24 @@
 
 from adaline.losses.absolute import Absolute, Quantile
 from adaline.losses.base import Loss
+from adaline.losses.composed import Composed
 from adaline.losses.custom import CustomLoss
 from adaline.losses.gamma import Gamma
 from adaline.losses.huber import Huber
 from adaline.losses.logistic import Logistic
 from adaline.losses.margins import PerceptronCriterion, SquaredHinge
+from adaline.losses.named import loss_of
 from adaline.losses.poisson import Poisson
+from adaline.losses.registry import LOSSES
 from adaline.losses.sigmoid import SigmoidSquared, TanhSquared
 from adaline.losses.softmax import Softmax
 from adaline.losses.squared import Squared
 from adaline.losses.tukey import Tukey
 
-LOSSES: dict[str, type[Loss]] = {
-    cls.name: cls
-    for cls in (
-        *(Squared, Logistic, Softmax, Poisson, Gamma, Huber, Tukey, Absolute, Quantile),
-        *(PerceptronCriterion, SquaredHinge, SigmoidSquared, TanhSquared),
-    )
-}
-
 __all__ = [
     "LOSSES",
     "Absolute",
+    "Composed",
     "CustomLoss",
     "Gamma",
     "Huber",
@@ -38,4 +34,5 @@ __all__ = [
     "SquaredHinge",
     "TanhSquared",
     "Tukey",
+    "loss_of",
 ]

@@ -17,6 +17,7 @@ class Absolute(Loss):
     """value |t - z|; no curvature anywhere, and a corner at zero."""
 
     name: ClassVar[str] = "absolute"
+    corners: ClassVar[bool] = True
     code: ClassVar[int | None] = 7
 
     def value(self, z: Any, t: Any) -> Any:
@@ -38,6 +39,7 @@ class Quantile(Loss):
 
     level: float = 0.5
     name: ClassVar[str] = "quantile"
+    corners: ClassVar[bool] = True
     code: ClassVar[int | None] = 8
 
     @property

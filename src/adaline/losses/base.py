@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.activations import ACTIVATIONS
 from adaline.errors import InvalidData
 
 Array = NDArray[np.float64]
@@ -30,6 +31,10 @@ class Loss(ABC):
     coupled: ClassVar[bool] = False
     """Whether the outputs of a row cost something together (softmax)."""
     convex: ClassVar[bool] = True
+    corners: ClassVar[bool] = False
+    """Whether the slope jumps and is constant between: no curvature to step by."""
+    link: ClassVar[str] = "identity"
+    """Name of the activation that turns an output into the mean of t."""
     code: ClassVar[int | None] = None
     """Number of the native kernel, or None: then the functions below are called."""
     steepest: ClassVar[float] = np.inf
@@ -60,7 +65,7 @@ class Loss(ABC):
 
     def mean(self, z: Any) -> Any:
         """Return what output z predicts: the mean of t, the probability, or z itself."""
-        return z
+        return ACTIVATIONS[self.link].value(z)
 
     def constant(self, mean: Array) -> Array:
         """Return the output (K,) to start from, the best constant or near it, for targets of this mean."""
@@ -70,12 +75,12 @@ class Loss(ABC):
         """Return a number that no output costs less than, for each target."""
         return np.zeros_like(t)
 
-    def check(self, t: Array) -> None:  # noqa: B027 - most losses take any number
-        """Refuse targets that the loss is not made for."""
+    def check(self, t: Array, first_row: int = 0) -> None:  # noqa: B027 - most losses take any number
+        """Refuse targets that the loss is not made for; `first_row` is the place of the first of them."""
 
 
-def refuse(t: Array, good: Any, what: str) -> None:
+def refuse(t: Array, good: Any, what: str, first_row: int) -> None:
     """Name the first target that is not as it must be."""
     if not good.all():
         row, column = (int(i) for i in np.argwhere(~good)[0])
-        raise InvalidData(f"the target is {t[row, column]:g} at row {row}: {what}")
+        raise InvalidData(f"the target is {t[row, column]:g} at row {first_row + row}: {what}")

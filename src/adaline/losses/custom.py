@@ -46,6 +46,7 @@ class CustomLoss(Loss):
     of_slope: Function
     of_curvature: Function
     name: ClassVar[str] = "custom"
+    convex: ClassVar[bool] = False  # it may be, but nobody vouches for it
 
     def value(self, z: Any, t: Any) -> Any:
         """Return the cost."""

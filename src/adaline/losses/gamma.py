@@ -22,6 +22,7 @@ class Gamma(Loss):
     """value z + t exp(-z), slope 1 - t exp(-z), curvature t exp(-z)."""
 
     name: ClassVar[str] = "gamma"
+    link: ClassVar[str] = "exp"
     code: ClassVar[int | None] = 4
     concordance: ClassVar[float] = 1.0
 
@@ -37,10 +38,6 @@ class Gamma(Loss):
         """Return t exp(-z)."""
         return t * namespace(z).exp(-z)
 
-    def mean(self, z: Any) -> Any:
-        """Return exp(z)."""
-        return namespace(z).exp(z)
-
     def constant(self, mean: Array) -> Array:
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
@@ -49,6 +46,6 @@ class Gamma(Loss):
         """Return the cost of z = ln t."""
         return np.asarray(1.0 + np.log(t))
 
-    def check(self, t: Array) -> None:
+    def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse amounts that are not positive."""
-        refuse(t, t > 0, "the Gamma loss takes amounts above zero")
+        refuse(t, t > 0, "the Gamma loss takes amounts above zero", first_row)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.activations import ACTIVATIONS
 from adaline.losses.base import Loss, refuse
 from adaline.namespaces import namespace
 
@@ -25,6 +26,7 @@ class Logistic(Loss):
     """value ln(1 + exp(z)) - t z, slope p - t, curvature p (1 - p)."""
 
     name: ClassVar[str] = "logistic"
+    link: ClassVar[str] = "logistic"
     code: ClassVar[int | None] = 1
     steepest: ClassVar[float] = 0.25
     concordance: ClassVar[float] = 1.0
@@ -41,21 +43,13 @@ class Logistic(Loss):
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return p (1 - p)."""
-        xp = namespace(z)
-        small = xp.exp(-xp.abs(z))
-        return small / (1.0 + small) ** 2
-
-    def mean(self, z: Any) -> Any:
-        """Return p."""
-        xp = namespace(z)
-        small = xp.exp(-xp.abs(z))
-        return xp.where(z > 0, 1.0 + 0.0 * small, small) / (1.0 + small)
+        return ACTIVATIONS["logistic"].slope(z)
 
     def constant(self, mean: Array) -> Array:
         """Return the log odds of the mean."""
         inside = np.clip(mean, 1e-12, 1 - 1e-12)
         return np.asarray(np.log(inside / (1 - inside)))
 
-    def check(self, t: Array) -> None:
+    def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets outside 0 .. 1."""
-        refuse(t, (t >= 0) & (t <= 1), "the logistic loss takes 0, 1, or a share between")
+        refuse(t, (t >= 0) & (t <= 1), "the logistic loss takes 0, 1, or a share between", first_row)

@@ -22,6 +22,7 @@ class PerceptronCriterion(Loss):
     """value max(0, -t z): what wrong rows lack; zero for every plane that separates, and for no plane at all."""
 
     name: ClassVar[str] = "perceptron"
+    corners: ClassVar[bool] = True
     code: ClassVar[int | None] = 9
 
     def value(self, z: Any, t: Any) -> Any:
@@ -42,9 +43,9 @@ class PerceptronCriterion(Loss):
         """Return 0."""
         return np.zeros_like(mean)
 
-    def check(self, t: Array) -> None:
+    def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets other than -1 and 1."""
-        refuse(t, np.abs(t) == 1, "the perceptron criterion takes -1 and 1")
+        refuse(t, np.abs(t) == 1, "the perceptron criterion takes -1 and 1", first_row)
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ class SquaredHinge(Loss):
         xp = namespace(z)
         return xp.astype(t * z < 1.0, z.dtype)
 
-    def check(self, t: Array) -> None:
+    def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets other than -1 and 1."""
-        refuse(t, np.abs(t) == 1, "the squared hinge takes -1 and 1")
+        refuse(t, np.abs(t) == 1, "the squared hinge takes -1 and 1", first_row)
 
     def _lack(self, z: Any, t: Any) -> Any:
         xp = namespace(z)

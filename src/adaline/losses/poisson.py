@@ -22,6 +22,7 @@ class Poisson(Loss):
     """value exp(z) - t z, slope exp(z) - t, curvature exp(z)."""
 
     name: ClassVar[str] = "poisson"
+    link: ClassVar[str] = "exp"
     code: ClassVar[int | None] = 3
     concordance: ClassVar[float] = 1.0
 
@@ -37,10 +38,6 @@ class Poisson(Loss):
         """Return exp(z)."""
         return namespace(z).exp(z)
 
-    def mean(self, z: Any) -> Any:
-        """Return exp(z)."""
-        return namespace(z).exp(z)
-
     def constant(self, mean: Array) -> Array:
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
@@ -49,6 +46,6 @@ class Poisson(Loss):
         """Return the cost of z = ln t."""
         return np.asarray(t - t * np.log(np.where(t > 0, t, 1.0)))
 
-    def check(self, t: Array) -> None:
+    def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse negative counts."""
-        refuse(t, t >= 0, "the Poisson loss takes counts, zero or more")
+        refuse(t, t >= 0, "the Poisson loss takes counts, zero or more", first_row)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from adaline.losses.base import Loss
 from adaline.losses.logistic import Logistic
-from adaline.namespaces import namespace
 
 Array = NDArray[np.float64]
 
@@ -23,6 +22,7 @@ class SigmoidSquared(Loss):
     """Half the squared error of the logistic function, t = 0 or 1."""
 
     name: ClassVar[str] = "sigmoid_squared"
+    link: ClassVar[str] = "logistic"
     convex: ClassVar[bool] = False
     code: ClassVar[int | None] = 11
     steepest: ClassVar[float] = 0.0771
@@ -41,10 +41,6 @@ class SigmoidSquared(Loss):
         p = self.mean(z)
         return p * (1.0 - p) * (p * (1.0 - p) + (p - t) * (1.0 - 2.0 * p))
 
-    def mean(self, z: Any) -> Any:
-        """Return phi."""
-        return Logistic().mean(z)
-
     def constant(self, mean: Array) -> Array:
         """Return the log odds of the mean."""
         return Logistic().constant(mean)
@@ -55,6 +51,7 @@ class TanhSquared(Loss):
     """Half the squared error of tanh, t = -1 or 1."""
 
     name: ClassVar[str] = "tanh_squared"
+    link: ClassVar[str] = "tanh"
     convex: ClassVar[bool] = False
     code: ClassVar[int | None] = 12
     steepest: ClassVar[float] = 1.2325
@@ -72,10 +69,6 @@ class TanhSquared(Loss):
         """Return phi'^2 - e phi''."""
         y = self.mean(z)
         return (1.0 - y * y) * ((1.0 - y * y) - 2.0 * y * (y - t))
-
-    def mean(self, z: Any) -> Any:
-        """Return phi."""
-        return namespace(z).tanh(z)
 
     def constant(self, mean: Array) -> Array:
         """Return artanh of the mean."""

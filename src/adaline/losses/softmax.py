@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.losses.base import Loss
+from adaline.losses.base import Loss, refuse
 from adaline.namespaces import namespace
 
 Array = NDArray[np.float64]
@@ -23,6 +23,7 @@ class Softmax(Loss):
     """value ln sum_j exp(z_j) - z_t, slope p - [k = t], curvature p (1 - p) of each output alone."""
 
     name: ClassVar[str] = "softmax"
+    link: ClassVar[str] = "softmax"
     coupled: ClassVar[bool] = True
     code: ClassVar[int | None] = 2
     steepest: ClassVar[float] = 0.5
@@ -54,16 +55,14 @@ class Softmax(Loss):
         p = self.mean(z)
         return p * (q - xp.sum(p * q, axis=1, keepdims=True))
 
-    def mean(self, z: Any) -> Any:
-        """Return p."""
-        xp = namespace(z)
-        small = xp.exp(z - xp.max(z, axis=1, keepdims=True))
-        return small / xp.sum(small, axis=1, keepdims=True)
-
     def constant(self, mean: Array) -> Array:
         """Return the logarithms of the shares of the classes, about their mean."""
         logs = np.log(np.maximum(mean, 1e-12))
         return np.asarray(logs - logs.mean())
+
+    def check(self, t: Array, first_row: int = 0) -> None:
+        """Refuse targets that are not the place of a class."""
+        refuse(t, (t >= 0) & (t == np.floor(t)), "the softmax loss takes the places of classes, 0, 1, ...", first_row)
 
 
 def _own(z: Any, t: Any) -> Any:

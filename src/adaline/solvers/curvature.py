@@ -60,8 +60,8 @@ class Curvature:
 def factor(hessian: Array) -> Curvature:
     """Return H factored."""
     diagonal = hessian.diagonal()
-    alive = diagonal > 0
-    unit = np.where(alive, 1.0 / np.sqrt(np.where(alive, diagonal, 1.0)), 0.0)
+    alive = diagonal != 0
+    unit = np.where(alive, 1.0 / np.sqrt(np.abs(np.where(alive, diagonal, 1.0))), 0.0)
     even = hessian * unit[:, None] * unit
     places = np.flatnonzero(alive)
     even = even[np.ix_(places, places)]

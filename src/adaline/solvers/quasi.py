@@ -18,11 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.solvers.newton import ARMIJO, FLAT, SHORTEST, Descended
-from adaline.solvers.problem import At, Problem
+from adaline.solvers.problem import At
 
 Array = NDArray[np.float64]
 
 PAIRS = 20
+
+
+class Smooth(Protocol):
+    """A function of an array of any shape, with its gradient."""
+
+    def at(self, theta: Array) -> At:
+        """Return its value and gradient."""
 
 
 class Metric(Protocol):
@@ -66,7 +73,7 @@ class Scaled:
 
 
 def quasi_newton(
-    problem: Problem,
+    problem: Smooth,
     theta: Array,
     metric: Metric,
     done: Callable[[At, float], bool],
@@ -121,7 +128,7 @@ def _corrected(metric: Metric, pairs: deque[tuple[Array, Array, float]], g: Arra
     return q
 
 
-def search(problem: Problem, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
+def search(problem: Smooth, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
     """Return F at the first share of the step that lowers it enough; at the rounding floor a flatter place will do."""
     share = 1.0
     floor = FLAT * abs(at.value)

@@ -108,10 +108,16 @@ def _closer(problem: Problem, here: Descended, metric: Metric, wanted: float) ->
     new = problem.at(near.theta + step)
     history = here.history + near.history
     if new.value > at.value * (1 + 1e-13):
-        return Descended(near.theta, at, curvature, history, bound, bound <= wanted)
+        return Descended(near.theta, at, curvature, history, bound, _is_met(bound, decrement, wanted))
     left = curvature.length(new.gradient)
     bound = min(bound, _by_curvature(problem, curvature, left))
-    return Descended(near.theta + step, new, curvature, [*history, new.value], bound, bound <= wanted)
+    met = _is_met(bound, left, wanted)
+    return Descended(near.theta + step, new, curvature, [*history, new.value], bound, met)
+
+
+def _is_met(bound: float, decrement: float, wanted: float) -> bool:
+    """Whether the gap is small enough: proven, or shown by the decrement where a loss allows no proof."""
+    return bound <= wanted or decrement**2 <= wanted * 1e-3
 
 
 def _by_curvature(problem: Problem, curvature: Curvature, decrement: float) -> float:
@@ -128,10 +134,15 @@ def _metric(problem: Problem, theta: Array) -> tuple[Metric, str]:
         blocks = sample.blocks(near)
         if blocks is not None:
             return Blocks(blocks, share), "each machine's own matrix on a sample"
+    return diagonal(problem), "a diagonal"
+
+
+def diagonal(problem: Problem) -> Diagonal:
+    """Return the metric of columns on their own, from their second moments."""
     steepest = problem.loss.steepest if math.isfinite(problem.loss.steepest) else 1.0
     second = problem.spread.weight * (problem.spread.root * problem.view.scale) ** 2
-    diagonal = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
-    return Diagonal(np.tile(diagonal + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1))), "a diagonal"
+    bent = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
+    return Diagonal(np.tile(bent + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1)))
 
 
 def _roughly(sample: Problem, theta: Array) -> Array:

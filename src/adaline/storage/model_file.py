@@ -29,6 +29,7 @@ from adaline import __version__
 from adaline.errors import AdalineError, InvalidParameter, InvalidType
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
+from adaline.storage.criteria import CRITERIA
 from adaline.storage.tree import decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS, UNSUPERVISED
 
@@ -177,4 +178,4 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    return repr(value) if type(value) in SYSTEMS.values() else value
+    return repr(value) if type(value) in SYSTEMS.values() or type(value) in CRITERIA else value

@@ -25,11 +25,12 @@ from adaline.namespaces import host
 from adaline.storage.container import replacing
 from adaline.storage.graph import Graph
 from adaline.storage.model_file import check_storable
-from adaline.storage.probabilities import logistic, sigmoid, two
+from adaline.storage.probabilities import activated, logistic, sigmoid, two
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
     GaussianClassifier,
+    GeneralizedLinear,
     LogisticRegression,
     OneVsOne,
     SigmoidPerceptron,
@@ -106,6 +107,8 @@ def _onnx() -> Any:
 def _regression(graph: Graph, model: Any) -> int:
     coef = np.atleast_2d(host(model.coef_))
     value = graph.affine("X", coef, host(model.intercept_), _centre(model, coef.shape[1]))
+    if isinstance(model, GeneralizedLinear):
+        value = activated(graph, model, value)
     _predict(graph, value, len(coef), np.ndim(host(model.coef_)) == 1)
     return int(coef.shape[1])
 
@@ -292,4 +295,6 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _no_form(model: Any) -> InvalidType:
+    if getattr(model, "machine", None) is not None:
+        return InvalidType("a machine of one's own is Python code, which has no ONNX form")
     return InvalidType(f"{model} has no ONNX form yet")

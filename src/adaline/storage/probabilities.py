@@ -1,4 +1,4 @@
-"""Probabilities as nodes of an ONNX graph: from log odds, from machines of their own, from pairs of classes."""
+"""Activations as nodes of an ONNX graph, and probabilities: from log odds, from machines, from pairs of classes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
+from adaline.activations import ACTIVATIONS, Activation
+from adaline.errors import InvalidType
+from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
 from adaline.storage.graph import Graph
-from adaline.systems import LogisticRegression
+from adaline.systems import GeneralizedLinear, LogisticRegression
+
+OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
 
 
 def two(graph: Graph, score: str) -> str:
@@ -47,3 +52,31 @@ def _from_pairs(graph: Graph, second: str, k: int) -> str:
         gains[row, j], gains[row, i] = 1.0, -1.0
         first[i] += 1.0
     return graph.op("Add", graph.op("MatMul", second, graph.real(gains)), graph.real(first))
+
+
+def activated(graph: Graph, model: GeneralizedLinear, z: str) -> str:
+    """Return what a generalized linear machine predicts from its outputs (n, K)."""
+    name = _activation(model).name
+    if name == "identity":
+        return z
+    if name == "softmax":
+        return graph.op("Softmax", z, axis=1)
+    if name == "softplus":
+        small = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
+        rest = graph.op("Log", graph.op("Add", small, graph.real(1.0)))
+        return graph.op("Add", graph.op("Max", z, graph.real(0.0)), rest)
+    return graph.op(OPERATORS[name], z)
+
+
+def _activation(model: GeneralizedLinear) -> Activation:
+    """Return the activation that predicts; refuse Python functions of the user's own."""
+    loss = loss_of(model.loss, model.activation)
+    if isinstance(loss, Composed):
+        found = loss.activation
+    elif type(loss) in (*LOSSES.values(), CustomLoss):
+        found = ACTIVATIONS[loss.link]
+    else:
+        raise InvalidType(f"what {type(loss).__name__} predicts is Python code, which has no ONNX form")
+    if ACTIVATIONS.get(found.name) != found:
+        raise InvalidType(f"the activation {type(found).__name__} is Python code, which has no ONNX form")
+    return found

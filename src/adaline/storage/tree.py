@@ -4,7 +4,8 @@ None, booleans, whole numbers, finite floats, text and lists are JSON as they ar
 says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]},
 {"tensor": name}, {"array": ...} (text, labels, and numbers where there are no tensors), {"Status": "SOLVED"}, one of
 the classes listed here, such as {"Shape": {"features": 4, "targets": 1}}, {"same": n}: the n-th of these objects, or
-{"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another.
+{"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another, or {"criterion": {"name": "loss
+huber", "fields": {"delta": 2.0}}}: a loss or an activation.
 
 Classes are a closed list. A name in a file is looked up in it and never imported; an object is made only if exactly its
 own fields are there. A class that is not listed cannot be stored, and the error says where to enter it.
@@ -38,6 +39,7 @@ from adaline.solvers.fit import Fit
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
 from adaline.storage.checks import check, fields_of, typed
+from adaline.storage.criteria import CRITERIA, criterion_of, parts_of_criterion
 from adaline.storage.layout import laid_out, layout
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
@@ -151,6 +153,8 @@ class _Writer:
             return self._array(there, path) if there.ndim else self.write(float(there), path)
         if kind is Status:
             return {"Status": value.name}
+        if kind in CRITERIA:
+            return {"criterion": {"name": CRITERIA[kind], "fields": self._named(parts_of_criterion(value), path)}}
         if SYSTEMS.get(kind.__name__) is kind:
             parts = zip(("parameters", "state"), parts_of(value), strict=True)
             trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
@@ -267,6 +271,9 @@ class _Reader:
                 if parts["name"] not in SYSTEMS:
                     raise ValueError(f"unknown system {str(parts['name'])[:40]!r}")
                 return system_of(SYSTEMS[parts["name"]], *(self.named(parts[key]) for key in ("parameters", "state")))
+            case "criterion":
+                parts = fields_of(inner, ("name", "fields"))
+                return criterion_of(parts["name"], self.named(parts["fields"]))
             case "Status" if inner in Status.__members__:
                 return Status[inner]
         raise ValueError(f"unknown: {str(tag)[:40]!r}")

@@ -6,6 +6,7 @@ from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.errors import ErrorCounts
 from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
+from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.mixture import Components, MixtureMoments
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
@@ -13,6 +14,7 @@ from adaline.sums.residual import Residual, Theta
 from adaline.sums.scores import GroupScores, Lens, Scores
 from adaline.sums.sigmoid import SigmoidErrors
 from adaline.sums.spread import Spread
+from adaline.sums.targets import Targets
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong import WrongRows
 
@@ -37,6 +39,8 @@ __all__ = [
     "HessianProduct",
     "LeaveOneOut",
     "Lens",
+    "MachineObjective",
+    "MachinePoint",
     "MixtureMoments",
     "Moments",
     "Objective",
@@ -48,6 +52,7 @@ __all__ = [
     "SigmoidErrors",
     "Spread",
     "Sum",
+    "Targets",
     "Theta",
     "Triangle",
     "View",

@@ -12,6 +12,7 @@ from adaline.systems.adaptive import AdaptiveFilter
 from adaline.systems.classes import ClassSystem
 from adaline.systems.fisher import FisherDiscriminant
 from adaline.systems.gaussian import GaussianClassifier
+from adaline.systems.generalized import GeneralizedLinear
 from adaline.systems.indicator import LeastSquaresClassifier
 from adaline.systems.kesler import KeslerPerceptron
 from adaline.systems.kmeans import KMeans
@@ -37,6 +38,7 @@ SYSTEMS: dict[str, type[Any]] = {
         RobustRegression,
         WienerFilter,
         AdaptiveFilter,
+        GeneralizedLinear,
         LeastSquaresClassifier,
         FisherDiscriminant,
         GaussianClassifier,
@@ -64,6 +66,7 @@ __all__ = [
     "FisherDiscriminant",
     "GaussianClassifier",
     "GaussianMixture",
+    "GeneralizedLinear",
     "KMeans",
     "KeslerPerceptron",
     "LeastSquaresClassifier",

@@ -102,7 +102,7 @@ class Fitting:
             solved = solve(problem, solved.found.theta * 0.5, wanted, self.wish.solver)
             history = history + solved.found.history
         found = solved.found
-        theta, rank = _shortest(problem, found)
+        theta, rank = shortest(problem, found)
         raw = problem.outside(theta)
         proof = self._certificate(problem, found, raw, rank, solved.solver, problem.source.total_reads() - start)
         fit = LikelihoodFit(
@@ -188,16 +188,7 @@ class Fitting:
         self, problem: Problem, found: Descended, raw: Array, rank: int, solver: str, passes: int
     ) -> Certificate:
         status = Status.SOLVED
-        condition, known = math.nan, math.nan
-        if found.curvature is not None:
-            condition = found.curvature.condition
-            error = np.abs(found.curvature.solve(found.at.gradient))
-            spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
-            error += ROUNDING * math.sqrt(problem.spread.weight) * spread
-            outside = error * np.concatenate([[1.0], problem.view.scale])
-            outside[:, 0] += np.abs(error[:, 1:]) @ np.abs(problem.view.offset)
-            length = np.concatenate([[1.0], np.maximum(problem.spread.root, np.finfo(float).tiny)])
-            known = digits(outside, raw, length)
+        condition = math.nan if found.curvature is None else found.curvature.condition
         if not found.converged:
             status = Status.NOT_CONVERGED
         elif self.asked is not None:
@@ -211,7 +202,7 @@ class Fitting:
             objective=found.at.value,
             gradient=problem.steepness(found.at.gradient),
             gap=found.gap,
-            digits=known,
+            digits=known_digits(problem, found, raw),
             condition=condition,
             rank=rank,
             passes=passes,
@@ -223,7 +214,23 @@ def _unit(theta: Array) -> Array:
     return np.asarray(theta / np.linalg.norm(theta))
 
 
-def _shortest(problem: Problem, found: Descended) -> tuple[Array, int]:
+def known_digits(problem: Problem, found: Descended, raw: Array, size: float = 1.0) -> float:
+    """Return the correct digits of coefficients in raw units: what the next step would change, and rounding.
+
+    `size` is that of the slopes of rows, which rounding is a share of.
+    """
+    if found.curvature is None:
+        return math.nan
+    error = np.abs(found.curvature.solve(found.at.gradient))
+    spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
+    error += ROUNDING * size * math.sqrt(problem.spread.weight) * spread
+    outside = error * np.concatenate([[1.0], problem.view.scale])
+    outside[:, 0] += np.abs(error[:, 1:]) @ np.abs(problem.view.offset)
+    length = np.concatenate([[1.0], np.maximum(problem.spread.root, np.finfo(float).tiny)])
+    return digits(outside, raw, length)
+
+
+def shortest(problem: Problem, found: Descended) -> tuple[Array, int]:
     """Return the weights of least norm in raw units among those that predict the same, and the rank of the design."""
     curvature: Curvature | None = found.curvature
     if curvature is None or problem.penalised or not curvature.null.shape[1]:

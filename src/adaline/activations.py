@@ -1,0 +1,242 @@
+"""What a machine makes of its output z = w'x + w0: g(z) with its first and second derivative (S2, S3).
+
+    identity  z                 tanh      tanh z               logistic  1 / (1 + exp(-z))
+    exp       exp z             softplus  ln(1 + exp z)        softmax   exp z_k / sum_j exp z_j
+    sign      -1, 0 or 1        step      1 where z > 0, else 0
+
+Arrays are (n, K) of any namespace of the array API. Sign and step are flat: machines that end in them are taught by
+mistakes (the perceptron), not by slopes. The outputs of softmax depend on each other; its derivatives here are those of
+each by its own z.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.namespaces import namespace
+
+Array = NDArray[np.float64]
+
+EDGE = 1e-3  # how near to the ends of a sigmoid a start may lie: its slopes vanish there
+
+
+@dataclass(frozen=True)
+class Activation(ABC):
+    """A function of outputs; final classes are in ACTIVATIONS under their name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.activations import ACTIVATIONS
+    >>> g = ACTIVATIONS["logistic"]
+    >>> float(g.value(np.array([[0.0]]))[0, 0]), float(g.slope(np.array([[0.0]]))[0, 0])
+    (0.5, 0.25)
+    """
+
+    name: ClassVar[str]
+    flat: ClassVar[bool] = False
+    """Whether the derivative is zero wherever there is one."""
+    coupled: ClassVar[bool] = False
+    """Whether an output depends on all z of its row."""
+
+    @abstractmethod
+    def value(self, z: Any) -> Any:
+        """Return g(z)."""
+
+    @abstractmethod
+    def slope(self, z: Any) -> Any:
+        """Return g'(z)."""
+
+    @abstractmethod
+    def bend(self, z: Any) -> Any:
+        """Return g''(z)."""
+
+    def inverse(self, y: Array) -> Array:
+        """Return z with g(z) = y, or near it where there is none: outputs to start from."""
+        return np.zeros_like(y)
+
+
+class Identity(Activation):
+    """z."""
+
+    name = "identity"
+
+    def value(self, z: Any) -> Any:
+        """Return z."""
+        return z
+
+    def slope(self, z: Any) -> Any:
+        """Return 1."""
+        return z * 0.0 + 1.0
+
+    def bend(self, z: Any) -> Any:
+        """Return 0."""
+        return z * 0.0
+
+    def inverse(self, y: Array) -> Array:
+        """Return y."""
+        return y
+
+
+class Tanh(Activation):
+    """tanh z."""
+
+    name = "tanh"
+
+    def value(self, z: Any) -> Any:
+        """Return tanh z."""
+        return namespace(z).tanh(z)
+
+    def slope(self, z: Any) -> Any:
+        """Return 1 - y^2."""
+        y = self.value(z)
+        return 1.0 - y * y
+
+    def bend(self, z: Any) -> Any:
+        """Return -2 y (1 - y^2)."""
+        y = self.value(z)
+        return -2.0 * y * (1.0 - y * y)
+
+    def inverse(self, y: Array) -> Array:
+        """Return artanh y."""
+        return np.asarray(np.arctanh(np.clip(y, EDGE - 1.0, 1.0 - EDGE)))
+
+
+class Logistic(Activation):
+    """1 / (1 + exp(-z)), written in exp(-|z|), so that nothing overflows."""
+
+    name = "logistic"
+
+    def value(self, z: Any) -> Any:
+        """Return p."""
+        xp = namespace(z)
+        small = xp.exp(-xp.abs(z))
+        return xp.where(z > 0, 1.0 + 0.0 * small, small) / (1.0 + small)
+
+    def slope(self, z: Any) -> Any:
+        """Return p (1 - p)."""
+        xp = namespace(z)
+        small = xp.exp(-xp.abs(z))
+        return small / (1.0 + small) ** 2
+
+    def bend(self, z: Any) -> Any:
+        """Return p (1 - p) (1 - 2 p)."""
+        return self.slope(z) * (1.0 - 2.0 * self.value(z))
+
+    def inverse(self, y: Array) -> Array:
+        """Return the log odds."""
+        inside = np.clip(y, EDGE, 1.0 - EDGE)
+        return np.asarray(np.log(inside / (1.0 - inside)))
+
+
+class Exp(Activation):
+    """exp z."""
+
+    name = "exp"
+
+    def value(self, z: Any) -> Any:
+        """Return exp z."""
+        return namespace(z).exp(z)
+
+    def slope(self, z: Any) -> Any:
+        """Return exp z."""
+        return self.value(z)
+
+    def bend(self, z: Any) -> Any:
+        """Return exp z."""
+        return self.value(z)
+
+    def inverse(self, y: Array) -> Array:
+        """Return ln y, 0 where y is not positive."""
+        return np.asarray(np.log(np.where(y > 0, y, 1.0)))
+
+
+class Softplus(Activation):
+    """ln(1 + exp z): a smooth max(0, z)."""
+
+    name = "softplus"
+
+    def value(self, z: Any) -> Any:
+        """Return ln(1 + exp z)."""
+        xp = namespace(z)
+        return xp.where(z > 0, z, 0.0 * z) + xp.log1p(xp.exp(-xp.abs(z)))
+
+    def slope(self, z: Any) -> Any:
+        """Return 1 / (1 + exp(-z))."""
+        return Logistic().value(z)
+
+    def bend(self, z: Any) -> Any:
+        """Return its derivative."""
+        return Logistic().slope(z)
+
+    def inverse(self, y: Array) -> Array:
+        """Return ln(exp y - 1), 0 where y is not positive."""
+        good = np.where(y > 0, y, np.log(2.0))
+        return np.asarray(good + np.log(-np.expm1(-good)))
+
+
+class Softmax(Activation):
+    """exp z_k over the sum of all: K numbers above zero that add up to one."""
+
+    name = "softmax"
+    coupled = True
+
+    def value(self, z: Any) -> Any:
+        """Return p."""
+        xp = namespace(z)
+        small = xp.exp(z - xp.max(z, axis=1, keepdims=True))
+        return small / xp.sum(small, axis=1, keepdims=True)
+
+    def slope(self, z: Any) -> Any:
+        """Return p (1 - p)."""
+        p = self.value(z)
+        return p * (1.0 - p)
+
+    def bend(self, z: Any) -> Any:
+        """Return p (1 - p) (1 - 2 p)."""
+        p = self.value(z)
+        return p * (1.0 - p) * (1.0 - 2.0 * p)
+
+
+class Flat(Activation):
+    """What sign and step share: nothing to learn by."""
+
+    flat = True
+
+    def slope(self, z: Any) -> Any:
+        """Return 0."""
+        return z * 0.0
+
+    def bend(self, z: Any) -> Any:
+        """Return 0."""
+        return z * 0.0
+
+
+class Sign(Flat):
+    """-1, 0 or 1."""
+
+    name = "sign"
+
+    def value(self, z: Any) -> Any:
+        """Return the sign of z."""
+        return namespace(z).sign(z)
+
+
+class Step(Flat):
+    """1 where z > 0, else 0."""
+
+    name = "step"
+
+    def value(self, z: Any) -> Any:
+        """Return whether z > 0, as a number."""
+        return namespace(z).astype(z > 0, z.dtype)
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    one.name: one for one in (Identity(), Sign(), Step(), Tanh(), Logistic(), Exp(), Softplus(), Softmax())
+}

@@ -1,0 +1,35 @@
+"""Losses and activations as users ask for them: by name, or as objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adaline.activations import ACTIVATIONS, Activation
+from adaline.errors import InvalidParameter
+from adaline.losses.base import Loss
+from adaline.losses.composed import through
+from adaline.losses.registry import LOSSES
+
+
+def loss_of(loss: Any, activation: Any = None) -> Loss:
+    """Return a loss by its name, or as given; with an activation the loss of what that makes of the output."""
+    if isinstance(loss, str) and loss in LOSSES:
+        loss = LOSSES[loss]()
+    if not isinstance(loss, Loss):
+        raise InvalidParameter(f"loss must be one of {', '.join(LOSSES)}, or a Loss of your own, got {loss!r}")
+    if activation is None:
+        return loss
+    if isinstance(activation, str) and activation in ACTIVATIONS:
+        activation = ACTIVATIONS[activation]
+    if not isinstance(activation, Activation):
+        raise InvalidParameter(f"activation must be one of {', '.join(ACTIVATIONS)}, or None, got {activation!r}")
+    if activation.flat:
+        raise InvalidParameter(
+            f"activation={activation.name!r} is flat, so that nothing can be learned through it: use tanh or logistic, "
+            "or Perceptron, which learns by mistakes"
+        )
+    if loss.coupled and activation.name == loss.link:
+        return loss
+    if loss.coupled or activation.coupled:
+        raise InvalidParameter("softmax couples its outputs: use loss='softmax' and activation=None")
+    return through(loss, activation)

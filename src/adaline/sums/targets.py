@@ -1,0 +1,71 @@
+"""What the targets alone say to a loss: their mean, to start from, the least they cost, and whether it takes them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.namespaces import host
+from adaline.sums.base import Sum
+
+Array = NDArray[np.float64]
+
+
+class Targets(Sum):
+    """Weight, sum of weight t (K,), of weight x lowest(t) (K,), and the largest target; rows without weight are out."""
+
+    def __init__(self, sums: Array, largest: float) -> None:
+        self.sums, self.largest = sums, largest
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        return cls(np.zeros(1 + 2 * shape.targets), -np.inf)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.sums[0])
+
+    @property
+    def mean(self) -> Array:
+        """Means of the targets."""
+        return np.asarray(np.split(self.sums[1:], 2)[0] / self.weight)
+
+    @property
+    def lowest(self) -> Array:
+        """What the rows cost at least, (K,); zero where the loss does not know."""
+        least = np.split(self.sums[1:], 2)[1]
+        return np.where(np.isfinite(least), least, 0.0)
+
+    @property
+    def finite(self) -> bool:
+        """Whether all targets are."""
+        return bool(np.isfinite(self.mean).all())
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in the targets of a block for a loss; refuse those that it is not made for."""
+        t = host(block.t)
+        weight = np.ones(len(t)) if block.weight is None else host(block.weight)
+        heavy = weight > 0
+        if not heavy.any():
+            return
+        total = weight @ np.where(heavy[:, None], t, 0.0)
+        lowest = np.zeros_like(total)
+        if np.isfinite(total).all():
+            seen = np.where(heavy[:, None], t, t[heavy.argmax()])
+            theta.check(seen, block.first_row)
+            lowest = weight @ theta.lowest(seen)
+            self.largest = max(self.largest, float(seen.max()))
+        self.sums += np.concatenate([[weight.sum()], total, lowest])
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums = self.sums + other.sums
+        self.largest = max(self.largest, other.largest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.sums, self.largest)

@@ -1,0 +1,297 @@
+"""Generalized linear machines: any loss, any activation, or any differentiable machine (rows A20 and A21)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.errors import AdalineWarning
+from adaline.losses import Loss, loss_of
+from adaline.namespaces import beside, host, is_device
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Status
+from adaline.solvers.descent import read_init
+from adaline.solvers.problem import look
+from adaline.solvers.sweep import Plan
+from adaline.sources import Source
+from adaline.sources.recoded import in_memory
+from adaline.sums import Targets
+from adaline.sums.machine import dense
+from adaline.sums.wrong import outputs
+from adaline.systems.attempt import attempt
+from adaline.systems.criterion import constants, read_criterion, together
+from adaline.systems.minimum import Minimum, Order, Search
+from adaline.systems.online import generator
+from adaline.systems.own_machine import first_weights, fit_machine
+from adaline.systems.reading import open_rows, read_finite
+from adaline.systems.streaming import ScoredOnSources, by_blocks, coded
+from adaline.systems.walking import stroll
+
+Array = NDArray[np.float64]
+
+TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
+PRECISE = 1e-10
+
+
+class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
+
+    Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
+    so is softmax, whose targets are the places 0 .. K-1 of classes. With `machine` the linear machine itself is
+    replaced by a differentiable function G(W, X) of the user's own. Losses that are convex are minimised to `tol`;
+    others (tukey, sigmoid_squared, tanh_squared, activations, own machines) to a minimum that depends on the start.
+
+    Parameters
+    ----------
+    loss : name, or a Loss such as losses.Huber(delta=2.0) or losses.CustomLoss(...)
+        "squared", "logistic" (t from 0 to 1), "softmax", "poisson", "gamma", "huber", "tukey", "absolute", "quantile",
+        "perceptron" and "squared_hinge" (t = +-1), "sigmoid_squared", "tanh_squared". "absolute", "quantile" and
+        "perceptron" have corners: solver="stochastic" only (RobustRegression and Perceptron know better ways).
+    activation : None, name, or Activation
+        g: "identity", "tanh", "logistic", "exp", "softplus". None: the loss is taken of z = w'x + w0 itself.
+    machine : None, or an object
+        With `start(features, outputs, rng)`, which gives the first weights W, an array of any shape, `value(W, X)`, the
+        outputs (n, K), and `gradient(W, X, slopes)`, the sum over rows of slopes (n, K) times d outputs / dW. If it has
+        `penalised(W)`, the penalty of each weight is multiplied by that.
+    penalty : float
+        In the columns' own units; with a machine on all its weights.
+    solver : "auto", "newton", "lbfgs", "newton-cg", "gradient" or "stochastic"
+        "auto" chooses among the first and says so in `certificate_.solver`. "gradient" is the textbook's batch rule,
+        "stochastic" one step a row, for which all losses but squared, sigmoid_squared, tanh_squared and softmax, and
+        all penalties, take a loop in Python, tens of microseconds a row.
+    tol : float or None
+        Bounds the distance to the optimum as a share of the loss of the best constants; stochastic: ends when an epoch
+        changes the progressive loss by no more than this share. None: 1e-10, gradient 1e-8, stochastic 1e-4.
+    fit_intercept : bool
+        Whether linear machines have a constant w0; it is never penalised.
+    init : array (1 + D,) or (K, 1 + D), intercept first, or like W; or None
+        First weights. None: the best constants, or zero where the rate is a number.
+    warm_start : bool
+        Whether fit starts from the weights there are.
+    rate : "auto", number; gradient of linear machines: also a vector or matrix
+        eta of gradient (on the sum over rows) and stochastic (on one row); "auto" is safe in any units.
+    schedule : "constant", "1/t", "power" or function
+        Stochastic: how a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
+    epochs : int
+        Most steps of gradient, most times that stochastic goes over the rows.
+    stop_error : float or None
+        Gradient: ends also when the objective is at most this.
+    shuffle : bool
+        Stochastic: whether an order of rows is drawn for every epoch.
+    random_state : int, generator or None
+        Where orders and the first weights of machines are drawn from.
+
+    Attributes
+    ----------
+    coef_, intercept_ : (D,) and a number, or (K, D) and (K,). weights_ : W of a machine of one's own.
+    certificate_ : how good the solution is. history_ : objective after each step; stochastic: mean loss of each epoch.
+    n_iter_ : steps or epochs.
+
+    Examples
+    --------
+    >>> from adaline import GeneralizedLinear
+    >>> counts = GeneralizedLinear(loss="poisson").fit([[0.0], [1.0], [2.0], [3.0]], [1, 2, 4, 8])
+    >>> print(counts.predict([[4.0]]).round(6), counts.certificate_.status)
+    [16.] solved
+
+    References
+    ----------
+    Lectures S2 and S3: activations on the linear machine, delta = g'(a) (y - t); S4: learning as function estimation.
+    Passes over the rows: 5 to 15 by Newton, one a step of gradient, one an epoch of stochastic.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # as it stands it is LinearRegression
+    coef_: Array
+    intercept_: float | Array
+    weights_: Array
+    n_features_in_: int
+    certificate_: Certificate
+    history_: list[float]
+    n_iter_: int
+    rows_seen_: int
+    _flat: bool
+    _typical: Array  # the mean of the columns
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "squared",
+        activation: Any = None,
+        machine: Any = None,
+        penalty: float = 0.0,
+        solver: str = "auto",
+        tol: float | None = None,
+        fit_intercept: bool = True,
+        init: Any = None,
+        warm_start: bool = False,
+        rate: Any = "auto",
+        schedule: Any = "constant",
+        epochs: int = 200,
+        stop_error: float | None = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.loss = loss
+        self.activation = activation
+        self.machine = machine
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.init = init
+        self.warm_start = warm_start
+        self.rate = rate
+        self.schedule = schedule
+        self.epochs = epochs
+        self.stop_error = stop_error
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    @attempt
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source; weights are frequencies.
+
+        By stochastic steps a weight multiplies the rate of its row.
+        """
+        start = perf_counter()
+        loss = read_criterion(self)
+        before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
+        for name in ("coef_", "intercept_", "weights_"):
+            self.__dict__.pop(name, None)
+        source = open_rows(self, X, y, sample_weight, reset=True)
+        if self.machine is not None or self.solver == "stochastic":
+            source = in_memory(source)
+        self._flat, self.rows_seen_ = source.flat and not loss.coupled, source.n_rows
+        seen = source.sum(Targets, loss)
+        if not seen.finite:
+            source.refuse_nonfinite()
+        constant = constants(source, loss, seen)
+        if self.machine is None:
+            self._fit_linear(source, loss, seen, constant, before)
+        else:
+            self._fit_machine(source, loss, len(constant), before)
+        self.certificate_ = replace(self.certificate_, seconds=perf_counter() - start)
+        self._warn()
+        return self
+
+    @by_blocks
+    def predict(self, X: Any) -> Array:
+        """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities."""
+        with np.errstate(over="ignore"):
+            y = loss_of(self.loss, self.activation).mean(self._outputs(X))
+        return np.asarray(y[:, 0] if self._flat else y)
+
+    @by_blocks
+    def decision_function(self, X: Any) -> Array:
+        """Return the outputs z, (n,) or (n, K), before any activation."""
+        z = self._outputs(X)
+        return z[:, 0] if self._flat else z
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 of the predictions; softmax: of the probabilities, with 1 for a row's own class and 0 else."""
+        if not loss_of(self.loss, self.activation).coupled:
+            return super().score(X, y, sample_weight)
+        if isinstance(X, Source):
+            X = coded(self, X)
+            y, sample_weight = X.target()[:, 0], X.weight
+        p = self.predict(X)
+        own = np.arange(p.shape[1]) == np.asarray(y)[:, None]
+        weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight)
+        away = own - np.average(own, axis=0, weights=weight)
+        return float(1 - (weight @ (own - p) ** 2).sum() / (weight @ away**2).sum())
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _fit_linear(self, source: Source, loss: Loss, seen: Targets, constant: Array, before: Any) -> None:
+        spread = look(source)
+        self._typical = spread.mean
+        order = self._order(len(constant), source.shape.features, before)
+        if self.solver == "stochastic":
+            found = [stroll(source, loss, order, self.schedule, self._plan(), spread, constant)]
+        elif loss.coupled or len(constant) == 1:
+            found = [Search(source, loss, order, spread, constant, float(seen.lowest.sum())).run()]
+        else:
+            found = [
+                Search(
+                    *(source.with_target(k), loss, order.of_target(k)),
+                    *(spread, constant[k : k + 1], float(seen.lowest[k])),
+                ).run()
+                for k in range(len(constant))
+            ]
+        self._take(found, source)
+
+    def _fit_machine(self, source: Source, loss: Loss, outputs: int, before: Any) -> None:
+        look(source)
+        first = first_weights(
+            source, self.machine, outputs, self.init if before is None else before, generator(self.random_state)
+        )
+        self.weights_, self.history_, self.certificate_ = fit_machine(
+            source, self.machine, loss, first, float(self.penalty), self, self._plan()
+        )
+        self.n_iter_ = len(self.history_)
+
+    def _take(self, found: list[Minimum], source: Source) -> None:
+        theta = np.concatenate([one.theta for one in found])
+        self.coef_ = theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
+        self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0].copy()
+        like = source.like()
+        if like is not None:
+            self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)
+        self.history_ = [value for one in found for value in one.history]
+        self.n_iter_ = max(len(one.history) for one in found)
+        self.certificate_ = together([one.certificate for one in found])
+
+    def _order(self, outputs: int, features: int, before: Any) -> Order:
+        given = self.init if before is None else before
+        init = None if given is None else read_init(given, outputs, 1 + features)
+        if init is not None:
+            init[:, 0] *= bool(self.fit_intercept)
+        penalty = RidgePenalty(float(self.penalty), np.ones(features))
+        return Order(
+            *(self.solver, self._tol(), bool(self.fit_intercept), penalty, init),
+            *(self.rate, int(self.epochs), self.stop_error),
+        )
+
+    def _plan(self) -> Plan:
+        draw = generator(self.random_state) if self.shuffle and self.solver == "stochastic" else None
+        return Plan(int(self.epochs), self._tol(), draw=draw, title=type(self).__name__)
+
+    def _tol(self) -> float:
+        return TOLERANCE.get(self.solver, PRECISE) if self.tol is None else float(self.tol)
+
+    def _outputs(self, X: Any) -> Array:
+        """Return z of rows, (n, K), on the host."""
+        check_is_fitted(self, "certificate_")
+        x = read_finite(self, X)
+        x = host(x) if is_device(x) else x
+        if self.machine is not None:
+            return np.asarray(self.machine.value(self.weights_, dense(x)))
+        return outputs(x, self._theta())
+
+    def _theta(self) -> Array:
+        coef = np.atleast_2d(host(self.coef_))
+        return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
+
+    def _before(self) -> Array:
+        return self.weights_ if self.machine is not None else self._theta()
+
+    def _warn(self) -> None:
+        status, advice = self.certificate_.status, self.certificate_.advice
+        if status is Status.NO_MINIMUM:
+            warnings.warn(f"no minimum: {advice}", AdalineWarning, stacklevel=4)
+        elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
+            warnings.warn(f"{status}: {advice}", ConvergenceWarning, stacklevel=4)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        return tags

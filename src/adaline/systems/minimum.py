@@ -1,0 +1,188 @@
+"""Fitting a linear machine, or K coupled ones, under any loss: start, solver, certificate.
+
+Newton and L-BFGS stop where the gradient in their metric is small. A loss whose curvature can vanish (Huber's beyond
+its threshold) hides slopes from Newton there: what they stop at is looked at in the metric of the columns alone, and
+L-BFGS goes on from it where it is no minimum.
+
+Losses of likelihoods may fall for ever along a direction (counts that are all zero on one side of a plane). Whole
+Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are returned.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidData
+from adaline.losses import Loss
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Status
+from adaline.solvers.descent import read_rate
+from adaline.solvers.fit import certificate
+from adaline.solvers.gradient import Stop, descend
+from adaline.solvers.newton import FLAT, Descended
+from adaline.solvers.problem import Problem, pose
+from adaline.solvers.quasi import quasi_newton
+from adaline.solvers.smooth import diagonal, solve
+from adaline.sources import Source
+from adaline.sums import Spread, View
+from adaline.systems.machines import PATIENCE, TINY, known_digits, shortest
+
+Array = NDArray[np.float64]
+
+NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
+ROUNDS = 20  # of Newton and L-BFGS in turn
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a minimum is to be found."""
+
+    solver: str
+    tol: float
+    intercept: bool
+    penalty: RidgePenalty
+    init: Array | None
+    rate: Any
+    epochs: int
+    stop_error: float | None
+
+    def of_target(self, k: int) -> Order:
+        """Return the order for one of K machines."""
+        return self if self.init is None else replace(self, init=self.init[k : k + 1])
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Weights (K, 1 + D) in raw units, their certificate, and the objective after each step."""
+
+    theta: Array
+    certificate: Certificate
+    history: list[float]
+
+
+class Search:
+    """The minimum of one loss over the rows of a source.
+
+    Parameters
+    ----------
+    constant : (K,) outputs to start from.
+    lowest : what the rows cost at least.
+    """
+
+    def __init__(
+        self, source: Source, loss: Loss, order: Order, spread: Spread, constant: Array, lowest: float
+    ) -> None:
+        self.order, self.loss, self.lowest = order, loss, lowest
+        self.problem = pose(source, loss, len(constant), order.intercept, order.penalty, spread)
+        nothing = np.zeros((len(constant), 1 + self.problem.features))
+        constants = nothing.copy()
+        constants[:, 0] = constant * order.intercept
+        zero, null = (self.problem.at(theta).value for theta in (nothing, constants))
+        if not math.isfinite(null):
+            constants, null = nothing, zero
+        if not math.isfinite(null):
+            raise InvalidData("the loss is not finite where weights are zero: check its functions and the targets")
+        self.constants = constants
+        self.scale = max(abs(null - lowest), abs(zero - lowest) if math.isfinite(zero) else 0.0)
+        self.wanted = order.tol * abs(null - lowest) + NOTHING * self.scale
+        self.unbounded = False
+
+    def run(self) -> Minimum:
+        """Return the minimum."""
+        reads, order, problem = self.problem.source.total_reads(), self.order, self.problem
+        if order.solver == "gradient":
+            problem, found, status, name = self._descend()
+        else:
+            start = self.constants if order.init is None else problem.inside(order.init)
+            found, name = self._solve(problem, start)
+            if self.unbounded:
+                unit = problem.spread.deviation if order.intercept else problem.spread.root
+                problem = pose(
+                    *(problem.source, self.loss, problem.outputs, order.intercept),
+                    *(RidgePenalty(TINY, unit), problem.spread),
+                )
+                before = found.history
+                found, name = self._solve(problem, found.theta * 0.5)
+                found.history = before + found.history
+            status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
+        return self._certified(problem, found, status, name, reads)
+
+    def _solve(self, problem: Problem, start: Array) -> tuple[Descended, str]:
+        solved = solve(problem, start, self.wanted, self.order.solver, self._give_up)
+        found, name, history = solved.found, solved.solver, solved.found.history
+        metric = diagonal(problem)
+        for _ in range(ROUNDS):
+            if self.unbounded or self._is_flat(problem, found):
+                break
+            near = quasi_newton(problem, found.theta, metric, lambda _, twice: twice <= self.wanted, most=50)
+            found = solve(problem, near.theta, self.wanted, self.order.solver, self._give_up).found
+            history = history + near.history + found.history
+        found.history = history
+        found.converged = found.converged and self._is_flat(problem, found)
+        return found, name
+
+    def _is_flat(self, problem: Problem, found: Descended) -> bool:
+        """Whether the gradient is small in a metric that cannot be blind to it."""
+        g = found.at.gradient
+        twice = float((g * diagonal(problem).solve(g)).sum())
+        return twice <= 10 * problem.size * (self.wanted + FLAT * abs(found.at.value))
+
+    def _give_up(self, here: Descended) -> bool:
+        """Whether steps show that there is nothing to converge to."""
+        if not math.isfinite(self.loss.concordance) or self.order.penalty.any() or here.slow < PATIENCE:
+            return False
+        view, spread = self.problem.view, self.problem.spread
+        assert here.curvature is not None
+        furthest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
+        step = np.abs(here.curvature.solve(here.at.gradient)) @ furthest
+        self.unbounded = bool(step.max() > 0.5)
+        return self.unbounded
+
+    def _descend(self) -> tuple[Problem, Descended, Status, str]:
+        """Take the textbook's steps: in raw columns from zero where the rate is a number, in the view otherwise."""
+        order, problem = self.order, self.problem
+        stop = Stop(self.wanted, order.stop_error, order.epochs, self.scale)
+        if isinstance(order.rate, str):
+            start = self.constants if order.init is None else problem.inside(order.init)
+            found, status = descend(problem, start, diagonal(problem), None, stop)
+            return problem, found, status, "batch gradient descent on standardised columns"
+        d = problem.features
+        raw = replace(
+            problem,
+            view=View(np.ones(d), np.zeros(d)),
+            ridge=order.penalty.scaled(np.zeros(d, dtype=np.int64)),
+        )
+        start = np.zeros((problem.outputs, 1 + d)) if order.init is None else order.init
+        found, status = descend(raw, start, diagonal(raw), read_rate(order.rate, 1 + d), stop)
+        return raw, found, status, "batch gradient descent"
+
+    def _certified(self, problem: Problem, found: Descended, status: Status, name: str, reads: int) -> Minimum:
+        theta, rank = shortest(problem, found)
+        if theta is not found.theta and problem.at(theta).value > found.at.value + FLAT * self.scale:
+            theta, rank = found.theta, problem.features  # curvature that vanishes, not columns that depend
+        raw = problem.outside(theta)
+        condition = math.nan if found.curvature is None else found.curvature.condition
+        if self.unbounded:
+            status = Status.NO_MINIMUM
+        elif status is Status.SOLVED and rank < problem.features and not self.order.penalty.any():
+            status = Status.RANK_DEFICIENT
+        elif status is Status.SOLVED and condition > 1e8:
+            status = Status.ILL_CONDITIONED
+        size = math.sqrt(2 * self.scale / problem.spread.weight)
+        known = certificate(
+            status=status,
+            objective=found.at.value,
+            gradient=problem.steepness(found.at.gradient),
+            gap=found.gap if self.loss.convex else math.inf,
+            digits=known_digits(problem, found, raw, size),
+            condition=condition,
+            rank=rank,
+            passes=problem.source.total_reads() - reads,
+            solver=name,
+        )
+        return Minimum(raw, known, found.history)
