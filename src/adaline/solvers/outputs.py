@@ -14,7 +14,7 @@ from adaline.block import Block
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.solvers.problem import Problem
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import _seen
+from adaline.sums.objective import seen
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def residuals(problem: Problem, theta: Array) -> Array:
             return np.asarray(block.t[:, 0] - (block.x @ slopes)[:, 0] - constant)
         parts = []
         for piece in block.pieces(PIECE):
-            rows = _seen(piece, problem.view)
+            rows = seen(piece, problem.view)
             z = namespace(rows).matmul(rows, beside(rows, theta.T.copy()))
             parts.append(host(piece.t)[:, 0] - host(z)[:, 0])
         return np.concatenate(parts)
@@ -49,7 +49,7 @@ def gather(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
         places = np.flatnonzero(chosen[block.first_row : block.first_row + block.rows])
         t = host(block.t)[places]
         x: Any = Block(block.x, t, chosen=places).gathered().x
-        rows = host(_seen(Block(x, t), problem.view))
+        rows = host(seen(Block(x, t), problem.view))
         return np.concatenate([rows, t], axis=1)
 
     return problem.source.map(of)
@@ -69,7 +69,7 @@ def total(problem: Problem, chosen: NDArray[np.bool_], weight: Array) -> Array:
         for piece in block.pieces(PIECE):
             first = piece.first_row - block.first_row
             part = w[first : first + piece.rows]
-            out[:-1] += part @ host(_seen(piece, problem.view))
+            out[:-1] += part @ host(seen(piece, problem.view))
             out[-1] += float(part @ host(piece.t)[:, 0])
         return out[None]
 

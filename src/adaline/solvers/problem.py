@@ -127,13 +127,12 @@ class Problem:
         source = narrowed(self.source, columns)
         if source is None:
             return None
-        spread = self.spread
         return replace(
             self,
             source=source,
             view=View(self.view.scale[columns], self.view.offset[columns]),
             ridge=self.ridge[columns],
-            spread=Spread(spread.weight, spread.mean[columns], spread.second[columns], spread.largest[columns]),
+            spread=self.spread.of_columns(columns),
         )
 
     def outside(self, theta: Array) -> Array:

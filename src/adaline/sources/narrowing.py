@@ -1,4 +1,4 @@
-"""Some columns of a source, held in memory: what a solver works on that knows the coefficients of the others are zero."""
+"""Some columns of a source, held in memory: for a solver that knows the other coefficients to be zero."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from adaline.sources.base import Source
 
 def narrowed(source: Source, columns: NDArray[np.intp]) -> ArraySource | SparseSource | None:
     """Return the columns of a source, in the order given; None where its rows do not lie in memory."""
+    few: ArraySource | SparseSource
     if isinstance(source, SparseSource):
-        few = SparseSource(source.x[:, columns], source.t, source.weight)
-        few.exponent = np.concatenate([source.exponent[columns], source.exponent[source.shape.features :]])
+        few = sparse = SparseSource(source.x[:, columns], source.t, source.weight)
+        sparse.exponent = np.concatenate([source.exponent[columns], source.exponent[source.shape.features :]])
     elif type(source) is ArraySource:
         few = ArraySource(np.take(source.x, columns, axis=1), source.t, source.weight)
     else:

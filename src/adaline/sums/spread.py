@@ -69,6 +69,11 @@ class Spread(Sum):
         size = self.top[self.top > 0]
         return bool(np.isfinite(size).all() and ((size > 1e140) | (size < 1e-140)).any())
 
+    def of_columns(self, columns: NDArray[np.intp]) -> Spread:
+        """Return those of some columns."""
+        parts = (self.first, self.second, self.top, self.exponent)
+        return Spread(self.weight, *(part[columns] for part in parts))
+
     def _spread(self) -> Array:
         return np.asarray(np.sqrt(self.second / self.weight)) if self.weight > 0 else np.zeros_like(self.second)
 

@@ -284,16 +284,6 @@ class OnlineSystem(BaseEstimator):
         return tags
 
 
-def generator(state: Any) -> np.random.Generator:
-    """Return what numbers are drawn from: a new generator from a seed, or the one given."""
-    if isinstance(state, np.random.RandomState):
-        return np.random.default_rng(state.randint(2**31, size=4))
-    try:
-        return np.random.default_rng(state)
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"random_state must be None, a whole number or a generator, got {state!r}") from None
-
-
 def _typical(source: Source) -> Array | None:
     """Return the first row, about which outputs can be computed without cancellation; None for sparse rows."""
     if source.sparse:
