@@ -176,7 +176,7 @@ void clusters(double* sums, const Matrix<T>& x, const double* weight, const doub
 
     for (index top = 0; top < x.rows; top += height) {
         const index n = x.rows - top < height ? x.rows - top : height;
-        pack(panel, x, nullptr, 0, top, n, scaling, nullptr);
+        pack(panel, x, nullptr, 0, top, n, Centred<false>{scaling, nullptr});
         turn(panel, D, turned);
         find.scores(turned);
         for (index i = 0; i < n; ++i) {

@@ -154,7 +154,7 @@ void mixture(double* sums, const Matrix<T>& x, const double* weight, const Mixtu
     };
     for (index top = 0; top < x.rows; top += height) {
         const index n = x.rows - top < height ? x.rows - top : height;
-        pack(panel, x, nullptr, 0, top, n, scaling, nullptr);
+        pack(panel, x, nullptr, 0, top, n, Centred<false>{scaling, nullptr});
         turn(panel, D, turned);
         for (index k = 0; k < K; ++k) {
             double* const lk = l + k * height;
@@ -189,7 +189,7 @@ void mixture(double* sums, const Matrix<T>& x, const double* weight, const Mixtu
                 for (index i = 0; i < n; ++i) store(to + i * strip, (load(from + i * strip) - mean) * root[i]);
             }
             Ahead ahead(x, k == 0 ? top + height : x.rows, height);
-            add_products(own, n, false, Blocks{products + k * matrix, strips}, ahead);
+            add_products(own, own, n, false, Blocks{products + k * matrix, strips}, ahead);
         }
     }
     for (index k = 0; m.whole && k < K; ++k) {
