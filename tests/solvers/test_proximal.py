@@ -81,7 +81,8 @@ def test_conditions_of_the_minimum_and_a_falling_objective(loss, ridge, intercep
     value = found.history[-1]
     assert found.gap <= 1e-9 * max(value, 1)
     assert _kkt(problem, found.theta, l1) <= 1e-8
-    assert (found.theta[:, 1:] == 0).any() and (found.theta[:, 1:] != 0).any()
+    assert (found.theta[:, 1:] == 0).any()
+    assert (found.theta[:, 1:] != 0).any()
     assert (np.diff(found.history) <= 1e-12 * abs(value)).all()
     assert found.at.value == pytest.approx(value, rel=1e-14)
     if not intercept:
@@ -159,7 +160,8 @@ def test_many_columns_are_met_by_few(loss, ridge):
     problem = _pose(loss, *_data(loss, 80, 400, spreads=0.3), ridge=ridge)
     l1 = _l1(problem, 0.3)
     found = _fit(problem, l1, wanted=1e-10)
-    assert found.converged and _kkt(problem, found.theta, l1) <= 1e-8
+    assert found.converged
+    assert _kkt(problem, found.theta, l1) <= 1e-8
     assert 0 < (found.theta[:, 1:] != 0).any(axis=0).sum() < 200
 
 
@@ -169,7 +171,18 @@ def test_outputs_apart_meet_outputs_together(monkeypatch):
     together = _fit(problem, l1, wanted=1e-9)
     monkeypatch.setattr(stepping, "TOGETHER", 0)
     apart = _fit(problem, l1, wanted=1e-9)
-    assert apart.converged and apart.at.value == pytest.approx(together.at.value, abs=2e-9)
+    assert apart.converged
+    assert apart.at.value == pytest.approx(together.at.value, abs=2e-9)
+
+
+def test_without_any_matrix_it_goes_down_and_says_how_far(monkeypatch):
+    problem = _pose(Logistic(), *_data(Logistic()))
+    l1 = _l1(problem, 0.3)
+    best = _fit(problem, l1).at.value
+    monkeypatch.setattr(stepping, "MOST", 0)
+    found = _fit(problem, l1, wanted=1e-3, most=1000)
+    assert found.converged
+    assert -1e-10 <= found.at.value - best <= found.gap <= 1e-3
 
 
 @pytest.mark.parametrize("features", [12, 300])
@@ -192,7 +205,9 @@ def test_columns_without_a_penalty_are_free():
     unit[:2] = 0.0
     largest = largest_l1(problem, unit)
     found = proximal(problem, largest * unit * (1 + 1e-9), _start(problem), 0.0)
-    assert found.gap <= 1e-9 and found.theta[0, 1:3].all() and not found.theta[0, 3:].any()
+    assert found.gap <= 1e-9
+    assert found.theta[0, 1:3].all()
+    assert not found.theta[0, 3:].any()
     assert np.abs(found.at.gradient[0, :3]).max() <= 1e-6
     assert proximal(problem, 0.99 * largest * unit, _start(problem), 1e-9).theta[0, 3:].any()
 

@@ -1,4 +1,4 @@
-"""Some columns of a source, held in memory: what a solver works on that knows the coefficients of the others are zero."""
+"""Some columns of a source, held in memory: what a solver works on while the other coefficients are zero."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from adaline.sources.base import Source
 
 def narrowed(source: Source, columns: NDArray[np.intp]) -> ArraySource | SparseSource | None:
     """Return the columns of a source, in the order given; None where its rows do not lie in memory."""
+    few: ArraySource | SparseSource
     if isinstance(source, SparseSource):
         few = SparseSource(source.x[:, columns], source.t, source.weight)
         few.exponent = np.concatenate([source.exponent[columns], source.exponent[source.shape.features :]])
