@@ -121,7 +121,7 @@ def _loosest(run: Run, X: Any, y: Array, penalties: Array, best: Array) -> float
 
 
 _TEXT = """
-A path of 20 penalties from the one that leaves no coefficient to a thousandth of it, without an intercept. Everybody runs
-with the loosest tolerance, a power of ten, that brings the objective of every point within 1e-6 of its minimum; ours
-bounds the proven gap as a share of the objective at zero. What peers compile or convert beforehand is not counted.
+A path of 20 penalties from the one that leaves no coefficient to a thousandth of it, without an intercept. Everybody
+runs with the loosest tolerance, a power of ten, that brings the objective of every point within 1e-6 of its minimum;
+ours bounds the proven gap as a share of the objective at zero. What peers compile or convert beforehand is not counted.
 """

@@ -175,6 +175,16 @@ def test_outputs_apart_meet_outputs_together(monkeypatch):
     assert apart.at.value == pytest.approx(together.at.value, abs=2e-9)
 
 
+def test_without_any_matrix_it_goes_down_and_says_how_far(monkeypatch):
+    problem = _pose(Logistic(), *_data(Logistic()))
+    l1 = _l1(problem, 0.3)
+    best = _fit(problem, l1).at.value
+    monkeypatch.setattr(stepping, "MOST", 0)
+    found = _fit(problem, l1, wanted=1e-3, most=1000)
+    assert found.converged
+    assert -1e-10 <= found.at.value - best <= found.gap <= 1e-3
+
+
 @pytest.mark.parametrize("features", [12, 300])
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Softmax()], ids=lambda loss: loss.name)
 def test_a_path_meets_each_penalty(loss, features):

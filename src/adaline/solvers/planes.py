@@ -85,7 +85,7 @@ class Planes:
         return best
 
     def _level(self, plane: Plane, theta: Array, at: At) -> Plane | None:
-        """Return a mixture with planes at other intercepts that is level in the intercepts; None where none is found."""
+        """Return a mixture with planes at other intercepts, level in the intercepts; None where none is found."""
         slope = plane.slope[:, 0]
         if not self.problem.intercept or not slope.any():
             return plane

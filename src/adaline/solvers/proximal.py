@@ -135,7 +135,8 @@ def _begin(penalised: Penalised, theta: Array, at: At, start: Columns) -> Column
         return np.arange(problem.features)
     nonzero = (theta[:, 1:] != 0).any(axis=0) | (penalised.l1[1:] == 0)
     nonzero[start] = True
-    nonzero[np.argmax(np.abs(at.gradient[:, 1:]).max(axis=0) / penalised.l1[1:])] |= not nonzero.any()
+    if not nonzero.any():
+        nonzero[np.argmax(np.abs(at.gradient[:, 1:]).max(axis=0) / penalised.l1[1:])] = True
     return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, at, np.flatnonzero(nonzero))
 
 

@@ -96,7 +96,7 @@ def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
 
 
 def _solved(matrix: Array, right: Array) -> Array:
-    """Return matrix^-1 right, a little held: along what the matrix does not see the l1 penalty decides, by a far step."""
+    """Return matrix^-1 right, a little held: along what the matrix does not see, l1 decides by a far step."""
     unit = 1.0 / np.sqrt(matrix.diagonal())
     even = matrix * unit[:, None] * unit
     even[np.diag_indices_from(even)] += HELD

@@ -3,9 +3,10 @@
     P(theta) = F(theta) + sum_j l1_j |w_j|
     theta <- theta + s (y - theta),   y = argmin of the quadratic model of F at theta + sum_j l1_j |y_j|
 
-Each step is one pass for value and gradient. The matrix of the model is kept as long as steps shrink fast, as it changes
-little near the end. K coupled outputs have one matrix of all coefficients where that can be held, and otherwise one each;
-these leave out how outputs pull at each other, and twice their sum lies above the whole.
+Each step is one pass for value and gradient. The matrix of the model is kept as long as steps shrink fast, as it
+changes little near the end. K coupled outputs have one matrix of all coefficients where that can be held, and otherwise
+one each; these leave out how outputs pull at each other, and twice their sum lies above the whole. Where no matrix can
+be held, its place is taken by the diagonal of the most curvature there can be, times what the steps show to be needed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ ARMIJO = 1e-4
 FLAT = 1e-13  # changes of P below this share of it are rounding
 SHORTEST = 1e-10
 TOGETHER = 3000  # coefficients whose matrix of second derivatives is formed
+MOST = 2**26  # numbers in all matrices: 512 MiB
 KEEP = 0.2  # a step that leaves at most this share of the residual keeps its matrix
 PATIENCE = 6  # steps that matrices of outputs alone are kept for at least
 BENT = 1e-8  # share of the most curvature a coefficient can have, below which none was seen: straight parts of a loss
@@ -33,14 +35,23 @@ EXACT = 1e-4  # share of the residual to which a model is solved
 
 @dataclass(frozen=True)
 class Model:
-    """Second derivatives, (1, M, M) for all coefficients together or (K, M/K, M/K) for each output alone."""
+    """Second derivatives: (1, M, M) of all coefficients, (K, M/K, M/K) of each output alone, or the diagonal only."""
 
-    matrices: Array
+    matrices: Array | None
     size: Array
     """(K, 1 + D): the diagonal, by which residuals are measured; infinite where it is zero."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether it holds all second derivatives, so that steps are Newton's."""
+        return self.matrices is not None and len(self.matrices) == 1
+
     def lowest(self, theta: Array, gradient: Array, l1: Array, boost: float) -> Array:
         """Return the minimum of the model at theta with its matrices times `boost`."""
+        if self.matrices is None:
+            size = self.size * boost
+            aim = theta - gradient / size
+            return np.asarray(np.sign(aim) * np.maximum(np.abs(aim) - l1 / size, 0.0))
         parts = len(self.matrices)
         each = zip(
             self.matrices,
@@ -94,10 +105,10 @@ def step_down(problem: Problem, l1: Array, place: Place, enough: float, most: in
         place.at, value = new, new.value + cost(place.theta, l1)
         place.history.append(value)
         age, fresh = age + 1, False
-        if share < 1:
-            boost = min(2.0 * boost, 4.0) if len(place.model.matrices) > 1 else 1.0
+        if share < 1 and not place.model.whole:
+            boost *= 2.0
         after = residual(place.theta, place.at, l1, place.model)
-        if after > KEEP * before and age >= (PATIENCE if len(place.model.matrices) > 1 else 1):
+        if after > KEEP * before and age >= (1 if place.model.whole else PATIENCE):
             place.model = None
         if place.promise <= enough:
             break
@@ -106,6 +117,9 @@ def step_down(problem: Problem, l1: Array, place: Place, enough: float, most: in
 
 def model_at(problem: Problem, theta: Array, held: bool) -> Model | None:
     """Return the model at theta; None where it overflows."""
+    if problem.outputs * (1 + problem.features) ** 2 > MOST:
+        bend = np.broadcast_to(problem.bend(), theta.shape)
+        return Model(None, np.where(bend > 0, bend, np.inf))
     if problem.size <= TOGETHER or problem.outputs == 1:
         hessian = problem.at(theta, second=True, held=held).hessian
         matrices = None if hessian is None else hessian[None]

@@ -1,4 +1,4 @@
-"""Some columns of a source, held in memory: for a solver that knows the other coefficients to be zero."""
+"""Some columns of a source, held in memory: what a solver works on while the other coefficients are zero."""
 
 from __future__ import annotations
 
