@@ -71,8 +71,9 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
 
     Attributes
     ----------
-    coef_, intercept_ : the weights. scale_ : of the residuals, zero where the plane goes through more than half of
-    the rows, NaN for absolute and quantile. certificate_ : how good it is. n_iter_ : iterations. history_ : objective after each.
+    coef_, intercept_ : the weights. scale_ : of the residuals, zero where the plane goes through more than half of the
+    rows, NaN for absolute and quantile. rank_ : of the design. certificate_ : how good the weights are. n_iter_ :
+    iterations. history_ : objective after each. rows_seen_ : number of rows.
 
     Examples
     --------
