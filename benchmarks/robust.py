@@ -97,7 +97,7 @@ def _table(caption: str, reached: str, timings: dict[str, Any], show: Any) -> Ta
 
 
 _TEXT = """
-Columns in unlike units, heavy tails, one row in ten far above. Huber and Tukey: everybody at default tolerances, ours to
-the last digits; HuberRegressor estimates its scale together with the weights, by another equation, and so answers
+Columns in unlike units, heavy tails, one row in ten far above. Huber and Tukey: everybody at default tolerances, ours
+to the last digits; HuberRegressor estimates its scale together with the weights, by another equation, and so answers
 another question. The median is a linear program: ours and HiGHS solve it exactly, QuantReg approximates it.
 """

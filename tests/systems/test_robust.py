@@ -264,13 +264,14 @@ def test_targets_that_are_constant(settings: dict[str, Any]) -> None:
 def test_dependent_columns_get_the_shortest_weights(settings: dict[str, Any]) -> None:
     X, y = data(10)
     X = X / X.std(axis=0)
-    model = RobustRegression(**settings).fit(np.column_stack([X, X[:, 0]]), y)
-    assert model.coef_[0] == pytest.approx(model.coef_[3], rel=1e-6)
+    rows = np.column_stack([X, 5.0 * X[:, 0]])
+    model = RobustRegression(**settings).fit(rows, y)
     if not settings.get("penalty"):
+        assert model.coef_[3] == pytest.approx(5.0 * model.coef_[0], rel=1e-6)
         assert model.certificate_.status is Status.RANK_DEFICIENT
         assert model.rank_ == 3
         alone = RobustRegression(**settings).fit(X, y)
-        np.testing.assert_allclose(model.predict(np.column_stack([X, X[:, 0]])), alone.predict(X), rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(model.predict(rows), alone.predict(X), rtol=1e-7, atol=1e-7)
     wide = RobustRegression(**settings).fit(X.T, [1.0, 2.0, 5.0])
     assert np.isfinite(wide.coef_).all()
 
