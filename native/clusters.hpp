@@ -165,13 +165,13 @@ void clusters(double* sums, const Matrix<T>& x, const double* weight, const doub
               double* nearest) {
     constexpr index height = Panel::height;
     const index D = x.columns, width = whole_strips(D + 1), strips = width / strip;
-    scratch.reserve(Panel::size(strips) + width * (height + 3) + K * (width + 1) + Nearest::room(K, D), 16);
+    scratch.reserve(Panel::size(strips) + width * (height + 3) + K * (width + lanes) + Nearest::room(K, D), 16);
     const Panel panel{scratch.array(Panel::size(strips)), strips};
     panel.clear(0);
     Scaling scaling{scratch.zeros(width), scratch.zeros(width), scratch.zeros(width)};
     set_view(scaling, D, view);
     double *const turned = scratch.array(width * height), *const first = scratch.zeros(K * width);
-    double* const error = scratch.zeros(K);
+    double* const error = scratch.zeros(K * lanes);
     Nearest find(points, K, D);
 
     for (index top = 0; top < x.rows; top += height) {
@@ -190,15 +190,14 @@ void clusters(double* sums, const Matrix<T>& x, const double* weight, const doub
                 sum = multiply_add(d, d, sum);
                 store(mine + j, multiply_add(broadcast(w), v, load(mine + j)));
             }
-            const double square = sum_of(sum);
-            error[k] += w * square;
-            if (nearest) nearest[2 * (top + i)] = double(k), nearest[2 * (top + i) + 1] = square;
+            store(error + k * lanes, multiply_add(broadcast(w), sum, load(error + k * lanes)));
+            if (nearest) nearest[2 * (top + i)] = double(k), nearest[2 * (top + i) + 1] = sum_of(sum);
         }
     }
     for (index k = 0; k < K; ++k) {
         double* const out = sums + k * (2 + D);
         out[0] += first[k * width + D];
-        out[1] += error[k];
+        out[1] += sum_of(load(error + k * lanes));
         for (index j = 0; j < D; ++j) out[2 + j] += first[k * width + j];
     }
 }

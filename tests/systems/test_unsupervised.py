@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adaline
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.faces.cli import main
 from adaline.sources import table as table_module
 from adaline.storage import export_onnx, load, read_header, save
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -149,6 +150,20 @@ def test_tables_give_the_same(make: Make, streamed: bool, tmp_path: Path, monkey
         assert other.score(adaline.open_table(tmp_path / "t.parquet")) == pytest.approx(model.score(X))
     with pytest.raises(InvalidParameter, match="brings its own weights"):
         make().fit(table, sample_weight=frame["times"])
+
+
+@EACH
+def test_the_command_line_shows_and_applies_them(
+    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = pd.DataFrame(rows(), columns=["a", "b", "c"])
+    model = make().fit(X)
+    X.to_csv(tmp_path / "t.csv", index=False)
+    save(model, tmp_path / "m")
+    assert main(["summary", str(tmp_path / "m")]) == 0
+    assert "certificate: solved" in capsys.readouterr().out
+    assert main(["predict", str(tmp_path / "m"), str(tmp_path / "t.csv"), "-o", str(tmp_path / "out.csv")]) == 0
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "out.csv")["prediction"], model.predict(X))
 
 
 def test_categories_of_a_frame_are_coded() -> None:

@@ -52,8 +52,10 @@ def explain(model: Any, most: int | None = None, rest: str = "") -> None:
         _summary(model.summary().to_dict(), most, rest)
     elif "classes_" in vars(model):
         _discriminants(model, most, rest)
-    else:
+    elif hasattr(model, "coef_"):
         _taps(model, most, rest)
+    else:
+        _places(model, most, rest)
     say()
     certify(model.certificate_)
 
@@ -129,6 +131,14 @@ def _discriminants(model: Any, most: int | None, rest: str) -> None:
         chosen = slice(first, first + MOST_CLASSES)
         show(["", *sides[chosen]], [[row[0], *row[1:][chosen]] for row in table[:most]])
     _more(len(table), most, rest)
+
+
+def _places(model: Any, most: int | None, rest: str) -> None:
+    """Print the centres of clusters or the means of densities, a row each."""
+    centres = vars(model).get("cluster_centers_", vars(model).get("means_"))
+    rows = [[str(k), *(number(float(v)) for v in row)] for k, row in enumerate(np.asarray(centres))]
+    show(["", *_names(model)], rows[:most])
+    _more(len(rows), most, rest)
 
 
 def _taps(model: Any, most: int | None, rest: str) -> None:
