@@ -4,6 +4,7 @@
 //
 //   identity        w += (t - w.x) d                                  least squares of all rows so far
 //   sigmoid         v += A e phi'^b d / (1 + A h q),      e = t - phi(v.x),  h = phi'^(1+b)
+//                   (logistic: 4 phi' under the power b)
 //   softmax         v_k += A e_k d / (1 + A h_k q),       e_k = t_k - p_k,  h_k = p_k (1 - p_k)
 //                   A = c n (m + 1 + D)^-p weight / hbar,  b = m / (m + 50 (1 + D))
 //                   w += (v - w) (1 + s) / (m + s)                    later steps count more
@@ -84,6 +85,9 @@ struct Bent {
 enum Link { straight, hyperbolic, logarithmic };
 
 template <Link link>
+inline constexpr double steepest = link == logarithmic ? 4 : 1;  // so that phi' counts from 0 to 1
+
+template <Link link>
 inline Bent bend(double z, double t) {
     if (link == straight) return {z, t - z, 1, t * z};
     if (link == logarithmic) {
@@ -148,13 +152,13 @@ struct AdaptiveSigmoid {
             seen.mistakes += shown.side <= 0;
             seen.updates += 1;
             if (shown.side < seen.margin) seen.margin = shown.side;
-            h += slope * std::pow(slope, b) / double(a.K);
+            h += slope * std::pow(steepest<link> * slope, b) / double(a.K);
         }
         const auto [A, q] = pace(a, h, weight);
         for (index k = 0; k < a.K; ++k) {
             const double zv = x.dot(a.late(k)), level = weight * ((link == logarithmic ? 4 * t[k] - 2 : t[k]) - zv);
             const Bent here = bend<link>(zv, t[k]);
-            const double part = std::pow(here.slope, b);
+            const double part = std::pow(steepest<link> * here.slope, b);
             approach(a, k, since(a) > 0 ? A * here.e * part / (1 + A * here.slope * part * q) : level);
         }
         x.clear(a.recursion.x);

@@ -18,7 +18,8 @@ column is 2^-20 of its first number that is not zero, rounded to a power of two:
 nowhere.
 
 The squared error of a sigmoid has many minima where rows are nearly separable, one for each set of rows given up. So
-b = m / (m + 50 (1 + D)) goes from 0, the convex log likelihood, to 1, the squared error itself.
+b = m / (m + 50 (1 + D)) goes from 0, the convex log likelihood, to 1, the squared error itself. (Logistic: 4 phi' under
+the power, so that both activations take the same way.)
 Cost a row: 3 (1 + D)^2.
 
 With more than 128 columns P is diagonal instead: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, b = 1, and
@@ -122,7 +123,8 @@ class Adaptive(Scan):
             mistakes = int(margin <= 0)
         else:
             phi, slope, side, line = self._bend(v, t)
-            part = slope ** (1.0 if self.wide else max(m, 0) / (max(m, 0) + TURN * len(x)))
+            steep = 4 * slope if self.activation == "logistic" else slope
+            part = steep ** (1.0 if self.wide else max(m, 0) / (max(m, 0) + TURN * len(x)))
             e, h = (t - phi) * part, slope * part
             gain, d, q = self._pace(x, eta, n, m, float(h.mean()))
             missed = t - self._bend(z, t)[0]
