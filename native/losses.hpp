@@ -5,6 +5,7 @@
 #pragma once
 
 #include "functions.hpp"
+#include "matrix.hpp"
 
 namespace adaline::ADALINE_ISA {
 
@@ -81,10 +82,11 @@ inline Cost tanh_squared(vec z, vec t, double) {
 
 // Outputs and targets of some rows, output after output, `pitch` apart; what they cost; and, for products, q = d'(v, 1).
 struct Lot {
-    index pitch, rows, K, T;
+    index pitch, rows, K;
     double parameter;
     const double *weight, *t;
     double *z, *q, *slope, *curvature, *value;  // value: a vector of partial sums for each output, or one for all
+    Ahead& ahead;
 };
 
 inline constexpr double counting[] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -93,6 +95,8 @@ inline constexpr double counting[] = {0, 1, 2, 3, 4, 5, 6, 7};
 inline vec kept(vec a, index left) { return load(counting) < broadcast(double(left)) ? a : vec{}; }
 
 inline void add_to(double* sum, vec a) { store(sum, load(sum) + a); }
+
+inline constexpr int meanwhile = 8;  // cache lines that memory brings while a vector of rows is rated
 
 using Function = Cost (*)(vec, vec, double);
 
@@ -104,6 +108,7 @@ void alone(const Lot& lot) {
             const index at = k * lot.pitch + i, left = lot.rows - i;
             const vec w = load(lot.weight + i);
             const Cost c = cost(load(lot.z + at), load(lot.t + at), lot.parameter);
+            for (int s = 0; s < meanwhile; ++s) lot.ahead.step();
             value += kept(w * c.value, left);
             store(lot.slope + at, kept(w * c.slope, left));
             if (lot.curvature) store(lot.curvature + at, kept(w * c.curvature, left));

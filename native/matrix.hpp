@@ -44,6 +44,8 @@ class Ahead {
     const void* const* head = nullptr;
 
   public:
+    Ahead() = default;
+
     template <class T>
     Ahead(const Matrix<T>& x, index first, index height) {
         constexpr index size = sizeof(T);

@@ -5,8 +5,8 @@
 //   hessian_k = sum weight curvature_k (1, v)(1, v)'
 //   product_k = sum weight (M q)_k (1, v),   q_k = d_k0 + d_k'v,   M the matrix of second derivatives of a row
 //
-// A panel of rows is viewed and packed once; outputs, losses and sums work on it while it stays in the cache, and the
-// next one is on its way. Sums of a panel start from zero, so that rounding errors grow with the panels, not the rows.
+// Outputs, losses and sums work on a panel of rows while it stays in the cache and the next one is on its way. Rows
+// that lie together are read where they are; all others, and those of a hessian, are packed. Sums of a panel start from zero, so that rounding errors grow with the panels, not the rows.
 #pragma once
 
 #include "losses.hpp"
@@ -102,17 +102,22 @@ inline void take(const Targets& y, index first, index rows, double* t, double* w
     for (index i = 0; i < rows; ++i) weight[i] = y.weight ? y.weight[first + i] : 1;
 }
 
-// f(first, rows, ahead) for every panel of x, packed.
+// f(rows, first, n, ahead) for every panel of x: packed, or as it lies where that will do.
 template <class T, class F>
-void each_panel(const Matrix<T>& x, const Desk& desk, F f) {
+void each_panel(const Matrix<T>& x, const Desk& desk, bool direct, F f) {
     const index height = rows_at_once(desk.strips);
     for (index first = 0; first < x.rows; first += height) {
-        const index rows = x.rows - first < height ? x.rows - first : height;
-        pack_all(desk.panel, x, first, rows, desk.view);
+        const index n = x.rows - first < height ? x.rows - first : height;
         Ahead ahead(x, first + height, height);
-        f(first, rows, ahead);
+        if (direct && x.by_rows() && !x.chosen && n % strip == 0) {
+            f(Raw<T>{x.at(first, 0), x.down, desk.D, desk.view}, first, n, ahead);
+        } else {
+            pack_all(desk.panel, x, first, n, desk.view);
+            f(Packed{desk.panel}, first, n, ahead);
+        }
     }
 }
+
 
 inline void add_values_to(double* sums, const double* value, index count) {
     for (index k = 0; k < count; ++k) sums[k] += across_lanes(load(value + k * lanes));
@@ -123,13 +128,13 @@ void objective(double* sums, const Matrix<T>& x, const Likelihood& loss, const M
     if (!x.rows) return;
     const index D = x.columns, K = m.K, values = loss.loss == softmax_code ? 1 : K;
     const Desk desk(D, m, K, loss.y.K, second);
-    each_panel(x, desk, [&](index first, index rows, Ahead& ahead) {
-        take(loss.y, first, rows, desk.t, desk.weight);
-        all_outputs(desk.panel, rows, K, desk.theta, desk.z, ahead);
-        COSTS[loss.loss]({Panel::height, rows, K, loss.y.K, loss.parameter, desk.weight, desk.t, desk.z, nullptr,
-                          desk.slope, desk.curvature, desk.value});
-        all_gathered(desk.panel, rows, K, desk.slope, desk.g);
-        if (second) desk.add_hessian(rows, first == 0, ahead);
+    each_panel(x, desk, !second, [&](const auto& rows, index first, index n, Ahead& ahead) {
+        take(loss.y, first, n, desk.t, desk.weight);
+        all_outputs(rows, n, K, desk.theta, desk.z);
+        COSTS[loss.loss]({Panel::height, n, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr,
+                          desk.slope, desk.curvature, desk.value, ahead});
+        all_gathered(rows, n, K, desk.slope, desk.g, ahead);
+        if (second) desk.add_hessian(n, first == 0, ahead);
     });
     add_values_to(sums, desk.value, values);
     desk.add_gradient_to(sums + values);
@@ -141,12 +146,12 @@ void product(double* sums, const Matrix<T>& x, const Likelihood& loss, const Mac
     const index K = m.K;
     const Desk desk(x.columns, m, 2 * K, loss.y.K, false);
     desk.set(K, direction);
-    each_panel(x, desk, [&](index first, index rows, Ahead& ahead) {
-        take(loss.y, first, rows, desk.t, desk.weight);
-        all_outputs(desk.panel, rows, 2 * K, desk.theta, desk.z, ahead);
-        BENDS[loss.loss]({Panel::height, rows, K, loss.y.K, loss.parameter, desk.weight, desk.t, desk.z,
-                          desk.z + K * Panel::height, desk.slope, nullptr, nullptr});
-        all_gathered(desk.panel, rows, K, desk.slope, desk.g);
+    each_panel(x, desk, true, [&](const auto& rows, index first, index n, Ahead& ahead) {
+        take(loss.y, first, n, desk.t, desk.weight);
+        all_outputs(rows, n, 2 * K, desk.theta, desk.z);
+        BENDS[loss.loss]({Panel::height, n, K, loss.parameter, desk.weight, desk.t, desk.z,
+                          desk.z + K * Panel::height, desk.slope, nullptr, nullptr, ahead});
+        all_gathered(rows, n, K, desk.slope, desk.g, ahead);
     });
     desk.add_gradient_to(sums);
 }
@@ -155,9 +160,9 @@ void product(double* sums, const Matrix<T>& x, const Likelihood& loss, const Mac
 template <class T>
 void margins(double* z, const Matrix<T>& x, const Machines& m) {
     const Desk desk(x.columns, m, m.K, 0, false);
-    each_panel(x, desk, [&](index first, index rows, Ahead& ahead) {
-        all_outputs(desk.panel, rows, m.K, desk.theta, desk.z, ahead);
-        for (index i = 0; i < rows; ++i)
+    each_panel(x, desk, true, [&](const auto& rows, index first, index n, Ahead&) {
+        all_outputs(rows, n, m.K, desk.theta, desk.z);
+        for (index i = 0; i < n; ++i)
             for (index k = 0; k < m.K; ++k) z[(first + i) * m.K + k] = desk.z[k * Panel::height + i];
     });
 }
@@ -168,12 +173,12 @@ void gathered(double* sums, const Matrix<T>& x, const Machines& m, const double*
     if (!x.rows) return;
     const index K = m.K;
     const Desk desk(x.columns, m, K, 0, curvature);
-    each_panel(x, desk, [&](index first, index rows, Ahead& ahead) {
-        turn(desk.slope, slope + first * K, rows, K);
-        all_gathered(desk.panel, rows, K, desk.slope, desk.g);
+    each_panel(x, desk, !curvature, [&](const auto& rows, index first, index n, Ahead& ahead) {
+        turn(desk.slope, slope + first * K, n, K);
+        all_gathered(rows, n, K, desk.slope, desk.g, ahead);
         if (!curvature) return;
-        turn(desk.curvature, curvature + first * K, rows, K);
-        desk.add_hessian(rows, first == 0, ahead);
+        turn(desk.curvature, curvature + first * K, n, K);
+        desk.add_hessian(n, first == 0, ahead);
     });
     desk.add_gradient_to(sums);
     if (curvature) desk.add_hessian_to(sums + K * (1 + x.columns));

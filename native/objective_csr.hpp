@@ -176,10 +176,12 @@ struct SparseDesk {
                 vec a[lanes];
                 load_square(a, g + j * wide + k, wide, D - j, wide - k);
                 transpose(a);
-                for (index l = 0; l < lanes && k + l < K; ++l) {
+                const index left = D - j;
+                const auto some = [&](const double* p) { return left < lanes ? head(p, left) : load(p); };
+                const vec scale = some(m.scale + j), offset = some(m.offset + j);
+                for (int l = 0; l < lanes && k + l < K; ++l) {
                     double* const out = sums + (k + l) * (1 + D) + 1 + j;
-                    for (index c = 0; c < lanes && j + c < D; ++c)
-                        out[c] += a[l][c] * m.scale[j + c] + m.offset[j + c] * total[k + l];
+                    store_head(out, some(out) + (a[l] * scale + offset * total[k + l]), left);
                 }
             }
     }
@@ -210,12 +212,13 @@ template <class R>
 void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, bool second) {
     const index D = x.columns, K = m.K, values = loss.loss == softmax_code ? 1 : K;
     SparseDesk<R> desk(x, m, K, loss.y.K, second);
+    Ahead none;
     const auto theta = desk.theta(m.theta);
     each_lot(x.rows, [&](index first, index rows) {
         take(loss.y, first, rows, desk.t, desk.weight);
         desk.outputs(first, rows, theta, desk.z);
-        COSTS[loss.loss]({lot_rows, rows, K, loss.y.K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
-                          desk.curvature, desk.value});
+        COSTS[loss.loss]({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
+                          desk.curvature, desk.value, none});
         desk.gather(first, rows);
         if (second) desk.add_hessian(first, rows);
     });
@@ -228,14 +231,15 @@ template <class R>
 void product_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, const double* direction) {
     const index K = m.K;
     const SparseDesk<R> desk(x, m, 2 * K, loss.y.K, false);
+    Ahead none;
     const auto theta = desk.theta(m.theta), along = desk.theta(direction);
     each_lot(x.rows, [&](index first, index rows) {
         double* const q = desk.z + K * lot_rows;
         take(loss.y, first, rows, desk.t, desk.weight);
         desk.outputs(first, rows, theta, desk.z);
         desk.outputs(first, rows, along, q);
-        BENDS[loss.loss]({lot_rows, rows, K, loss.y.K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
-                          nullptr, nullptr});
+        BENDS[loss.loss]({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
+                          nullptr, nullptr, none});
         desk.gather(first, rows);
     });
     desk.add_gradient_to(sums);

@@ -48,20 +48,15 @@ struct Centred {
     double one(index j, index i, double z) const { return scaling.apply(j, z) * (weighted ? root[i] : 1); }
 };
 
-// Rows lie together: eight of them, strip by strip.
+// Rows lie together.
 template <class T, class Rule>
 void pack_rows(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule) {
     const index whole = x.columns / lanes * lanes, rest = x.columns - whole;
-    for (index i0 = 0; i0 < n; i0 += 8) {
-        const index i1 = i0 + 8 < n ? i0 + 8 : n;
-        for (index j = 0; j < x.columns; j += lanes) {
-            const auto columns = rule.from(j);
-            double* const v = panel.column(j);
-            for (index i = i0; i < i1; ++i) {
-                const T* const z = x.at(first + i, j);
-                store(v + i * strip, columns.at(i, j < whole ? load(z) : head(z, rest)));
-            }
-        }
+    for (index i = 0; i < n; ++i) {
+        const T* const z = x.at(first + i, 0);
+        const auto put = [&](index j, vec a) { store(panel.column(j) + i * strip, rule.from(j).at(i, a)); };
+        for (index j = 0; j < whole; j += lanes) put(j, load(z + j));
+        if (rest) put(whole, head(z + whole, rest));
     }
 }
 

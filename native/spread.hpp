@@ -31,7 +31,7 @@ void add_spread(const double* u, index n, const double* weight, vec shift, doubl
 
 template <class T>
 double spread(double* out, const Matrix<T>& x, const double* weight) {
-    const index n = x.rows, D = x.columns, strips = (D + strip - 1) / strip, pitch = strips * strip;
+    const index n = x.rows, D = x.columns, strips = D / strip + 1, pitch = strips * strip;
     const double W = total(weight, n);
     if (!(W > 0)) return 0;
     scratch.reserve(Panel::size(strips) + 6 * pitch, 5);

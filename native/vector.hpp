@@ -73,6 +73,15 @@ inline vec head(const float* p, index n) {
 }
 inline vec some(const double* p, __mmask8 there) { return _mm512_maskz_loadu_pd(there, p); }
 inline vec some(const float* p, __mmask8 there) { return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(there, p)); }
+#elif defined(__AVX2__)
+inline vec head(const double* p, index n) {
+    const __m256i before = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
+    return _mm256_maskload_pd(p, before);
+}
+inline vec head(const float* p, index n) {
+    const __m128i before = _mm_cmpgt_epi32(_mm_set1_epi32(int(n)), _mm_set_epi32(3, 2, 1, 0));
+    return _mm256_cvtps_pd(_mm_maskload_ps(p, before));
+}
 #endif
 
 // The first n numbers of v, or all of them.

@@ -180,3 +180,23 @@ def test_spread_of_constant_columns_and_bad_numbers() -> None:
             assert not out.finite
             np.testing.assert_array_equal(out.mean, mean)
             np.testing.assert_array_equal(out.largest, largest)
+
+
+@needs_native
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_sparse_rows_out_of_order_and_with_repetitions(outputs: int) -> None:
+    indptr, columns = np.array([0, 4, 4, 7]), np.array([3, 0, 3, 1, 2, 2, 2])
+    x = sparse.csr_array((np.array([1.0, 2, 4, 8, 1, 1, 16]) / 16, columns, indptr), shape=(3, 4))
+    _, point = problem(LOSSES["logistic"](), 3, 4, outputs)
+    assert_native(Block(x, np.ones((3, outputs))), point, "alone")
+    assert_native(Block(x, np.ones((3, outputs))), point, "none")
+
+
+@needs_native
+def test_machines_of_the_intercept_alone() -> None:
+    _, point = problem(LOSSES["logistic"](), 3, 0, 2)
+    for second in ("none", "alone"):
+        assert_native(Block(np.zeros((30, 0)), np.ones((30, 2))), point, second)
+    out = Spread.zero(Shape(0, 1))
+    out.add(Block(np.zeros((30, 0)), np.ones((30, 1))))
+    assert out.weight == 30

@@ -1,0 +1,169 @@
+"""The laws of a loss of rows, for every registered loss and for one of a user's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline import kernels
+from adaline.block import Block, Shape
+from adaline.errors import InvalidData
+from adaline.losses import LOSSES, CustomLoss, Huber, Loss, Quantile, Tukey
+from adaline.sums import HessianProduct, Objective, Point, View
+
+OWN = CustomLoss(lambda z, t: np.log(np.cosh(z - t)), lambda z, t: np.tanh(z - t), lambda z, t: 1 / np.cosh(z - t) ** 2)
+ALL: tuple[Loss, ...] = (*(cls() for cls in LOSSES.values()), Huber(0.4), Tukey(1.5), Quantile(0.9), OWN)
+
+every_loss = pytest.mark.parametrize("loss", ALL, ids=lambda loss: f"{loss.name}-{loss.parameter:g}")
+needs_native = pytest.mark.skipif(kernels.native is None, reason="the native kernels could not be built")
+
+OUTPUTS = 4
+STEP = 1e-5
+
+# targets that each loss takes, and some that it does not
+SIGNS = (np.array([-1.0, 1.0]), np.array([0.0]))
+TAKES: dict[str, tuple[Any, Any]] = {
+    "logistic": (np.array([0.0, 1.0, 0.25]), np.array([-0.1, 1.1, np.nan])),
+    "sigmoid_squared": (np.array([0.0, 1.0, 0.25]), np.array([])),
+    "softmax": (np.arange(OUTPUTS, dtype=float), np.array([])),
+    "poisson": (np.array([0.0, 1.0, 7.5]), np.array([-1.0, np.nan])),
+    "gamma": (np.array([1e-3, 1.0, 7.5]), np.array([0.0, -1.0, np.nan])),
+    "perceptron": SIGNS,
+    "squared_hinge": SIGNS,
+    "tanh_squared": (SIGNS[0], np.array([])),
+}
+ANY = (np.array([-2.0, 0.0, 0.7, 3.0]), np.array([]))
+
+
+def rows(loss: Loss, n: int = 400) -> tuple[Any, Any]:
+    """Return outputs and targets, away from the corners of the loss."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(n, OUTPUTS)) * 2
+    t = rng.choice(TAKES.get(loss.name, ANY)[0], size=(n, 1 if loss.coupled else OUTPUTS))
+    corner = {
+        "huber": lambda: np.abs(np.abs(z - t) - loss.parameter),
+        "absolute": lambda: np.abs(z - t),
+        "quantile": lambda: np.abs(z - t),
+        "perceptron": lambda: np.abs(t * z),
+        "squared_hinge": lambda: np.abs(1 - t * z),
+        "tukey": lambda: np.abs(np.abs(z - t) - loss.parameter),
+    }.get(loss.name, lambda: np.ones(z.shape))
+    smooth = (corner() > 1e-3).all(axis=1)
+    assert smooth.sum() > n / 2
+    return z[smooth], t[smooth]
+
+
+def along(f: Any, z: Any, t: Any, direction: Any) -> Any:
+    """Return the derivative of f along a direction, to eight digits."""
+    return (f(z + STEP * direction, t) - f(z - STEP * direction, t)) / (2 * STEP)
+
+
+def unit(k: int) -> Any:
+    return np.eye(OUTPUTS)[k]
+
+
+@every_loss
+def test_the_slope_is_the_derivative_of_the_value(loss: Loss) -> None:
+    z, t = rows(loss)
+    slope = loss.slope(z, t)
+    assert slope.shape == z.shape
+    assert loss.value(z, t).shape == (len(z), 1 if loss.coupled else OUTPUTS)
+    for k in range(OUTPUTS):
+        found = along(loss.value, z, t, unit(k))
+        np.testing.assert_allclose(found[:, 0 if loss.coupled else k], slope[:, k], rtol=1e-7, atol=1e-7)
+
+
+@every_loss
+def test_curvature_and_product_are_derivatives_of_the_slope(loss: Loss) -> None:
+    z, t = rows(loss)
+    curvature, q = loss.curvature(z, t), np.random.default_rng(1).normal(size=z.shape)
+    for k in range(OUTPUTS):
+        np.testing.assert_allclose(along(loss.slope, z, t, unit(k))[:, k], curvature[:, k], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(loss.product(z, t, q), along(loss.slope, z, t, q), rtol=1e-6, atol=1e-6)
+
+
+@every_loss
+def test_bounds_of_the_curvature_hold(loss: Loss) -> None:
+    z, t = rows(loss)
+    curvature = loss.curvature(z, t)
+    assert curvature.max() <= loss.steepest * (1 + 1e-12)
+    if loss.convex:
+        assert curvature.min() >= 0
+    else:
+        assert curvature.min() < 0
+    if np.isfinite(loss.concordance):
+        for k in range(OUTPUTS):
+            change = np.abs(along(loss.curvature, z, t, unit(k))[:, k])
+            assert (change <= loss.concordance * curvature[:, k] * (1 + 1e-6) + 1e-8).all()
+
+
+@every_loss
+def test_the_constant_predicts_the_mean(loss: Loss) -> None:
+    if loss.name == "perceptron":  # its best constant is zero, or any other
+        assert loss.constant(np.array([0.5])) == 0
+        return
+    mean = np.array([0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(loss.mean(loss.constant(mean)[None])[0], mean, rtol=1e-12)
+
+
+@every_loss
+def test_large_outputs_do_not_overflow(loss: Loss) -> None:
+    far = {"poisson": [-800.0], "gamma": [800.0]}.get(loss.name, [-800.0, 800.0])
+    if loss is OWN:
+        pytest.skip("a user's formula is the user's")
+    for t in TAKES.get(loss.name, ANY)[0]:
+        for z in far:
+            outputs = np.full((1, OUTPUTS), 1.0)
+            outputs[0, 0] = z
+            target = np.full((1, 1 if loss.coupled else OUTPUTS), t)
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                parts = [f(outputs, target) for f in (loss.value, loss.slope, loss.curvature)]
+            assert all(np.isfinite(part).all() for part in parts)
+            assert_native(loss, outputs, target)
+
+
+@every_loss
+def test_targets_are_checked(loss: Loss) -> None:
+    good, bad = TAKES.get(loss.name, ANY)
+    loss.check(good[:, None])
+    for one in bad:
+        with pytest.raises(InvalidData, match="row 1"):
+            loss.check(np.array([[good[-1]], [one]]))
+
+
+def assert_native(loss: Loss, z: Any, t: Any) -> None:
+    """Assert that the kernel finds the loss of one row, whose outputs are the intercepts of as many machines."""
+    if kernels.native is None:
+        return
+    outputs = z.shape[1]
+    theta = np.stack([z[0], np.zeros(outputs)], axis=1)
+    direction = np.stack([np.linspace(-1, 1, outputs), np.zeros(outputs)], axis=1)
+    point = Point(loss, theta, View(np.ones(1), np.zeros(1)), direction)
+    block = Block(np.ones((1, 1)), t)
+    sums = Objective.zero(Shape(1, t.shape[1]), outputs=outputs, coupled=loss.coupled, second="alone")
+    sums.add(block, point)
+    product = HessianProduct.zero(Shape(1, t.shape[1]), outputs=outputs)
+    product.add(block, point)
+    close = {"rtol": 1e-14, "atol": 1e-14}  # terms are of order one
+    np.testing.assert_allclose(sums.value, loss.value(z, t)[0], **close)
+    np.testing.assert_allclose(sums.gradient[:, 0], loss.slope(z, t)[0], **close)
+    np.testing.assert_allclose(sums.hessian[:, 0, 0], loss.curvature(z, t)[0], **close)
+    np.testing.assert_allclose(product.sums[:, 0], loss.product(z, t, direction[None, :, 0])[0], **close)
+
+
+@needs_native
+@every_loss
+def test_the_kernel_equals_the_functions(loss: Loss) -> None:
+    z, t = rows(loss)
+    for i in range(0, len(z), 4):
+        assert_native(loss, z[i : i + 1], t[i : i + 1])
+    corners = np.array([[-1.0, 0.0, 0.7, 1.0]])
+    for one in TAKES.get(loss.name, ANY)[0]:
+        assert_native(loss, corners, np.full((1, 1 if loss.coupled else OUTPUTS), one))
+
+
+def test_registered_losses_have_names_and_numbers_of_their_own() -> None:
+    assert all(cls.name == name for name, cls in LOSSES.items())
+    assert sorted(cls.code for cls in LOSSES.values() if cls.code is not None) == list(range(len(LOSSES)))
