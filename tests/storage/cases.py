@@ -16,6 +16,8 @@ import pandas as pd
 import pytest
 from sklearn.base import is_classifier
 
+from adaline.activations import ACTIVATIONS
+from adaline.losses import Composed, Huber, Tukey
 from adaline.results import Certificate
 from adaline.storage.tree import FIELDS
 from adaline.systems import SYSTEMS, GaussianClassifier, LeastSquaresClassifier, Perceptron, SigmoidPerceptron
@@ -56,6 +58,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"penalty": 0.1, "scheme": "one-vs-rest"},
         {"penalty": 0.1, "scheme": "one-vs-one"},
         {"penalty": 2.0, "solver": "lbfgs", "class_weight": "balanced"},
+    ],
+    "GeneralizedLinear": [
+        {"loss": Huber(delta=2.0), "penalty": 1.0},
+        {"activation": "softplus"},
+        {"loss": Composed(Tukey(c=100.0), ACTIVATIONS["exp"])},
+        {"solver": "stochastic", "rate": 1e-4, "epochs": 3},
     ],
     "LMS": [{"rate": 1e-4, "epochs": 3, "fit_intercept": False}, {"rate": 1e-3, "schedule": "1/t", "shuffle": True}],
     "Adaline": [{"mode": "batch", "epochs": 50}, {"rate": 1e-3, "schedule": "power", "epochs": 3}],

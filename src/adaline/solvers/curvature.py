@@ -67,6 +67,8 @@ def factor(hessian: Array) -> Curvature:
     even = even[np.ix_(places, places)]
     m = len(hessian)
     dead = np.eye(m)[:, ~alive]
+    if not len(places):
+        return Curvature(np.zeros((m, 0)), 1.0, 1.0, dead)
     try:
         lower = linalg.cholesky(even, lower=True, check_finite=False)
         inverse = linalg.lapack.dtrtri(lower, lower=1)[0]

@@ -77,7 +77,10 @@ def walk(
     history: list[float] = []
     step, rows = 0, source.n_rows
     with np.errstate(over="ignore", invalid="ignore"), watched(plan.title, rows * plan.epochs, None) as progress:
-        schedule = automatic(source, machine, loss, weights) if schedule is None else schedule
+        first, square = _at_first(source, machine, loss, weights)
+        if schedule is None:
+            rate = (first or 1.0) / square if 0 < square < math.inf and first < math.inf else 1.0
+            schedule = Schedule(rate, "power", tau=float(rows))
         for _ in range(plan.epochs):
             kept, cost, seen = weights, 0.0, 0.0
             for x, t, weight in _visits(source, plan.draw):
@@ -89,8 +92,7 @@ def walk(
                 slopes = (eta * weight) * loss.slope(y, t)
                 weights = weights - machine.gradient(weights, x, slopes) - (eta * hold) * weights
             history.append(cost / seen)
-            first = max(abs(history[0]), np.finfo(float).tiny)
-            if not (np.isfinite(weights).all() and history[-1] <= EXPLODED * first):
+            if not (np.isfinite(weights).all() and history[-1] <= EXPLODED * max(first, np.finfo(float).tiny)):
                 return Walked(kept, history, Status.DIVERGED)
             progress.add(rows)
             if len(history) > 1 and abs(history[-2] - history[-1]) <= plan.tol * abs(history[-2]):
@@ -98,16 +100,16 @@ def walk(
     return Walked(weights, history, Status.NOT_CONVERGED)
 
 
-def automatic(source: Source, machine: DifferentiableMachine, loss: Loss, weights: Array) -> Schedule:
-    """Return a rate that is safe at the first weights and falls from epoch to epoch."""
-    cost, square = 0.0, 0.0
+def _at_first(source: Source, machine: DifferentiableMachine, loss: Loss, weights: Array) -> tuple[float, float]:
+    """Return the loss of a row above its least, and the squared length of its gradient, on average over a sample."""
+    cost, square, total = 0.0, 0.0, 0.0
     for x, t, weight in _visits(drawn(source, SAMPLE), None):
         y = machine.value(weights, x)
         lowest = float(loss.lowest(t).sum())
         cost += weight * (float(loss.value(y, t).sum()) - (lowest if math.isfinite(lowest) else 0.0))
         square += weight * float((machine.gradient(weights, x, loss.slope(y, t)) ** 2).sum())
-    rate = (abs(cost) or 1.0) / square if 0 < square < math.inf and math.isfinite(cost) else 1.0
-    return Schedule(rate, "power", tau=float(source.n_rows))
+        total += weight
+    return (abs(cost) / total, square / total) if total else (1.0, 1.0)
 
 
 def _visits(source: Source, draw: np.random.Generator | None) -> Iterator[tuple[Array, Array, float]]:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import AdalineWarning
-from adaline.losses import Loss, loss_of
+from adaline.losses import Composed, Loss, loss_of
 from adaline.namespaces import beside, host, is_device
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
@@ -39,6 +40,12 @@ Array = NDArray[np.float64]
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
+
+
+def _has_outputs_of_its_own(system: Any) -> bool:
+    """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
+    loss = loss_of(system.loss, system.activation)
+    return isinstance(loss, Composed) or loss.link != "identity"
 
 
 class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -189,9 +196,10 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
             y = loss_of(self.loss, self.activation).mean(self._outputs(X))
         return np.asarray(y[:, 0] if self._flat else y)
 
+    @available_if(_has_outputs_of_its_own)
     @by_blocks
     def decision_function(self, X: Any) -> Array:
-        """Return the outputs z, (n,) or (n, K), before any activation."""
+        """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
         z = self._outputs(X)
         return z[:, 0] if self._flat else z
 

@@ -1,8 +1,8 @@
 """Fitting a linear machine, or K coupled ones, under any loss: start, solver, certificate.
 
 Newton and L-BFGS stop where the gradient in their metric is small. A loss whose curvature can vanish (Huber's beyond
-its threshold) hides slopes from Newton there: what they stop at is looked at in the metric of the columns alone, and
-L-BFGS goes on from it where it is no minimum.
+its threshold) hides slopes from Newton there: it starts from least squares where that costs less than constants; what
+it stops at is looked at in the metric of the columns alone, and gradient steps go on from it where it is no minimum.
 
 Losses of likelihoods may fall for ever along a direction (counts that are all zero on one side of a plane). Whole
 Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are returned.
@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData
-from adaline.losses import Loss
+from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
+from adaline.solvers.curvature import factor
 from adaline.solvers.descent import read_rate
 from adaline.solvers.fit import certificate
 from adaline.solvers.gradient import Stop, descend
 from adaline.solvers.newton import FLAT, Descended
 from adaline.solvers.problem import Problem, pose
-from adaline.solvers.quasi import quasi_newton
-from adaline.solvers.smooth import diagonal, solve
+from adaline.solvers.smooth import MATRIX, diagonal, solve
 from adaline.sources import Source
 from adaline.sums import Spread, View
 from adaline.systems.machines import PATIENCE, TINY, known_digits, shortest
@@ -35,7 +35,7 @@ from adaline.systems.machines import PATIENCE, TINY, known_digits, shortest
 Array = NDArray[np.float64]
 
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
-ROUNDS = 20  # of Newton and L-BFGS in turn
+ROUNDS, STEPS = 20, 50  # of Newton and gradient steps in turn
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Search:
         if order.solver == "gradient":
             problem, found, status, name = self._descend()
         else:
-            start = self.constants if order.init is None else problem.inside(order.init)
+            start = self._first() if order.init is None else problem.inside(order.init)
             found, name = self._solve(problem, start)
             if self.unbounded:
                 unit = problem.spread.deviation if order.intercept else problem.spread.root
@@ -112,6 +112,17 @@ class Search:
             status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
         return self._certified(problem, found, status, name, reads)
 
+    def _first(self) -> Array:
+        """Return weights to start from: constants, or least squares."""
+        if math.isfinite(self.loss.concordance) or self.loss.coupled or self.problem.size > MATRIX:
+            return self.constants
+        near = replace(self.problem, loss=Squared()).at(self.constants, second=True)
+        if near.hessian is None:
+            return self.constants
+        squares = self.constants - factor(near.hessian).solve(near.gradient)
+        values = [self.problem.at(theta).value for theta in (self.constants, squares)]
+        return squares if values[1] < values[0] else self.constants
+
     def _solve(self, problem: Problem, start: Array) -> tuple[Descended, str]:
         solved = solve(problem, start, self.wanted, self.order.solver, self._give_up)
         found, name, history = solved.found, solved.solver, solved.found.history
@@ -119,7 +130,7 @@ class Search:
         for _ in range(ROUNDS):
             if self.unbounded or self._is_flat(problem, found):
                 break
-            near = quasi_newton(problem, found.theta, metric, lambda _, twice: twice <= self.wanted, most=50)
+            near, _ = descend(problem, found.theta, metric, None, Stop(self.wanted, None, STEPS, self.scale))
             found = solve(problem, near.theta, self.wanted, self.order.solver, self._give_up).found
             history = history + near.history + found.history
         found.history = history

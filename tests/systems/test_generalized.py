@@ -1,0 +1,424 @@
+"""GeneralizedLinear against statsmodels, scikit-learn and the systems that it contains."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import sparse
+from sklearn.linear_model import GammaRegressor, PoissonRegressor
+
+from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, SigmoidPerceptron, load, save
+from adaline.activations import ACTIVATIONS
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, InvalidType
+from adaline.losses import LOSSES, CustomLoss, Huber, Loss, Quantile
+from adaline.results import Status
+from adaline.storage import export_onnx
+from tests.systems.own_machines import Plane, TwoLayers
+
+OWN_HUBER = CustomLoss(
+    lambda z, t: np.where(np.abs(t - z) <= 2.0, 0.5 * (t - z) ** 2, 2.0 * (np.abs(t - z) - 1.0)),
+    lambda z, t: np.clip(z - t, -2.0, 2.0),
+    lambda z, t: (np.abs(t - z) <= 2.0).astype(float),
+)
+
+
+def rows(n: int = 300, seed: int = 0) -> tuple[Any, Any, Any]:
+    """Return X in unlike units, the linear part, and a generator."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, 0.0]
+    return X, X @ [0.2, 0.05, 1.0] + 0.3, rng
+
+
+def theta(model: Any) -> Any:
+    """Return coefficients, intercept first."""
+    return np.concatenate([[model.intercept_], model.coef_])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_poisson_and_gamma_are_those_of_statsmodels(weighted: bool) -> None:
+    X, z, rng = rows()
+    weight = rng.integers(0, 4, size=len(X)) if weighted else np.ones(len(X))
+    for loss, y, family in (
+        ("poisson", rng.poisson(np.exp(z)), sm.families.Poisson()),
+        ("gamma", rng.gamma(2.0, np.exp(z) / 2), sm.families.Gamma(sm.families.links.Log())),
+    ):
+        model = GeneralizedLinear(loss=loss).fit(X, y, sample_weight=weight)
+        found = sm.GLM(y, sm.add_constant(X), family=family, freq_weights=weight).fit(tol=1e-14, maxiter=200)
+        np.testing.assert_allclose(theta(model), found.params, rtol=1e-10)
+        np.testing.assert_allclose(model.predict(X), found.mu, rtol=1e-10)
+        assert model.certificate_.status is Status.SOLVED
+        assert model.certificate_.digits > 10
+        np.testing.assert_allclose(np.exp(model.decision_function(X)), model.predict(X), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("loss", "peer"), [("poisson", PoissonRegressor), ("gamma", GammaRegressor)])
+def test_penalties_are_those_of_scikit_learn(loss: str, peer: Any) -> None:
+    X, z, rng = rows()
+    y = rng.gamma(2.0, np.exp(z) / 2)
+    ours = GeneralizedLinear(loss=loss, penalty=3.0).fit(X, y)
+    theirs = peer(alpha=3.0 / len(X), tol=1e-10, solver="newton-cholesky", max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(theta(ours), [theirs.intercept_, *theirs.coef_], rtol=1e-7)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_squared_loss_is_linear_regression_and_ridge(intercept: bool) -> None:
+    X, z, rng = rows()
+    Y = np.column_stack([z, -z]) * 1e3 + rng.normal(size=(len(X), 2))
+    for ours, theirs in (
+        (GeneralizedLinear(fit_intercept=intercept), LinearRegression(fit_intercept=intercept)),
+        (GeneralizedLinear(penalty=2.0, fit_intercept=intercept), Ridge(penalty=2.0, fit_intercept=intercept)),
+    ):
+        for y in (Y, Y[:, 0]):
+            a, b = ours.fit(X, y), theirs.fit(X, y)
+            np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-10)
+            np.testing.assert_allclose(a.intercept_, b.intercept_, rtol=1e-10)
+            assert np.shape(a.intercept_) == np.shape(b.intercept_)
+            assert a.score(X, y) == pytest.approx(b.score(X, y))
+
+
+def test_logistic_and_softmax_are_logistic_regression() -> None:
+    X, z, rng = rows()
+    y = (rng.uniform(size=len(z)) < 1 / (1 + np.exp(-z))).astype(float)
+    ours, theirs = GeneralizedLinear(loss="logistic").fit(X, y), LogisticRegression().fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_[0], rtol=1e-9)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict_proba(X)[:, 1], rtol=1e-9)
+    y = np.digitize(z + rng.logistic(size=len(z)), [-0.5, 1.0])
+    ours, theirs = GeneralizedLinear(loss="softmax", penalty=0.1).fit(X, y), LogisticRegression(penalty=0.1).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict_proba(X), rtol=1e-8)
+    assert ours.intercept_.shape == (3,)
+    own = np.eye(3)[y]
+    expected = 1 - ((own - ours.predict(X)) ** 2).sum() / ((own - own.mean(axis=0)) ** 2).sum()
+    assert ours.score(X, y) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("activation", ["logistic", "tanh"])
+def test_the_sigmoidal_perceptron_has_the_same_minimum(activation: str) -> None:
+    X, z, rng = rows()
+    y = (rng.uniform(size=len(z)) < 1 / (1 + np.exp(-z))).astype(float)
+    t = y if activation == "logistic" else 2 * y - 1
+    ours = GeneralizedLinear(activation=activation).fit(X, t)
+    theirs = SigmoidPerceptron(activation=activation, epochs=5000, tol=1e-13).fit(X, y)
+    assert ours.certificate_.objective == pytest.approx(theirs.history_[-1], rel=1e-6)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_[0], rtol=2e-2)
+    g = ACTIVATIONS[activation]
+    np.testing.assert_array_equal(ours.predict(X), g.value(ours.decision_function(X)))
+
+
+@pytest.mark.parametrize("name", ["exp", "softplus"])
+def test_activations_are_learned_through(name: str) -> None:
+    X, z, _ = rows()
+    g = ACTIVATIONS[name]
+    model = GeneralizedLinear(activation=name).fit(X, g.value(z))
+    np.testing.assert_allclose(theta(model), [0.3, 0.2, 0.05, 1.0], rtol=1e-6)
+    assert model.certificate_.gap == np.inf
+
+
+def test_a_loss_of_ones_own_is_the_built_in_one() -> None:
+    X, z, rng = rows()
+    y = z + rng.standard_t(2, size=len(z))
+    for solver in ("auto", "lbfgs", "newton-cg"):
+        ours = GeneralizedLinear(loss=OWN_HUBER, solver=solver).fit(X, y)
+        built_in = GeneralizedLinear(loss=Huber(delta=2.0), solver=solver).fit(X, y)
+        np.testing.assert_allclose(theta(ours), theta(built_in), rtol=1e-10)
+
+
+@pytest.mark.parametrize("far", [None, np.zeros(4), np.full(4, 1e4)])
+def test_curvature_that_vanishes_hides_no_slope(far: Any) -> None:
+    """Every row may be beyond the threshold at the start: Newton's matrix is zero there, and the gradient is not."""
+    X, z, rng = rows()
+    y = 1e3 * z + rng.standard_t(2, size=len(z))
+    model = GeneralizedLinear(loss=Huber(delta=0.5), init=far).fit(X, y)
+    slopes = np.clip(model.predict(X) - y, -0.5, 0.5)
+    assert np.abs(slopes @ ((X - X.mean(axis=0)) / X.std(axis=0))).max() < 1e-8
+    assert model.certificate_.status is Status.SOLVED
+    np.testing.assert_allclose(model.coef_, [200.0, 50.0, 1000.0], rtol=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson", "huber", "gamma", "logistic"])
+@pytest.mark.parametrize("solver", ["newton", "lbfgs", "newton-cg", "gradient"])
+def test_the_solver_does_not_matter(loss: str, solver: str) -> None:
+    X, z, rng = rows()
+    y = rng.gamma(2.0, np.exp(z) / 2)
+    y = y / y.max() if loss == "logistic" else y
+    settings = {"tol": 1e-15, "epochs": 10000} if solver == "gradient" else {"tol": 1e-14}
+    model = GeneralizedLinear(loss=loss, penalty=0.5, solver=solver, **settings).fit(X, y)
+    exact = GeneralizedLinear(loss=loss, penalty=0.5).fit(X, y)
+    np.testing.assert_allclose(theta(model), theta(exact), rtol=1e-5)
+    assert model.certificate_.status is Status.SOLVED
+
+
+def test_many_rows_take_the_staged_solver() -> None:
+    X, z, rng = rows(n=120_000)
+    y = z + rng.standard_t(2, size=len(z))
+    many = np.column_stack([X, rng.normal(size=(len(X), 60))])
+    for loss in (Huber(), "tukey", OWN_HUBER):
+        model = GeneralizedLinear(loss=loss).fit(many, y)
+        assert model.certificate_.status is Status.SOLVED
+        assert "sample" in model.certificate_.solver
+        assert model.certificate_.gradient < 1e-4
+
+
+def test_several_targets_are_fitted_one_by_one() -> None:
+    X, z, rng = rows()
+    Y = np.column_stack([rng.poisson(np.exp(z)), rng.poisson(np.exp(-z))])
+    model = GeneralizedLinear(loss="poisson").fit(X, Y)
+    for k in range(2):
+        one = GeneralizedLinear(loss="poisson").fit(X, Y[:, k])
+        np.testing.assert_array_equal(model.coef_[k], one.coef_)
+        np.testing.assert_allclose(model.predict(X)[:, k], one.predict(X), rtol=1e-14)
+
+
+def test_counts_that_are_all_zero_on_one_side_end_finite() -> None:
+    x = np.array([0.0, 0, 0, 1, 1, 1])[:, None]
+    with pytest.warns(AdalineWarning, match="no minimum"):
+        model = GeneralizedLinear(loss="poisson").fit(x, [1, 2, 3, 0, 0, 0])
+    assert model.certificate_.status is Status.NO_MINIMUM
+    assert -40 < model.coef_[0] < -10
+    assert model.intercept_ == pytest.approx(np.log(2), abs=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GeneralizedLinear(loss="poisson", penalty=1e-3).fit(x, [1, 2, 3, 0, 0, 0])
+        GeneralizedLinear(loss="poisson").fit(x, [1, 2, 3, 0, 0, 1])
+
+
+def test_units_do_not_matter() -> None:
+    X, z, rng = rows()
+    y = rng.poisson(np.exp(z))
+    scale = np.array([1e-8, 1.0, 1e9])
+    a, b = GeneralizedLinear(loss="poisson").fit(X, y), GeneralizedLinear(loss="poisson").fit(X * scale, y)
+    np.testing.assert_allclose(b.coef_ * scale, a.coef_, rtol=1e-10)
+    np.testing.assert_allclose(
+        GeneralizedLinear(loss=Huber(1e-6)).fit(X, z * 1e-6).coef_, [2e-7, 5e-8, 1e-6], rtol=1e-9
+    )
+
+
+def test_sparse_rows_are_dense_ones() -> None:
+    X, z, rng = rows()
+    X = np.where(np.abs(X) > 0.1, X, 0.0)
+    y = rng.poisson(np.exp(z))
+    for settings in ({}, {"solver": "stochastic", "rate": 1e-3, "epochs": 2, "tol": 0.0}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            a, b = (GeneralizedLinear(loss="poisson", **settings).fit(rows, y) for rows in (X, sparse.csr_array(X)))
+        np.testing.assert_allclose(theta(a), theta(b), rtol=1e-9)
+
+
+# -- the textbook's rules --------------------------------------------------------------------------------------------
+
+
+def test_batch_steps_are_the_textbooks() -> None:
+    """w += eta sum of (t - y) g' x, from zero, in raw columns."""
+    X, z, _ = rows(40)
+    X, t = X / 10, np.tanh(z)
+    with pytest.warns(UserWarning, match="not converged"):
+        model = GeneralizedLinear(activation="tanh", solver="gradient", rate=0.01, epochs=5).fit(X, t)
+    w, ones = np.zeros(4), np.column_stack([np.ones(40), X])
+    for _ in range(5):
+        y = np.tanh(ones @ w)
+        w = w + 0.01 * ((t - y) * (1 - y**2)) @ ones
+    np.testing.assert_allclose(theta(model), w, rtol=1e-12)
+    assert len(model.history_) == model.n_iter_ == 5
+    assert model.history_[-1] == pytest.approx(0.5 * ((t - np.tanh(ones @ w)) ** 2).sum())
+
+
+def test_a_rate_that_is_too_large_diverges_and_keeps_the_best_weights() -> None:
+    X, z, _ = rows(40)
+    for solver in ("gradient", "stochastic"):
+        with pytest.warns(UserWarning, match="diverged"):
+            model = GeneralizedLinear(loss=Huber(1e9), solver=solver, rate=10.0).fit(X, z)
+        assert model.certificate_.status is Status.DIVERGED
+        assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("loss", ["poisson", "absolute", Quantile(level=0.8), "squared", "tanh_squared", "softmax"])
+@pytest.mark.parametrize("penalty", [0.0, 0.5])
+def test_stochastic_steps_are_the_textbooks(loss: Any, penalty: float) -> None:
+    """w -= eta_t (slope x + penalty/N w), one row after the other; native scans and the loop alike."""
+    X, z, rng = rows(30)
+    X = X / 10
+    y = {"tanh_squared": np.sign(z), "softmax": np.digitize(z, [0.2, 0.5])}.get(str(loss), rng.poisson(np.exp(z)))
+    model = GeneralizedLinear(
+        loss=loss, penalty=penalty, solver="stochastic", rate=0.05, schedule="1/t", epochs=2, shuffle=False, tol=0.0
+    )
+    with pytest.warns(UserWarning, match="not converged"):
+        model.fit(X, y)
+    kind = model.loss if isinstance(loss, Loss) else LOSSES[loss]()
+    w = np.zeros((3 if loss == "softmax" else 1, 4))
+    for step in range(60):
+        x, t = np.concatenate([[1.0], X[step % 30]]), np.array([[float(y[step % 30])]])
+        slope = kind.slope((w @ x)[None, :], t)[0]
+        hold = penalty / 30 * w * (np.arange(4) > 0)
+        w = w - 0.05 / (step + 1) * (np.outer(slope, x) + hold)
+    np.testing.assert_allclose(np.column_stack([model.intercept_, np.atleast_2d(model.coef_)]), w, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "absolute", "huber", "squared"])
+def test_stochastic_steps_of_their_own_rate_come_near(loss: str) -> None:
+    X, z, rng = rows(400)
+    y = rng.poisson(np.exp(z)) if loss == "poisson" else z + 0.1 * rng.normal(size=len(z))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GeneralizedLinear(loss=loss, solver="stochastic", epochs=60).fit(X, y)
+    assert (model.certificate_.solver.endswith("a scan")) == (loss == "squared")
+    assert np.corrcoef(model.decision_function(X) if loss == "poisson" else model.predict(X), z)[0, 1] > 0.97
+
+
+# -- machines of one's own -------------------------------------------------------------------------------------------
+
+
+def test_the_gradient_of_the_toy_machine_is_right() -> None:
+    rng = np.random.default_rng(0)
+    machine, X, slopes = TwoLayers(3), rng.normal(size=(20, 2)), rng.normal(size=(20, 1))
+    W, h = machine.start(2, 1, rng), 1e-6
+    found = np.zeros_like(W)
+    for place in np.ndindex(W.shape):
+        step = np.zeros_like(W)
+        step[place] = h
+        found[place] = (slopes * (machine.value(W + step, X) - machine.value(W - step, X))).sum() / (2 * h)
+    np.testing.assert_allclose(machine.gradient(W, X, slopes), found, atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["auto", "stochastic", "gradient"])
+def test_two_layers_learn_the_exclusive_or(solver: str) -> None:
+    X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0.0, 1, 1, 0])
+    settings = {"rate": 0.1, "tol": 0.0, "epochs": 3000} if solver != "auto" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GeneralizedLinear(machine=TwoLayers(), solver=solver, random_state=1, **settings).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-3)
+    assert not hasattr(model, "coef_")
+    if solver == "auto":
+        assert model.certificate_.objective < 1e-9
+        assert model.certificate_.status is Status.SOLVED
+
+
+def test_a_plane_of_ones_own_is_the_linear_machine() -> None:
+    X, z, rng = rows()
+    y = rng.poisson(np.exp(z))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours = GeneralizedLinear(loss="poisson", machine=Plane(), penalty=2.0, tol=1e-14).fit(X, y)
+    theirs = GeneralizedLinear(loss="poisson", penalty=2.0).fit(X, y)
+    np.testing.assert_allclose(ours.weights_[0], theta(theirs), rtol=1e-5)
+    assert ours.certificate_.objective == pytest.approx(theirs.certificate_.objective, rel=1e-10)
+    classes = np.digitize(z, [0.0, 0.6])
+    ours = GeneralizedLinear(loss="softmax", machine=Plane(), penalty=1.0, tol=1e-14).fit(X, classes)
+    theirs = GeneralizedLinear(loss="softmax", penalty=1.0).fit(X, classes)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)
+
+
+def test_a_warm_start_goes_on() -> None:
+    X, z, rng = rows()
+    y = rng.poisson(np.exp(z))
+    for settings in ({"machine": Plane(), "solver": "gradient"}, {"solver": "gradient"}):
+        model = GeneralizedLinear(loss="poisson", epochs=3, warm_start=True, tol=1e-14, **settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            first = model.fit(X, y).history_[-1]
+            assert model.fit(X, y).history_[-1] < first
+
+
+# -- what is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"loss": "cubed"}, "loss must be one of squared"),
+        ({"activation": "relu"}, "activation must be one of"),
+        ({"activation": "sign"}, "flat.*Perceptron"),
+        ({"activation": "softmax"}, "softmax couples"),
+        ({"loss": "absolute"}, "corners.*RobustRegression"),
+        ({"loss": "perceptron"}, "corners.*Perceptron"),
+        ({"loss": Quantile(0.9), "solver": "lbfgs"}, "solver='stochastic'"),
+        ({"solver": "adam"}, "solver must be one of"),
+        ({"machine": Plane(), "solver": "newton"}, "solver must be one of auto, lbfgs"),
+        ({"machine": object()}, "lacks start, value, gradient"),
+        ({"penalty": -1.0}, "penalty"),
+        ({"rate": -1.0}, "rate must be positive"),
+        ({"rate": [1.0, 1.0], "solver": "stochastic"}, "only batch steps"),
+        ({"epochs": 0}, "epochs"),
+        ({"tol": "small"}, "tol"),
+        ({"init": [1.0]}, "init has shape"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any], message: str) -> None:
+    X, z, _ = rows(20)
+    with pytest.raises(InvalidParameter, match=message):
+        GeneralizedLinear(**settings).fit(X, z)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "message"),
+    [
+        ("poisson", [1, 2, -1], "-1 at row 2"),
+        ("gamma", [1, 0, 1], "0 at row 1"),
+        ("logistic", [0, 1, 2], "2 at row 2"),
+        ("softmax", [0, 1, 0.5], "0.5 at row 2"),
+        ("softmax", [0, 0, 0], "at least 2 classes"),
+        ("softmax", [[0, 1], [1, 0], [0, 0]], "one target"),
+        ("squared_hinge", [1, -1, 0], "0 at row 2"),
+        ("poisson", [1, np.nan, 1], "NaN"),
+    ],
+)
+def test_targets_that_a_loss_does_not_take_are_refused_by_row(loss: str, y: Any, message: str) -> None:
+    with pytest.raises(InvalidData, match=message):
+        GeneralizedLinear(loss=loss).fit([[0.0], [1.0], [2.0]], y)
+
+
+def test_rows_of_weight_zero_are_not_looked_at() -> None:
+    X, z, rng = rows()
+    y = rng.poisson(np.exp(z)).astype(float)
+    weight = np.ones(len(y))
+    weight[7], bad = 0.0, y.copy()
+    bad[7] = -5.0
+    a = GeneralizedLinear(loss="poisson").fit(X, bad, sample_weight=weight)
+    b = GeneralizedLinear(loss="poisson").fit(np.delete(X, 7, axis=0), np.delete(y, 7))
+    np.testing.assert_allclose(theta(a), theta(b), rtol=1e-10)
+
+
+def test_python_code_is_never_stored(tmp_path: Path) -> None:
+    X, z, _ = rows()
+    for settings in ({"loss": OWN_HUBER}, {"machine": Plane()}):
+        model = GeneralizedLinear(**settings).fit(X, z)
+        with pytest.raises(InvalidType, match="never code"):
+            save(model, tmp_path / "m")
+        assert not (tmp_path / "m").exists()
+    with pytest.raises(InvalidType, match="Python code"):
+        export_onnx(model, tmp_path / "m.onnx")
+    stored = GeneralizedLinear(loss=Huber(delta=2.0), activation="softplus").fit(X, np.exp(z))
+    save(stored, tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert again.get_params() == stored.get_params()
+    np.testing.assert_array_equal(again.predict(X), stored.predict(X))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("settings", "target"),
+    [
+        ({"loss": "poisson"}, "counts"),
+        ({"loss": "softmax"}, "classes"),
+        ({"loss": "logistic"}, "shares"),
+        ({"activation": "tanh"}, "shares"),
+        ({"activation": "softplus"}, "counts"),
+        ({"loss": OWN_HUBER}, "counts"),
+    ],
+)
+def test_what_it_predicts_is_exported(settings: Any, target: str, dtype: str, tmp_path: Path) -> None:
+    ort = pytest.importorskip("onnxruntime")
+    X, z, rng = rows()
+    p = 1 / (1 + np.exp(-z))
+    y = {"counts": rng.poisson(np.exp(z)), "classes": np.digitize(z + rng.normal(size=len(z)), [0, 1]), "shares": p}
+    model = GeneralizedLinear(**settings, penalty=1.0).fit(X, y[target])
+    export_onnx(model, tmp_path / "m.onnx", dtype=dtype)
+    session = ort.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    found = session.run(["prediction"], {"X": X.astype(dtype)})[0]
+    expected = model.predict(X.astype(dtype))
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype == "float64" else 2e-5)
