@@ -58,6 +58,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"penalty": 0.1, "scheme": "one-vs-rest"},
         {"penalty": 0.1, "scheme": "one-vs-one"},
         {"penalty": 2.0, "solver": "lbfgs", "class_weight": "balanced"},
+        {"l1": 1.0},
     ],
     "GeneralizedLinear": [
         {"loss": Huber(delta=2.0), "penalty": 1.0},

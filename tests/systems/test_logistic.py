@@ -265,7 +265,8 @@ def test_warm_starts_and_init() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"penalty": -1}, {"penalty": "some"}, {"scheme": "x"}, {"solver": "sag"}, {"tol": -1}, {"folds": 1}]
+    "bad",
+    [{"penalty": -1}, {"penalty": "some"}, {"scheme": "x"}, {"solver": "sag"}, {"tol": -1}, {"folds": 1}, {"l1": -1}],
 )
 def test_what_means_nothing_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter, match=next(iter(bad))):
@@ -317,3 +318,24 @@ def test_firth_is_finite_on_separated_rows() -> None:
         LogisticRegression(firth=True, penalty=1.0).fit(x, y)
     with pytest.raises(InvalidParameter, match="two classes"):
         LogisticRegression(firth=True).fit(x, np.arange(16) % 3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_l1_sets_coefficients_to_zero(classes: int, penalty: float) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 12))
+    y = (x[:, :classes] + rng.gumbel(size=(200, classes))).argmax(axis=1)
+    model = LogisticRegression(l1=8.0, penalty=penalty).fit(x, y)
+    ratio = 8.0 / (8.0 + penalty)
+    theirs = Theirs(C=1 / (8.0 + penalty), l1_ratio=ratio, solver="saga", tol=1e-9, max_iter=100000).fit(x, y)
+    assert 0 < (model.coef_ == 0).sum() < model.coef_.size
+    np.testing.assert_array_equal(model.coef_ == 0, theirs.coef_ == 0)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-5)
+    assert model.certificate_.status is Status.SOLVED
+    assert model.certificate_.gap <= 1e-10 * len(y) * np.log(classes)
+    none = LogisticRegression(l1=1e4).fit(x, y)
+    assert not none.coef_.any()
+    units = 2.0 ** rng.integers(-20, 20, 12)
+    standard = [LogisticRegression(l1=8.0, standardize=True).fit(x * u, y).coef_ * u for u in (1.0, units)]
+    np.testing.assert_allclose(standard[0], standard[1], rtol=1e-12)

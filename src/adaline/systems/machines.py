@@ -25,6 +25,7 @@ from adaline.solvers.fit import certificate, digits
 from adaline.solvers.likelihood import LikelihoodFit, raw_root
 from adaline.solvers.newton import Descended
 from adaline.solvers.problem import Problem, pose
+from adaline.solvers.proximal import proximal
 from adaline.solvers.smooth import Solved, solve
 from adaline.sources import Source
 from adaline.sums import Spread
@@ -70,6 +71,7 @@ class Wish:
     solver: str
     init: Array | None = None
     firth: bool = False
+    l1: float = 0.0
 
 
 class Fitting:
@@ -80,7 +82,7 @@ class Fitting:
         self.loss: Loss = Logistic() if classes == 2 else Softmax()
         outputs = 1 if classes == 2 else classes
         self.problem = pose(source, self.loss, outputs, wish.intercept, wish.penalty, spread)
-        self.free = not wish.penalty.any()
+        self.free = not wish.penalty.any() and not wish.l1
         self.asked: Separation | None = None
         self.settled = False
 
@@ -92,6 +94,8 @@ class Fitting:
         problem = self.problem
         if self.wish.firth:
             solved = Solved(firth(problem, np.zeros_like(before), wanted), "Firth's scoring")
+        elif self.wish.l1:
+            solved = Solved(proximal(problem, self._corners(), before, wanted), "proximal Newton")
         else:
             solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
         history = solved.found.history
@@ -113,7 +117,7 @@ class Fitting:
             self.source.n_rows,
             problem.spread.weight,
             max(problem.outputs - 1, 1) * (rank + problem.intercept),
-            self.wish.penalty.any() or self.asked is not None,
+            not self.free or self.asked is not None,
             self.loss.coupled,
             self.wish.firth,
             firth_ratios(problem, found, wanted) if self.wish.firth else None,
@@ -123,7 +127,12 @@ class Fitting:
     def _log_likelihood(self, problem: Problem, found: Descended) -> float:
         if self.wish.firth:
             return -problem.at(found.theta).value
-        return 0.5 * float((problem.ridge * found.theta[:, 1:] ** 2).sum()) - found.at.value
+        w = found.theta[:, 1:]
+        return 0.5 * float((problem.ridge * w**2).sum()) + float((self._corners() * np.abs(w)).sum()) - found.at.value
+
+    def _corners(self) -> Array:
+        """Return the l1 penalties of the coefficients in the view, (D,)."""
+        return np.asarray(self.wish.l1 * self.wish.penalty.unit * self.problem.view.scale)
 
     def path(self, folds: int) -> Path:
         """Return the cross-validated path of penalties."""
@@ -193,7 +202,7 @@ class Fitting:
             status = Status.NOT_CONVERGED
         elif self.asked is not None:
             status = self.asked.status
-        elif rank < problem.features and not self.wish.penalty.any():
+        elif rank < problem.features and self.free:
             status = Status.RANK_DEFICIENT
         elif condition > 1e8:
             status = Status.ILL_CONDITIONED
