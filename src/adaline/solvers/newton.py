@@ -96,4 +96,4 @@ def reach(problem: Problem, curvature: Curvature) -> float:
     view, spread = problem.view, problem.spread
     furthest = np.abs(view.offset) + spread.largest * view.scale
     rows = math.sqrt(problem.intercept + float((furthest**2).sum()))
-    return rows * float(np.linalg.norm(curvature.root, 2)) if curvature.rank else math.inf
+    return rows * float(np.linalg.norm(curvature.root)) if curvature.rank else math.inf

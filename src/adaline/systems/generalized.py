@@ -196,7 +196,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
             y = loss_of(self.loss, self.activation).mean(self._outputs(X))
         return np.asarray(y[:, 0] if self._flat else y)
 
-    @available_if(_has_outputs_of_its_own)
+    @available_if(_has_outputs_of_its_own)  # type: ignore[untyped-decorator]
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
