@@ -35,7 +35,7 @@ from adaline.systems.machines import PATIENCE, TINY, known_digits, shortest
 Array = NDArray[np.float64]
 
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
-ROUNDS, STEPS = 20, 50  # of Newton and gradient steps in turn
+ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 
 
 @dataclass(frozen=True)
