@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.block import Block, Shape
+from adaline.losses import Gamma, TanhSquared
+from adaline.solvers.stochastic import Linear
 from adaline.sources import SparseSource
 from adaline.sums import (
     ClassMoments,
@@ -22,12 +24,15 @@ from adaline.sums import (
     GroupScores,
     LeaveOneOut,
     Lens,
+    MachineObjective,
+    MachinePoint,
     Moments,
     Residual,
     Ridges,
     Scores,
     SigmoidErrors,
     Sum,
+    Targets,
     Theta,
     Triangle,
     WrongRows,
@@ -240,6 +245,22 @@ def read_sigmoid(s: SigmoidErrors) -> dict[str, Reading]:
     }
 
 
+def read_targets(s: Targets) -> dict[str, Reading]:
+    """Return the sums, of numbers of order one, and the largest target."""
+    return {"sums": Reading(s.sums, np.array(1000.0)), "largest": Reading(np.exp(s.largest), np.zeros(1))}
+
+
+def read_machine(s: MachineObjective) -> dict[str, Reading]:
+    """Return the value and the gradient, against the size of the rows."""
+    size = 1000 * np.tile([1.0, 100.0, 1e-3, 1000.0, 5.0], TARGETS)
+    return {"value": Reading(s.value, np.array(1000.0)), "gradient": Reading(s.gradient, size)}
+
+
+def in_amounts(t: Array) -> Array:
+    """Return targets above zero, of order one."""
+    return np.asarray(np.exp2(np.clip(t, -2.0, 2.0)))
+
+
 def in_signs(t: Array) -> Array:
     """Return targets +-1."""
     return np.asarray(np.where(t > [3.0, 0.0], 1.0, -1.0))
@@ -310,4 +331,13 @@ EXAMPLES = (
     ),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
+    Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
+    Example(
+        MachineObjective,
+        read_machine,
+        1e-13,
+        {"size": TARGETS * (1 + FEATURES)},
+        theta=MachinePoint(Linear(np.ones(FEATURES), np.zeros(FEATURES), True), TanhSquared(), any_weights()),
+        coded=in_signs,
+    ),
 )

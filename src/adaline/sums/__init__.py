@@ -19,7 +19,7 @@ SUMS: dict[str, type[Sum]] = {
     cls.__name__: cls
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
-        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct),
+        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, Targets, MachineObjective),
     )
 }
 
