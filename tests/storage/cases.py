@@ -61,9 +61,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"l1": 1.0},
     ],
     "GeneralizedLinear": [
-        {"loss": Huber(delta=2.0), "penalty": 1.0},
-        {"activation": "softplus"},
-        {"loss": Composed(Tukey(c=100.0), ACTIVATIONS["exp"])},
+        {"loss": Huber(delta=2.0), "penalty": 1.0, "solver": "newton"},
+        {"activation": "softplus", "solver": "newton"},
+        {"loss": Composed(Tukey(c=100.0), ACTIVATIONS["exp"]), "solver": "lbfgs"},
         {"solver": "stochastic", "rate": 1e-4, "epochs": 3},
     ],
     "LMS": [{"rate": 1e-4, "epochs": 3, "fit_intercept": False}, {"rate": 1e-3, "schedule": "1/t", "shuffle": True}],

@@ -187,6 +187,22 @@ def test_counts_that_are_all_zero_on_one_side_end_finite() -> None:
         GeneralizedLinear(loss="poisson").fit(x, [1, 2, 3, 0, 0, 1])
 
 
+@pytest.mark.parametrize(("loss", "value"), [("poisson", 0.0), ("logistic", 0.0), ("logistic", 1.0)])
+def test_targets_that_are_all_at_an_end_have_no_minimum(loss: str, value: float) -> None:
+    X, _, _ = rows(30)
+    with pytest.warns(AdalineWarning, match="no minimum"):
+        model = GeneralizedLinear(loss=loss).fit(X, np.full(30, value))
+    np.testing.assert_allclose(model.predict(X), value, atol=1e-9)
+    assert GeneralizedLinear(loss="poisson").fit(X, np.full(30, 5.0)).certificate_.status is Status.SOLVED
+
+
+def test_a_machine_without_a_constant_knows_its_digits() -> None:
+    X, z, rng = rows()
+    model = GeneralizedLinear(loss="poisson", fit_intercept=False).fit(X, rng.poisson(np.exp(z)))
+    assert model.intercept_ == 0.0
+    assert model.certificate_.digits > 10
+
+
 def test_units_do_not_matter() -> None:
     X, z, rng = rows()
     y = rng.poisson(np.exp(z))

@@ -63,9 +63,16 @@ def activated(graph: Graph, model: GeneralizedLinear, z: str) -> str:
         return graph.op("Softmax", z, axis=1)
     if name == "softplus":
         small = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
-        rest = graph.op("Log", graph.op("Add", small, graph.real(1.0)))
-        return graph.op("Add", graph.op("Max", z, graph.real(0.0)), rest)
+        return graph.op("Add", graph.op("Max", z, graph.real(0.0)), _log1p(graph, small))
     return graph.op(OPERATORS[name], z)
+
+
+def _log1p(graph: Graph, s: str) -> str:
+    """Return ln(1 + s) for s from 0 to 1: ln(u) s / (u - 1) with u = 1 + s as rounded (Kahan), s where u is 1."""
+    u = graph.op("Add", s, graph.real(1.0))
+    off = graph.op("Sub", u, graph.real(1.0))
+    found = graph.op("Div", graph.op("Mul", graph.op("Log", u), s), graph.op("Max", off, graph.real(1e-30)))
+    return graph.op("Where", graph.op("Greater", off, graph.real(0.0)), found, s)
 
 
 def _activation(model: GeneralizedLinear) -> Activation:

@@ -64,6 +64,12 @@ def _check_numbers(system: Any) -> None:
         raise InvalidParameter("rate must be 'auto' or a number: only batch steps of linear machines take more")
 
 
+def has_outputs_of_its_own(system: Any) -> bool:
+    """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
+    loss = loss_of(system.loss, system.activation)
+    return isinstance(loss, Composed) or loss.link != "identity"
+
+
 def constants(source: Source, loss: Loss, seen: Targets) -> Array:
     """Return the outputs to start from, (K,): near the best constants."""
     if not loss.coupled:

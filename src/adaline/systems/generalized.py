@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import AdalineWarning
-from adaline.losses import Composed, Loss, loss_of
+from adaline.losses import Loss, loss_of
 from adaline.namespaces import beside, host, is_device
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
@@ -28,9 +28,9 @@ from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong import outputs
 from adaline.systems.attempt import attempt
-from adaline.systems.criterion import constants, read_criterion, together
-from adaline.systems.drawing import generator
+from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion, together
 from adaline.systems.minimum import Minimum, Order, Search
+from adaline.systems.online import generator
 from adaline.systems.own_machine import first_weights, fit_machine
 from adaline.systems.reading import open_rows, read_finite
 from adaline.systems.streaming import ScoredOnSources, by_blocks, coded
@@ -40,12 +40,6 @@ Array = NDArray[np.float64]
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
-
-
-def _has_outputs_of_its_own(system: Any) -> bool:
-    """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
-    loss = loss_of(system.loss, system.activation)
-    return isinstance(loss, Composed) or loss.link != "identity"
 
 
 class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -196,7 +190,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
             y = loss_of(self.loss, self.activation).mean(self._outputs(X))
         return np.asarray(y[:, 0] if self._flat else y)
 
-    @available_if(_has_outputs_of_its_own)  # type: ignore[untyped-decorator]
+    @available_if(has_outputs_of_its_own)  # type: ignore[untyped-decorator]
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""

@@ -235,6 +235,7 @@ def known_digits(problem: Problem, found: Descended, raw: Array, size: float = 1
     error += ROUNDING * size * math.sqrt(problem.spread.weight) * spread
     outside = error * np.concatenate([[1.0], problem.view.scale])
     outside[:, 0] += np.abs(error[:, 1:]) @ np.abs(problem.view.offset)
+    outside[:, 0] *= problem.intercept
     length = np.concatenate([[1.0], np.maximum(problem.spread.root, np.finfo(float).tiny)])
     return digits(outside, raw, length)
 

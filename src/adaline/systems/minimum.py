@@ -35,7 +35,8 @@ from adaline.systems.machines import PATIENCE, TINY, known_digits, shortest
 Array = NDArray[np.float64]
 
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
-ROUNDS, STEPS = 20, 50  # of Newton and gradient steps in turn
+AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
+ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,13 @@ class Search:
         self.unbounded = bool(step.max() > 0.5)
         return self.unbounded
 
+    def _is_at_an_end(self, problem: Problem, found: Descended) -> bool:
+        """Whether constants alone fall for ever: no count above zero, or all shares one."""
+        h = found.at.hessian
+        if h is None or not problem.intercept or problem.outputs > 1 or not 0 < self.loss.concordance < math.inf:
+            return False
+        return bool(h[0, 0] < AT_AN_END * problem.spread.weight)
+
     def _descend(self) -> tuple[Problem, Descended, Status, str]:
         """Take the textbook's steps: in raw columns from zero where the rate is a number, in the view otherwise."""
         order, problem = self.order, self.problem
@@ -178,7 +186,7 @@ class Search:
             theta, rank = found.theta, problem.features  # curvature that vanishes, not columns that depend
         raw = problem.outside(theta)
         condition = math.nan if found.curvature is None else found.curvature.condition
-        if self.unbounded:
+        if self.unbounded or self._is_at_an_end(problem, found):
             status = Status.NO_MINIMUM
         elif status is Status.SOLVED and rank < problem.features and not self.order.penalty.any():
             status = Status.RANK_DEFICIENT
