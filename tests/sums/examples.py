@@ -15,12 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.block import Block, Shape
-<<<<<<< HEAD
-from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Poisson, Quantile, Softmax, Tukey
-=======
-from adaline.losses import Gamma, TanhSquared
+from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Poisson, Quantile, Softmax, TanhSquared, Tukey
 from adaline.solvers.stochastic import Linear
->>>>>>> wt-glm
 from adaline.sources import SparseSource
 from adaline.sums import (
     Centres,
@@ -33,12 +29,9 @@ from adaline.sums import (
     HessianProduct,
     LeaveOneOut,
     Lens,
-<<<<<<< HEAD
-    MixtureMoments,
-=======
     MachineObjective,
     MachinePoint,
->>>>>>> wt-glm
+    MixtureMoments,
     Moments,
     Objective,
     Point,
@@ -264,7 +257,6 @@ def read_sigmoid(s: SigmoidErrors) -> dict[str, Reading]:
     }
 
 
-<<<<<<< HEAD
 def read_firth(s: FirthScore) -> dict[str, Reading]:
     """Return the score, against the size of rows in the view."""
     return {"sums": Reading(s.sums, np.full(s.sums.shape, 1000.0))}
@@ -358,7 +350,8 @@ def any_components(whole: bool) -> Components:
     factors = np.triu(0.3 * rng.normal(size=(3, FEATURES, FEATURES))) + np.eye(FEATURES)
     factors = factors if whole else rng.uniform(0.5, 2.0, (3, FEATURES))
     return Components(np.log([0.5, 0.3, 0.2]), rng.normal(size=(3, FEATURES)), factors, any_view())
-=======
+
+
 def read_targets(s: Targets) -> dict[str, Reading]:
     """Return the sums, of numbers of order one, and the largest target."""
     return {"sums": Reading(s.sums, np.array(1000.0)), "largest": Reading(np.exp(s.largest), np.zeros(1))}
@@ -373,7 +366,6 @@ def read_machine(s: MachineObjective) -> dict[str, Reading]:
 def in_amounts(t: Array) -> Array:
     """Return targets above zero, of order one."""
     return np.asarray(np.exp2(np.clip(t, -2.0, 2.0)))
->>>>>>> wt-glm
 
 
 def in_signs(t: Array) -> Array:
@@ -451,7 +443,6 @@ EXAMPLES = (
     ),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
-<<<<<<< HEAD
     Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_two),
     Example(Spread, read_spread, 1e-13),
     *(
@@ -475,7 +466,6 @@ EXAMPLES = (
         for loss, coded in LIKELIHOODS
     ),
     Example(HessianProduct, read_objective, 1e-13, {"outputs": 3}, theta=any_point(Softmax(), 3), coded=one_of_three),
-=======
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(
         MachineObjective,
@@ -485,5 +475,4 @@ EXAMPLES = (
         theta=MachinePoint(Linear(np.ones(FEATURES), np.zeros(FEATURES), True), TanhSquared(), any_weights()),
         coded=in_signs,
     ),
->>>>>>> wt-glm
 )

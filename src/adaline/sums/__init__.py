@@ -22,12 +22,8 @@ SUMS: dict[str, type[Sum]] = {
     cls.__name__: cls
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
-<<<<<<< HEAD
         *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, FirthScore),
-        *(Clusters, MixtureMoments),
-=======
-        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, Targets, MachineObjective),
->>>>>>> wt-glm
+        *(Clusters, MixtureMoments, Targets, MachineObjective),
     )
 }
 

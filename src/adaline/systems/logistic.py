@@ -190,9 +190,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         if not (isinstance(l1, Real) and 0 <= float(l1) < np.inf):
             raise InvalidParameter(f"l1 must be a number of zero or more, got {self.l1!r}")
         if self.firth and (self.penalty != 0 or self.l1 != 0):
-            raise InvalidParameter(
-                "firth=True corrects the likelihood itself: use penalty=0 and l1=0 with it"
-            )
+            raise InvalidParameter("firth=True corrects the likelihood itself: use penalty=0 and l1=0 with it")
         if self.l1 and self.penalty == "auto":
             raise InvalidParameter("penalty='auto' finds a penalty without l1: give a number beside l1")
         folds: Any = self.folds
