@@ -29,8 +29,8 @@ from adaline.sums.machine import dense
 from adaline.sums.wrong import outputs
 from adaline.systems.attempt import attempt
 from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion, together
+from adaline.systems.drawing import generator
 from adaline.systems.minimum import Minimum, Order, Search
-from adaline.systems.online import generator
 from adaline.systems.own_machine import first_weights, fit_machine
 from adaline.systems.reading import open_rows, read_finite
 from adaline.systems.streaming import ScoredOnSources, by_blocks, coded
