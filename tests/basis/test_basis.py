@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -22,6 +23,10 @@ def squares(x: Any) -> Any:
     return x**2
 
 
+def named(basis: Any) -> str:
+    return re.sub(r" at 0x\w+", "", str(basis))
+
+
 EXAMPLES = [
     Polynomial(degree=3),
     Polynomial(degree=3, interactions=False),
@@ -35,7 +40,7 @@ EXAMPLES = [
     Beside([Polynomial(degree=2), Fourier(terms=1)]),
     After(Polynomial(degree=2), Radial(centres=3)),
 ]
-EACH = pytest.mark.parametrize("basis", EXAMPLES, ids=str)
+EACH = pytest.mark.parametrize("basis", EXAMPLES, ids=named)
 X = np.random.default_rng(0).normal(size=(90, 3)) * [1.0, 100.0, 0.01] + [0.0, 50.0, 0.0]
 
 
@@ -123,7 +128,7 @@ def test_radial_functions_do_not_depend_on_units() -> None:
         Custom(3),
         Custom(squares, names_out=["one"]),
     ],
-    ids=str,
+    ids=named,
 )
 def test_what_means_nothing_is_refused(bad: Any) -> None:
     with pytest.raises(InvalidParameter):
