@@ -22,7 +22,7 @@ from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
 from adaline.sources.narrowing import narrowed
-from adaline.sums import HessianProduct, Objective, Point, Spread, View
+from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, View
 
 Array = NDArray[np.float64]
 
@@ -108,6 +108,13 @@ class Problem:
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             return At(np.inf, gradient), None
         return At(value, gradient), sums
+
+    def diagonal(self, theta: Array) -> Array:
+        """Return the diagonal of the second derivatives at theta, (K, 1 + D)."""
+        out = self.source.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums
+        out[:, 1:] += self.ridge
+        out[:, 0] *= self.intercept
+        return out
 
     def times(self, theta: Array, direction: Array) -> Array:
         """Return the second derivatives at theta times a direction, (K, 1 + D)."""

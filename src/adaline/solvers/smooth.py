@@ -5,7 +5,7 @@
   handful of passes, each leaving about a tenth of the error; then the matrix of all rows once, for the proof, the
   standard errors, and one last Newton step.
 - Too many coefficients for their matrix: L-BFGS in the metric of each machine's own matrix, from a sample, where D^2
-  can be paid for; wide data in that of the diagonal.
+  can be paid for; wide data by truncated Newton in the metric of the diagonal, taken anew for each step.
 
 `tol` bounds gap / (objective of the best constant), whatever the solver.
 """
@@ -53,15 +53,21 @@ def solve(
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
     if solver == "auto" and problem.size <= MATRIX:
         return _staged(problem, theta, wanted, give_up)
-    metric, name = _metric(problem, theta)
 
     def done(at: At, estimate: float) -> bool:
         return _proven(problem, at, estimate) <= wanted
 
-    method = truncated_newton if solver == "newton-cg" else quasi_newton
-    found = method(problem, theta, metric, done)
+    metric = None if solver == "newton-cg" else _blocks(problem, theta)
+    if metric is not None:
+        found, name = quasi_newton(problem, theta, metric, done), "L-BFGS in the metric of each machine on a sample"
+    elif solver == "lbfgs":
+        own = Diagonal(problem.diagonal(theta))
+        found, name = quasi_newton(problem, theta, own, done), "L-BFGS in the metric of the diagonal"
+    else:
+        found = truncated_newton(problem, theta, lambda at: Diagonal(problem.diagonal(at)), done)
+        name = "truncated Newton in the metric of the diagonal"
     found.gap = _proven(problem, found.at, math.inf)
-    return Solved(found, f"{'truncated Newton' if solver == 'newton-cg' else 'L-BFGS'} in the metric of {name}")
+    return Solved(found, name)
 
 
 def _is_small(problem: Problem) -> bool:
@@ -124,17 +130,15 @@ def _by_curvature(problem: Problem, curvature: Curvature, decrement: float) -> f
     return gap(decrement, reach(problem, curvature), problem.loss.concordance)
 
 
-def _metric(problem: Problem, theta: Array) -> tuple[Metric, str]:
-    """Return a metric for more coefficients than their matrix can be formed for, and its name."""
+def _blocks(problem: Problem, theta: Array) -> Metric | None:
+    """Return each machine's own matrix, from a sample of dense rows; None where it cannot be formed or paid for."""
     rows = max(8 * (1 + problem.features), LEAST_SAMPLE)
-    if problem.features < SIDE and not problem.source.sparse and rows < problem.source.n_rows:
-        sample = problem.on(drawn(problem.source, rows))
-        share = sample.source.total_weight() / problem.spread.weight
-        near = _roughly(sample, theta)
-        blocks = sample.blocks(near)
-        if blocks is not None:
-            return Blocks(blocks, share), "each machine's own matrix on a sample"
-    return diagonal(problem), "a diagonal"
+    if problem.features >= SIDE or problem.source.sparse or rows >= problem.source.n_rows:
+        return None
+    sample = problem.on(drawn(problem.source, rows))
+    share = sample.source.total_weight() / problem.spread.weight
+    blocks = sample.blocks(_roughly(sample, theta))
+    return None if blocks is None else Blocks(blocks, share)
 
 
 def diagonal(problem: Problem) -> Diagonal:

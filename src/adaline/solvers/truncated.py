@@ -22,13 +22,19 @@ MOST_PRODUCTS = 200
 
 
 def truncated_newton(
-    problem: Problem, theta: Array, metric: Metric, done: Callable[[At, float], bool], most: int = 200
+    problem: Problem,
+    theta: Array,
+    metric: Callable[[Array], Metric],
+    done: Callable[[At, float], bool],
+    most: int = 200,
 ) -> Descended:
-    """Step down until `done`, which sees F and the estimate of twice the gap."""
+    """Step down until `done`, which sees F and the estimate of twice the gap; each step takes the metric anew."""
     here = Descended(theta, problem.at(theta), None)
-    first = math.sqrt(_inner(here.at.gradient, metric.solve(here.at.gradient)))
+    first = 0.0
     for _ in range(most):
-        step = _solve(problem, here, metric, first)
+        now = metric(here.theta)
+        first = first or math.sqrt(_inner(here.at.gradient, now.solve(here.at.gradient)))
+        step = _solve(problem, here, now, first)
         slope = _inner(here.at.gradient, step)
         if done(here.at, -slope):
             here.converged = True

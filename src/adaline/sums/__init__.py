@@ -3,6 +3,7 @@
 from adaline.sums.base import Sum
 from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
+from adaline.sums.diagonal import CurvatureDiagonal
 from adaline.sums.errors import ErrorCounts
 from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
@@ -23,7 +24,7 @@ SUMS: dict[str, type[Sum]] = {
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, FirthScore),
-        *(Clusters, MixtureMoments, Targets, MachineObjective),
+        *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal),
     )
 }
 
@@ -33,6 +34,7 @@ __all__ = [
     "ClassMoments",
     "Clusters",
     "Components",
+    "CurvatureDiagonal",
     "ErrorCounts",
     "FirthScore",
     "GroupScores",

@@ -1,0 +1,61 @@
+"""The diagonal of the second derivatives of an objective: what wide data can pay for.
+
+diagonal_k = sum weight curvature_k (1, v^2)
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.namespaces import beside, host, is_sparse, namespace
+from adaline.sums.base import Sum
+from adaline.sums.moments import PIECE
+from adaline.sums.objective import Point, row_weights, seen
+
+Array = NDArray[np.float64]
+
+
+class CurvatureDiagonal(Sum):
+    """The diagonal (K, 1 + D) at a Point; sparse rows stay sparse where the view has no offset."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, sums: Array) -> None:
+        self.sums = sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `outputs` is the number of machines."""
+        return cls(np.zeros((config.get("outputs", shape.targets), 1 + shape.features)))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a Point."""
+        point: Point = theta
+        if is_sparse(block.x) and not point.view.offset.any():
+            self.sums += _sparse(block.gathered(), point)
+            return
+        for piece in block.pieces(PIECE):
+            rows = seen(piece, point.view)
+            xp = namespace(rows)
+            z = xp.matmul(rows, beside(rows, point.theta.T.copy()))
+            bent = row_weights(piece, rows) * point.loss.curvature(z, beside(rows, piece.t))
+            self.sums += host(xp.matmul(xp.matrix_transpose(bent), rows * rows))
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.sums,)
+
+
+def _sparse(block: Block, point: Point) -> Array:
+    scale = point.view.scale
+    z = np.asarray(block.x @ (point.theta[:, 1:] * scale).T) + point.theta[:, 0]
+    bent = row_weights(block, z) * point.loss.curvature(z, block.t)
+    squares = np.asarray((block.x.astype(np.float64).power(2).T @ bent).T) * scale**2
+    return np.concatenate([bent.sum(axis=0)[:, None], squares], axis=1)
