@@ -44,7 +44,7 @@ inline Cost huber(vec z, vec t, double delta) {
 }
 
 inline Cost tukey(vec z, vec t, double c) {
-    const vec r = z - t, u = r / c, rest = 1.0 - u * u, left = rest > 0.0 ? rest : rest * 0.0;
+    const vec r = z - t, u = r / c, rest = 1.0 - u * u, left = rest > 0.0 ? rest : vec{};
     return {(1.0 - left * left * left) * (c * c / 6), r * left * left, left * (left * 5.0 - 4.0)};
 }
 

@@ -173,7 +173,7 @@ def _of_classes(seen: Seen) -> Iterator[Finding]:
             f"Fewer rows than folds: {some(small)}. How well they are recognised cannot be told; merge them or collect "
             "more.",
         )
-    linear = [r.label for r in seen.results if r.train_error == 0 and hasattr(r.model, "coef_")]
+    linear = [r.label for r in seen.results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")]
     apart = [str(label) for label in labels] if linear else _apart(seen.table.X, y, labels)
     if apart:
         what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"

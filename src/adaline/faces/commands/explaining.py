@@ -69,22 +69,36 @@ def certify(proof: Any) -> None:
 
 
 def _summary(told: dict[str, Any], most: int | None, rest: str) -> None:
-    targets = told["targets"]
+    likelihood = "reference" in told
+    targets = [{"target": name} for name in told["targets"]] if likelihood else told["targets"]
     tail = 50 * (1 - told["level"])
     digits = 6 if console().width >= WIDE else 5
-    head = ["", "estimate", "std error", "t" if told["errors"] == "classical" else "z", "p"]
+    head = ["", "estimate", "std error", "t" if told.get("errors") == "classical" else "z", "p"]
     head += [f"{tail:g}%", f"{100 - tail:g}%"]
     for entry in targets:
         rows = [row for row in told["coefficients"] if len(targets) == 1 or row["target"] == entry["target"]]
-        if len(targets) > 1:
+        if likelihood:
+            say(f"\nlog odds of {entry['target']} against {told['reference']}", style="bold")
+        elif len(targets) > 1:
             say(f"\ntarget {entry['target']}", style="bold")
         show(head, [_coefficient(row, digits) for row in rows[:most]])
         _more(len(rows), most, rest)
         say()
-        for line in _quality(entry):
+        for line in [] if likelihood else _quality(entry):
             say(line)
+    for line in _likely(told) if likelihood else []:
+        say(line)
     for text in told["notes"]:
         say(f"note: {text}")
+
+
+def _likely(told: dict[str, Any]) -> list[str]:
+    """Return how likely the rows are, in lines."""
+    first = f"log-likelihood {told['log_likelihood']:.6g}, McFadden's R² {told['pseudo_r_squared']:.6g}"
+    if math.isnan(told["chi2"]):
+        return [first]
+    ratio = f"likelihood ratio chi² {told['chi2']:.6g} on {told['chi2_freedom']} (p {p_value(told['chi2_p_value'])})"
+    return [first, f"{ratio}; AIC {told['aic']:.6g}, BIC {told['bic']:.6g}"]
 
 
 def _quality(entry: dict[str, Any]) -> list[str]:
