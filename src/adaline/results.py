@@ -59,7 +59,7 @@ class Status(Enum):
         "the loss falls for ever as some weights grow, as with counts that are all zero on one side: the weights under "
         "a tiny penalty are returned; give a number as penalty",
     )
-    NOT_CONVERGED = ("not converged", "raise epochs, or use a direct solver")
+    NOT_CONVERGED = ("not converged", "raise epochs or tol, or choose another solver")
     ONGOING = (
         "ongoing",
         "every row was taken in once, and the next ones can follow; fit goes over the rows for several epochs",

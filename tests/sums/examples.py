@@ -23,6 +23,7 @@ from adaline.sums import (
     ClassMoments,
     Clusters,
     Components,
+    CurvatureDiagonal,
     ErrorCounts,
     FirthScore,
     GroupScores,
@@ -280,7 +281,7 @@ def read_spread(s: Spread) -> dict[str, Reading]:
     }
 
 
-def read_objective(s: Objective | HessianProduct) -> dict[str, Reading]:
+def read_objective(s: Objective | HessianProduct | CurvatureDiagonal) -> dict[str, Reading]:
     """Return the sums; their terms are of order one, times up to 3 rows' weights."""
     return {"sums": Reading(s.sums, np.array(1000.0))}
 
@@ -466,6 +467,10 @@ EXAMPLES = (
         for loss, coded in LIKELIHOODS
     ),
     Example(HessianProduct, read_objective, 1e-13, {"outputs": 3}, theta=any_point(Softmax(), 3), coded=one_of_three),
+    *(
+        Example(CurvatureDiagonal, read_objective, 1e-13, theta=any_point(loss), coded=coded)
+        for loss, coded in LIKELIHOODS
+    ),
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(
         MachineObjective,

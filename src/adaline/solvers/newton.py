@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 
 ARMIJO = 1e-4
 FLAT = 1e-13  # changes of F below this share of it are rounding
+FLOOR = 1e-20  # squared decrements below this share of F, which no longer halve, are rounding
 SHORTEST = 1e-10
 SLOW = 0.2  # a whole step that leaves more than this share of the decrement squared is not Newton's pace
 
@@ -51,15 +52,21 @@ def newton(
     here = Descended(theta, problem.at(theta, second=True), None)
     last = math.inf
     for _ in range(most):
-        assert here.at.hessian is not None
+        if here.at.hessian is None:
+            problem.refuse()
         here.curvature = factor(here.at.hessian)
         decrement = here.curvature.length(here.at.gradient)
         here.gap = gap(decrement, reach(problem, here.curvature), problem.loss.concordance)
         if math.isinf(here.gap) and not math.isfinite(problem.loss.concordance):
             here.gap = decrement**2 if decrement**2 <= FLAT * abs(here.at.value) else math.inf
-        met = here.gap <= wanted or decrement**2 <= wanted * 1e-3
-        if (here.converged and decrement >= 0.5 * last) or decrement == 0:
+        met = is_met(problem, here.gap, decrement, wanted)
+        floor = decrement**2 <= FLOOR * abs(here.at.value)
+        if (here.converged or floor) and decrement >= 0.5 * last:
             here.converged = True
+            return here
+        if decrement == 0:
+            here.converged = problem.steepness(here.at.gradient) <= math.sqrt(FLAT) * problem.spread.weight
+            here.gap = here.gap if here.converged else math.inf
             return here
         if here.converged and met and decrement**2 <= 1e-24 * max(abs(here.at.value), 1e-300):
             return here
@@ -75,6 +82,13 @@ def newton(
         here.theta, here.at, last = here.theta + share * step, new, decrement
         here.history.append(new.value)
     return here
+
+
+def is_met(problem: Problem, bound: float, decrement: float, wanted: float) -> bool:
+    """Whether the gap is small enough: proven, or shown by the decrement where a loss allows no proof."""
+    if math.isfinite(problem.loss.concordance):
+        return bound <= wanted
+    return bound <= wanted or decrement**2 <= wanted * 1e-3
 
 
 def _search(problem: Problem, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:

@@ -12,12 +12,12 @@ matrix keeps it regular there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
@@ -126,8 +126,17 @@ class Problem:
 
     def on(self, source: Source) -> Problem:
         """Return the same objective over some of the rows, with its share of the penalty."""
-        share = source.total_weight() / self.spread.weight
-        return replace(self, source=source, ridge=self.ridge * share)
+        return replace(self, source=source, ridge=self.ridge * self.share(source))
+
+    def share(self, source: Source) -> float:
+        """Return the share that some of the rows have of the weight of all."""
+        return source.total_weight() / self.source.total_weight()
+
+    def refuse(self) -> NoReturn:
+        """Raise where F is not a number: name the row, or say that the start is too far off."""
+        if not np.isfinite(self.at(np.zeros((self.outputs, 1 + self.features))).value):
+            self.source.refuse_nonfinite()
+        raise InvalidParameter("init is so far off that the objective is not a number there: start nearer to zero")
 
     def of_columns(self, columns: NDArray[np.intp]) -> Problem | None:
         """Return the same objective with all other coefficients held at zero; None where rows do not lie in memory."""
@@ -166,7 +175,8 @@ class Problem:
         if not np.isfinite(self.loss.steepest):
             return np.zeros(1 + self.features)
         view, spread = self.view, self.spread
-        second = view.scale**2 * spread.second + spread.weight * (view.scale * spread.mean + view.offset) ** 2
+        squares = (view.scale * spread.deviation) ** 2 + (view.scale * spread.mean + view.offset) ** 2
+        second = spread.weight * squares
         return np.concatenate([[spread.weight * self.intercept], second]) * self.loss.steepest
 
     def steepness(self, gradient: Array) -> float:

@@ -54,6 +54,8 @@ class Blocks:
     """Inverses (K, 1 + D, 1 + D) of the matrix of each machine alone, times a factor."""
 
     def __init__(self, blocks: Array, factor: float) -> None:
+        diagonal = np.einsum("kii->ki", blocks)
+        diagonal += np.where(diagonal > 0, 1e-9 * diagonal, 1.0)  # columns that are constant on the sample
         self.inverse = np.linalg.inv(blocks) * factor
 
     def solve(self, g: Array) -> Array:
@@ -79,8 +81,12 @@ def quasi_newton(
     done: Callable[[At, float], bool],
     most: int = 1000,
     at: At | None = None,
+    give_up: Callable[[Descended], bool] = lambda _: False,
 ) -> Descended:
-    """Step down until `done`, which sees F and the estimate g'Mg of twice the gap, or until steps are too short."""
+    """Step down until `done`, which sees F and the estimate g'Mg of twice the gap, or until steps are too short.
+
+    `give_up` looks at every iterate.
+    """
     here = Descended(theta, problem.at(theta) if at is None else at, None)
     pairs: deque[tuple[Array, Array, float]] = deque(maxlen=PAIRS)
     for _ in range(most):
@@ -89,6 +95,8 @@ def quasi_newton(
         slope = float((g * direction).sum())
         if done(here.at, -slope):
             here.converged = True
+            return here
+        if give_up(here):
             return here
         if not slope < 0:
             if not pairs:

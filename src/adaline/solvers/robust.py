@@ -136,6 +136,8 @@ def _step(
     """Return F at theta, its factor, the share of the step taken, the new theta and its residuals."""
     at = replace(problem, loss=rho if near else Reweighted(rho)).at(theta, second=True)
     curvature = factor(_matrix(at))
+    if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
+        return _step(problem, rho, theta, r, weight, near=False)
     step = -curvature.solve(at.gradient)
     slope = float((at.gradient * step).sum())
     whole = residuals(problem, theta + step)
@@ -148,7 +150,7 @@ def _step(
         share *= 0.5
     if near:
         return _step(problem, rho, theta, r, weight, near=False)
-    return at, curvature, 1.0, theta, r
+    return at, curvature, 0.0, theta, r
 
 
 def _value(problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array) -> float:

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.solvers.curvature import Curvature, factor, gap
-from adaline.solvers.newton import Descended, newton, reach
+from adaline.solvers.newton import Descended, is_met, newton, reach
+from adaline.solvers.planes import Planes
 from adaline.solvers.problem import At, Problem
 from adaline.solvers.quasi import Blocks, Diagonal, Metric, Scaled, quasi_newton
 from adaline.solvers.truncated import truncated_newton
@@ -59,14 +60,17 @@ def solve(
 
     metric = None if solver == "newton-cg" else _blocks(problem, theta)
     if metric is not None:
-        found, name = quasi_newton(problem, theta, metric, done), "L-BFGS in the metric of each machine on a sample"
+        found = quasi_newton(problem, theta, metric, done, give_up=give_up)
+        name = "L-BFGS in the metric of each machine on a sample"
     elif solver == "lbfgs":
         own = Diagonal(problem.diagonal(theta))
-        found, name = quasi_newton(problem, theta, own, done), "L-BFGS in the metric of the diagonal"
+        found = quasi_newton(problem, theta, own, done, give_up=give_up)
+        name = "L-BFGS in the metric of the diagonal"
     else:
-        found = truncated_newton(problem, theta, lambda at: Diagonal(problem.diagonal(at)), done)
+        found = truncated_newton(problem, theta, lambda at: Diagonal(problem.diagonal(at)), done, give_up=give_up)
         name = "truncated Newton in the metric of the diagonal"
-    found.gap = _proven(problem, found.at, math.inf)
+    if problem.penalised:
+        found.gap = Planes(problem).gap(found.theta, found.at, np.zeros(problem.features))
     return Solved(found, name)
 
 
@@ -88,17 +92,17 @@ def _staged(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> S
     if 4 * rows > problem.source.n_rows:
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
     sample = problem.on(drawn(problem.source, rows))
-    share = sample.source.total_weight() / problem.spread.weight
-    start = newton(replace(sample, ridge=sample.ridge + 1.0), theta, wanted * share, most=20)
+    share = problem.share(sample.source)
+    typical = sample.source.total_weight() / sample.source.n_rows
+    start = newton(replace(sample, ridge=sample.ridge + typical), theta, wanted * share, most=20)
     assert start.curvature is not None
     metric: Metric = Scaled(start.curvature, share)
     here = Descended(start.theta, problem.at(start.theta), None)
-    for _ in range(20):
-        here = _closer(problem, here, metric, wanted)
-        if here.converged or give_up(here):
-            break
-        assert here.curvature is not None
-        metric = here.curvature
+    here = _closer(problem, here, metric, wanted)
+    if not here.converged and not give_up(here):
+        history = here.history
+        here = newton(problem, here.theta, wanted, give_up=give_up)
+        here.history = history + here.history
     return Solved(here, "L-BFGS in the metric of a sample, then Newton")
 
 
@@ -114,16 +118,10 @@ def _closer(problem: Problem, here: Descended, metric: Metric, wanted: float) ->
     new = problem.at(near.theta + step)
     history = here.history + near.history
     if new.value > at.value * (1 + 1e-13):
-        return Descended(near.theta, at, curvature, history, bound, _is_met(bound, decrement, wanted))
+        return Descended(near.theta, at, curvature, history, bound, is_met(problem, bound, decrement, wanted))
     left = curvature.length(new.gradient)
-    bound = min(bound, _by_curvature(problem, curvature, left))
-    met = _is_met(bound, left, wanted)
+    met = is_met(problem, bound, left, wanted)
     return Descended(near.theta + step, new, curvature, [*history, new.value], bound, met)
-
-
-def _is_met(bound: float, decrement: float, wanted: float) -> bool:
-    """Whether the gap is small enough: proven, or shown by the decrement where a loss allows no proof."""
-    return bound <= wanted or decrement**2 <= wanted * 1e-3
 
 
 def _by_curvature(problem: Problem, curvature: Curvature, decrement: float) -> float:
@@ -136,7 +134,7 @@ def _blocks(problem: Problem, theta: Array) -> Metric | None:
     if problem.features >= SIDE or problem.source.sparse or rows >= problem.source.n_rows:
         return None
     sample = problem.on(drawn(problem.source, rows))
-    share = sample.source.total_weight() / problem.spread.weight
+    share = problem.share(sample.source)
     blocks = sample.blocks(_roughly(sample, theta))
     return None if blocks is None else Blocks(blocks, share)
 
@@ -159,8 +157,8 @@ def _roughly(sample: Problem, theta: Array) -> Array:
 
 
 def _proven(problem: Problem, at: At, estimate: float) -> float:
-    """Return the gap that strong convexity proves, the intercepts taken as met; the estimate where nothing is held."""
-    if not problem.penalised:
+    """Return about the gap, to stop by: from strong convexity, intercepts apart; the estimate where nothing is held."""
+    if not problem.penalised or not problem.loss.convex:
         return estimate
     g = at.gradient
     held = float((g[:, 1:] ** 2 / problem.ridge).sum()) / 2

@@ -27,11 +27,15 @@ def truncated_newton(
     metric: Callable[[Array], Metric],
     done: Callable[[At, float], bool],
     most: int = 200,
+    give_up: Callable[[Descended], bool] = lambda _: False,
 ) -> Descended:
     """Step down until `done`, which sees F and the estimate of twice the gap; each step takes the metric anew."""
     here = Descended(theta, problem.at(theta), None)
     first = 0.0
     for _ in range(most):
+        if done(here.at, math.inf) or give_up(here):
+            here.converged = done(here.at, math.inf)
+            return here
         now = metric(here.theta)
         first = first or math.sqrt(_inner(here.at.gradient, now.solve(here.at.gradient)))
         step = _solve(problem, here, now, first)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
+from adaline.namespaces import host
 from adaline.sources import Source
 from adaline.systems.labels import Labels
 
@@ -22,7 +23,8 @@ def class_weights(given: Any, classes: Labels, source: Source | None) -> Array:
         if source is None:
             raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
         counts = class_counts(source, len(classes))
-        return np.asarray(counts.sum() / (len(counts) * np.maximum(counts, np.finfo(float).tiny)))
+        there = counts > 0
+        return np.where(there, counts.sum() / (there.sum() * np.where(there, counts, 1.0)), 0.0)
     if not isinstance(given, Mapping):
         raise InvalidParameter(f"class_weight must be None, 'balanced', or a dict by labels, got {given!r}")
     labels = classes.tolist()
@@ -39,6 +41,6 @@ def class_counts(source: Source, classes: int) -> Array:
     """Return the weight of the rows of each class of an encoded source."""
     counts = np.zeros(classes)
     for block in source.blocks():
-        codes = np.asarray(block.t)[:, 0].astype(np.intp)
-        counts += np.bincount(codes, block.weight, classes)
+        codes = host(block.t)[:, 0].astype(np.intp)
+        counts += np.bincount(codes, None if block.weight is None else host(block.weight), classes)
     return counts

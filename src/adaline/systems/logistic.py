@@ -95,7 +95,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
 
     References
     ----------
-    Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15.
+    Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15; l1 some more; firth=True 1 + D fits more,
+    for its tests; penalty="auto" a path for each fold.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
@@ -226,10 +227,16 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         if k == 2 or self.scheme == "softmax":
             return [self._one(source, counts, spread, self._first(before, 1 if k == 2 else k))]
         out = []
-        for values, weights in self._sides(k):
+        sides = self._sides(k)
+        init = self._first(before, len(sides))
+        for i, (values, weights) in enumerate(sides):
             rows = recoded(source, values, weights)
             own = np.array([(counts * weights)[values[:, 0] == side].sum() for side in (0.0, 1.0)])
-            out.append(self._one(rows, own, look(rows) if (weights == 0).any() else spread, None))
+            out.append(
+                self._one(
+                    rows, own, look(rows) if (weights == 0).any() else spread, None if init is None else init[i : i + 1]
+                )
+            )
         return out
 
     def _one(self, source: Source, counts: Array, spread: Spread, init: Array | None) -> Machine:
@@ -279,7 +286,13 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         like = source.like()
         if like is not None:
             self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)
-        self.certificate_ = replace(worst, seconds=seconds, passes=sum(proof.passes for proof in proofs))
+        self.certificate_ = replace(
+            worst,
+            objective=sum(proof.objective for proof in proofs),
+            gap=sum(proof.gap for proof in proofs),
+            seconds=seconds,
+            passes=sum(proof.passes for proof in proofs),
+        )
         self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
         self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
         self.n_iter_ = max(len(machine.history) for machine in machines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +99,8 @@ class Fitting:
             solved = Solved(proximal(problem, self._corners(), before, wanted), "proximal Newton")
         else:
             solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
+        if self.free and not self.settled and math.isinf(solved.found.gap) and not self.wish.firth:
+            self.asked = self._settle()
         history = solved.found.history
         if self.asked is not None:
             unit = problem.spread.deviation if problem.intercept else problem.spread.root
@@ -107,6 +110,10 @@ class Fitting:
             history = history + solved.found.history
         found = solved.found
         theta, rank = shortest(problem, found)
+        if self.loss.coupled:  # what all machines have in common decides nothing
+            shared = theta.mean(axis=0)
+            shared[1:] *= self.free
+            theta = theta - shared
         raw = problem.outside(theta)
         proof = self._certificate(problem, found, raw, rank, solved.solver, problem.source.total_reads() - start)
         fit = LikelihoodFit(
@@ -136,22 +143,19 @@ class Fitting:
 
     def path(self, folds: int) -> Path:
         """Return the cross-validated path of penalties."""
-        problem = self.problem
-        return cross_validated(
-            *(self.source, self.loss, problem.outputs, problem.intercept),
-            *(problem.spread, self._start(), self._null(), folds),
-        )
+        return cross_validated(self.source, self.problem, self.wish.penalty.unit, self._start(), self._null(), folds)
 
     def _start(self) -> Array:
         """Return the weights to start from, in the view."""
         problem = self.problem
-        if self.wish.init is not None:
-            return problem.inside(self.wish.init)
         theta = np.zeros((problem.outputs, 1 + problem.features))
         if problem.intercept:
             shares = self.counts / self.counts.sum()
             theta[:, 0] = self.loss.constant(shares if problem.outputs > 1 else shares[1:])
-        return theta
+        if self.wish.init is None:
+            return theta
+        given = problem.inside(self.wish.init)  # a start that costs more than constants is none
+        return given if problem.at(given).value < problem.at(theta).value else theta
 
     def _null(self) -> float:
         """Return minus the log-likelihood of the best constants, or of none without an intercept."""
@@ -165,7 +169,7 @@ class Fitting:
         """Whether there is nothing to converge to: asked of every iterate of a fit without a penalty."""
         if not self.free or self.settled:
             return False
-        if here.at.value < 0.5 * math.log(2) * self._lightest():
+        if here.at.value < 0.5 * math.log(2) * self._lightest:
             self.settled = True
             self.asked = Separation("complete", _unit(self.problem.outside(here.theta)))
         elif here.slow >= PATIENCE:
@@ -173,6 +177,7 @@ class Fitting:
             self.asked = self._settle()
         return self.asked is not None
 
+    @cached_property
     def _lightest(self) -> float:
         weight = self.source.weight
         return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))

@@ -12,13 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
 from adaline.solvers.problem import Problem, pose
 from adaline.solvers.smooth import solve
 from adaline.sources import Source
 from adaline.sources.folds import Fold
-from adaline.sums import Spread
 
 Array = NDArray[np.float64]
 
@@ -38,10 +36,15 @@ class Path(NamedTuple):
 
 
 def cross_validated(
-    source: Source, loss: Loss, outputs: int, intercept: bool, spread: Spread, start: Array, null: float, folds: int
+    source: Source,
+    problem: Problem,
+    unit: Array,
+    start: Array,
+    null: float,
+    folds: int,
 ) -> Path:
     """Return the path of penalties and the best one."""
-    unit = spread.deviation if intercept else spread.root
+    spread = problem.spread
     penalties = spread.weight * 10.0 ** (1 - np.arange(DECADES * A_DECADE + 1) / A_DECADE)
     trained = [Fold(source, i, folds, held=False) for i in range(folds)]
     held = [Fold(source, i, folds, held=True) for i in range(folds)]
@@ -53,9 +56,9 @@ def cross_validated(
         losses = np.empty(folds)
         for i in range(folds):
             ridge = RidgePenalty(float(penalty), unit)
-            problem = pose(trained[i], loss, outputs, intercept, ridge, spread)
-            thetas[i] = solve(problem, thetas[i], ROUGH * null).found.theta
-            losses[i] = _loss(problem, held[i], thetas[i])
+            one = pose(trained[i], problem.loss, problem.outputs, problem.intercept, ridge, spread)
+            thetas[i] = solve(one, thetas[i], ROUGH * null).found.theta
+            losses[i] = _loss(one, held[i], thetas[i])
         share = np.array(weights) / sum(weights)
         mean = losses.sum() / sum(weights)
         values.append(float(mean))
