@@ -22,7 +22,7 @@ from adaline.solvers.problem import At
 
 Array = NDArray[np.float64]
 
-PAIRS = 20
+PAIRS = 40
 
 
 class Smooth(Protocol):

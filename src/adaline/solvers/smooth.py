@@ -130,7 +130,7 @@ def _by_curvature(problem: Problem, curvature: Curvature, decrement: float) -> f
 
 def _blocks(problem: Problem, theta: Array) -> Metric | None:
     """Return each machine's own matrix, from a sample of dense rows; None where it cannot be formed or paid for."""
-    rows = max(8 * (1 + problem.features), LEAST_SAMPLE)
+    rows = max(32 * (1 + problem.features), LEAST_SAMPLE)
     if problem.features >= SIDE or problem.source.sparse or rows >= problem.source.n_rows:
         return None
     sample = problem.on(drawn(problem.source, rows))
