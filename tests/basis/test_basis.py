@@ -118,6 +118,7 @@ def test_radial_functions_do_not_depend_on_units() -> None:
     "bad",
     [
         Polynomial(degree=0),
+        Polynomial(degree=200),
         Fourier(terms=0),
         Fourier(period="long"),
         Fourier(period=-1.0),

@@ -443,3 +443,21 @@ def test_several_machines_have_one_certificate() -> None:
     assert model.certificate_.objective == pytest.approx(sum(alone), rel=1e-12)
     with pytest.raises(InvalidParameter, match="init must be"):
         LogisticRegression(scheme="one-vs-rest", init=[[1.0]]).fit(x, y)
+
+
+def test_classes_without_weight_are_refused_and_wild_starts_too() -> None:
+    x, y = made()
+    with pytest.raises(InvalidData, match="one class"):
+        LogisticRegression(class_weight={0: 0, 1: 1}).fit(x, y)
+    with pytest.raises(InvalidParameter, match="finite"):
+        LogisticRegression(init=np.full((1, 5), np.nan)).fit(x, y)
+
+
+def test_separation_that_is_too_large_to_be_decided_is_suspected() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 8))
+    y = np.arange(120) % 40
+    with pytest.warns(AdalineWarning, match="separated by a plane"):
+        model = LogisticRegression().fit(x, y)
+    assert model.separation_ is not None
+    assert np.isfinite(model.coef_).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
+from math import comb
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +14,8 @@ from adaline.basis.base import Basis
 from adaline.errors import InvalidParameter
 
 Array = NDArray[np.float64]
+
+MOST_TERMS = 10**5
 
 
 class Polynomial(Basis):
@@ -25,8 +28,8 @@ class Polynomial(Basis):
     interactions : bool
         Whether products of different columns take part.
     orthogonal : bool
-        Whether powers of a column are replaced by polynomials of the same degrees that are orthonormal over the rows
-        fitted (three-term recurrence): the same family, as well-conditioned as it gets.
+        Whether powers of a column are replaced by polynomials of the same degrees that are orthogonal over the rows
+        fitted, of mean square 1 (three-term recurrence): the same family, as well-conditioned as it gets.
 
     Examples
     --------
@@ -48,6 +51,9 @@ class Polynomial(Basis):
         """Find the products, and with `orthogonal` the recurrences."""
         super().learn(x)
         columns, degree = range(x.shape[1]), int(self.degree)
+        terms = comb(len(columns) + degree, degree) - 1 if self.interactions else len(columns) * degree
+        if terms > MOST_TERMS:
+            raise InvalidParameter(f"{terms} terms of degree {degree} in {len(columns)} columns, {MOST_TERMS} at most")
         if self.interactions:
             self.terms_ = [term for p in range(1, degree + 1) for term in combinations_with_replacement(columns, p)]
         else:

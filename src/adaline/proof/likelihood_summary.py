@@ -27,7 +27,7 @@ SEPARATED = (
     "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
     "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
 )
-TOO_LARGE = "no standard errors: the matrix of second derivatives was too large to form"
+TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 DEPENDENT = (
     "some columns are linear combinations of others: the coefficients are those of one of many equal fits, and their "
     "errors mean little"

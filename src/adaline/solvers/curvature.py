@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from adaline.sources.threads import one_blas_thread
+
 Array = NDArray[np.float64]
 
 CUT = 1e-13
@@ -58,7 +60,12 @@ class Curvature:
 
 
 def factor(hessian: Array) -> Curvature:
-    """Return H factored."""
+    """Return H factored; on one thread, as BLAS with several takes seconds for small matrices on a busy machine."""
+    with one_blas_thread():
+        return _factor(hessian)
+
+
+def _factor(hessian: Array) -> Curvature:
     diagonal = hessian.diagonal()
     alive = diagonal != 0
     unit = np.where(alive, 1.0 / np.sqrt(np.abs(np.where(alive, diagonal, 1.0))), 0.0)

@@ -81,7 +81,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
     classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
     certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
-    separation_ : None, or `kind` ("complete" or "quasi") and `direction` of a plane that separates the classes.
+    separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
+        `direction` of a plane that separates the classes.
     penalty_ : penalty used. path_ : for "auto", a dictionary with `penalties`, `values`, the loss of a held-out row
         under each, and `errors`, their standard errors. With several machines one for each.
 
@@ -215,6 +216,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
             weights = class_weights(self.class_weight, classes, source)
             source = recoded(source, np.arange(len(classes), dtype=float)[:, None], weights)
             counts = counts * weights
+            if (counts > 0).sum() < 2:
+                raise InvalidData("class_weight leaves rows of one class only")
         return source, counts
 
     def _machines(self, source: Source, counts: Array, before: Array | None) -> list[Machine]:
@@ -272,6 +275,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
             raise InvalidParameter(
                 f"init must be ({machines}, {1 + self.n_features_in_}), intercept first, got {theta.shape}"
             )
+        if not np.isfinite(theta).all():
+            raise InvalidParameter("init must be finite numbers")
         return theta
 
     def _theta(self) -> Array:
@@ -320,8 +325,9 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         order = np.argsort(-size, kind="stable")[:3]
         names = getattr(self, "feature_names_in_", None)
         shown = ", ".join(f"x{j}" if names is None else str(names[j]) for j in order if size[j] > 0)
+        how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[found.kind]
         return (
-            f"the classes are {'completely' if found.kind == 'complete' else 'quasi-completely'} separated by a plane, "
+            f"the classes {how} separated by a plane, "
             f"mostly along {shown} (see separation_.direction): the likelihood has no maximum. {found.status.advice}"
         )
 

@@ -8,7 +8,7 @@ pace 1/e. Then `separability` decides, and the weights are those under a tiny pe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,13 +35,17 @@ from adaline.systems.penalty_path import Path, cross_validated
 Array = NDArray[np.float64]
 
 TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
+DEPENDENT = (
+    "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
+    "penalty"
+)
 PATIENCE = 8  # slow whole steps before separation is asked about
 ROUNDING = 2.0**-52
 
 
 @dataclass(frozen=True)
 class Separation:
-    """That a plane separates the classes: "complete" or "quasi", and its direction (K, 1 + D) in raw units."""
+    """That a plane separates the classes: "complete", "quasi" or "suspected", and its direction in raw units."""
 
     kind: str
     direction: Array
@@ -100,7 +104,7 @@ class Fitting:
         else:
             solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
         if self.free and not self.settled and math.isinf(solved.found.gap) and not self.wish.firth:
-            self.asked = self._settle()
+            self.asked = self._settle(None)
         history = solved.found.history
         if self.asked is not None:
             unit = problem.spread.deviation if problem.intercept else problem.spread.root
@@ -174,7 +178,7 @@ class Fitting:
             self.asked = Separation("complete", _unit(self.problem.outside(here.theta)))
         elif here.slow >= PATIENCE:
             self.settled = True
-            self.asked = self._settle()
+            self.asked = self._settle(here.theta)
         return self.asked is not None
 
     @cached_property
@@ -182,16 +186,19 @@ class Fitting:
         weight = self.source.weight
         return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
 
-    def _settle(self) -> Separation | None:
-        """Return what separability says, where it can."""
+    def _settle(self, theta: Array | None) -> Separation | None:
+        """Return what separability says, where it can; else what weights that grow at theta suggest."""
         labels = np.arange(len(self.counts))
+        suspected = None if theta is None else Separation("suspected", _unit(self.problem.outside(theta)))
         try:
             verdict: Separability | ManyClasses | None = settle(self.source, labels)
         except AdalineError:
-            return None
+            return suspected
         if isinstance(verdict, ManyClasses):
             verdict = verdict.joint
-        if verdict is None or verdict.kind == "none":
+        if verdict is None:
+            return suspected
+        if verdict.kind == "none":
             return None
         assert verdict.coef is not None
         assert verdict.intercept is not None
@@ -211,7 +218,7 @@ class Fitting:
             status = Status.RANK_DEFICIENT
         elif condition > 1e8:
             status = Status.ILL_CONDITIONED
-        return certificate(
+        proof = certificate(
             status=status,
             objective=found.at.value,
             gradient=problem.steepness(found.at.gradient),
@@ -222,6 +229,7 @@ class Fitting:
             passes=passes,
             solver=solver,
         )
+        return replace(proof, advice=DEPENDENT) if status is Status.RANK_DEFICIENT else proof
 
 
 def _unit(theta: Array) -> Array:

@@ -99,7 +99,7 @@ class Search:
         if order.solver == "gradient":
             problem, found, status, name = self._descend()
         else:
-            start = self._first() if order.init is None else problem.inside(order.init)
+            start = self._first() if order.init is None else self._given(problem.inside(order.init))
             found, name = self._solve(problem, start)
             if self.unbounded:
                 unit = problem.spread.deviation if order.intercept else problem.spread.root
@@ -112,6 +112,12 @@ class Search:
                 found.history = before + found.history
             status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
         return self._certified(problem, found, status, name, reads)
+
+    def _given(self, theta: Array) -> Array:
+        """Return the start that was given; of a convex loss only if it costs less than constants."""
+        if not self.loss.convex:
+            return theta
+        return theta if self.problem.at(theta).value < self.problem.at(self.constants).value else self.constants
 
     def _first(self) -> Array:
         """Return weights to start from: constants, or least squares."""
