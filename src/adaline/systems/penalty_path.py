@@ -21,8 +21,8 @@ from adaline.sources.folds import Fold
 Array = NDArray[np.float64]
 
 DECADES = 8
-A_DECADE = 4
-WORSE = 6  # penalties in a row beyond the best after which a path ends
+A_DECADE = 2
+WORSE = 3  # penalties in a row beyond the best after which a path ends
 ROUGH = 1e-7  # tol of the fits on the path
 
 
