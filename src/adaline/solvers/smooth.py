@@ -26,6 +26,7 @@ from adaline.solvers.problem import At, Problem
 from adaline.solvers.quasi import Blocks, Diagonal, Metric, Scaled, quasi_newton
 from adaline.solvers.truncated import truncated_newton
 from adaline.sources.drawing import drawn
+from adaline.sources.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 GiveUp = Callable[[Descended], bool]
@@ -49,7 +50,12 @@ class Solved:
 def solve(
     problem: Problem, theta: Array, wanted: float, solver: str = "auto", give_up: GiveUp = lambda _: False
 ) -> Solved:
-    """Return the minimum, with a gap of at most `wanted` proven where that can be done."""
+    """Return the minimum, with a gap of at most `wanted` proven where that can be done; BLAS is held to one thread."""
+    with one_blas_thread():
+        return _solve(problem, theta, wanted, solver, give_up)
+
+
+def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> Solved:
     if solver == "newton" or (solver == "auto" and _is_small(problem)):
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
     if solver == "auto" and problem.size <= MATRIX:
@@ -98,7 +104,9 @@ def _staged(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> S
     assert start.curvature is not None
     metric: Metric = Scaled(start.curvature, share)
     here = Descended(start.theta, problem.at(start.theta), None)
-    here = _closer(problem, here, metric, wanted)
+    # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
+    provable = problem.loss.concordance * reach(problem, start.curvature) * math.sqrt(share)
+    here = _closer(problem, here, metric, wanted, min(wanted, 0.25 / provable**2) if provable > 0 else wanted)
     if not here.converged and not give_up(here):
         history = here.history
         here = newton(problem, here.theta, wanted, give_up=give_up)
@@ -106,9 +114,9 @@ def _staged(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> S
     return Solved(here, "L-BFGS in the metric of a sample, then Newton")
 
 
-def _closer(problem: Problem, here: Descended, metric: Metric, wanted: float) -> Descended:
-    """Go on in a metric until the estimate of the gap is met, then prove it and take the last step."""
-    near = quasi_newton(problem, here.theta, metric, lambda _, estimate: estimate <= wanted, most=12, at=here.at)
+def _closer(problem: Problem, here: Descended, metric: Metric, wanted: float, near_enough: float) -> Descended:
+    """Go on in a metric until the estimate of the gap is near enough, then prove it and take the last step."""
+    near = quasi_newton(problem, here.theta, metric, lambda _, estimate: estimate <= near_enough, most=12, at=here.at)
     at = problem.at(near.theta, second=True)
     assert at.hessian is not None
     curvature = factor(at.hessian)
@@ -119,7 +127,12 @@ def _closer(problem: Problem, here: Descended, metric: Metric, wanted: float) ->
     history = here.history + near.history
     if new.value > at.value * (1 + 1e-13):
         return Descended(near.theta, at, curvature, history, bound, is_met(problem, bound, decrement, wanted))
-    left = curvature.length(new.gradient)
+    # the matrix there is at least exp(-c R |step|) of the one here, and so are lengths in its metric
+    left, length = curvature.length(new.gradient), reach(problem, curvature)
+    far = problem.loss.concordance * length * decrement
+    if far < 200:
+        stretch = math.exp(far / 2)
+        bound = min(bound, gap(left * stretch, length * stretch, problem.loss.concordance))
     met = is_met(problem, bound, left, wanted)
     return Descended(near.theta + step, new, curvature, [*history, new.value], bound, met)
 
