@@ -114,7 +114,6 @@ class SparseSource(IndexedSource):
         self.shape = Shape(x.shape[1], t.shape[1])
         self.flat = t.shape[1] == 1
         self.reads = [0]
-        self._cut: dict[int, tuple[Any, int, int]] = {}
 
     @cached_property
     def n_blocks(self) -> int:
@@ -127,14 +126,6 @@ class SparseSource(IndexedSource):
         """Return the rows of block i; the index arrays are views."""
         if self.n_blocks == 1:
             return Block(self.x, self.t, self.weight, self.exponent)
-        if i not in self._cut:
-            self._cut[i] = self._block(i)
-        x, first, last = self._cut[i]
-        weight = None if self.weight is None else self.weight[first:last]
-        return Block(x, self.t[first:last], weight, self.exponent, first)
-
-    def _block(self, i: int) -> tuple[Any, int, int]:
-        """Return the matrix of block i, whose making SciPy checks at length, and its first and last row."""
         first, last = (self.n_rows * j // self.n_blocks for j in (i, i + 1))
         start, stop = self.x.indptr[first], self.x.indptr[last]
         x = type(self.x)(
@@ -142,7 +133,8 @@ class SparseSource(IndexedSource):
             shape=(last - first, self.shape.features),
             copy=False,
         )
-        return x, first, last
+        weight = None if self.weight is None else self.weight[first:last]
+        return Block(x, self.t[first:last], weight, self.exponent, first)
 
     @cached_property
     def exponent(self) -> Array:
