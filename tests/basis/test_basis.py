@@ -15,8 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline.basis import BASES, After, Beside, Custom, Fourier, Polynomial, Radial
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.sources import ArraySource
-from adaline.sources.expanded import Expanded, expanded
 
 
 def squares(x: Any) -> Any:
@@ -65,19 +63,6 @@ def test_rows_are_treated_one_by_one(basis: Any) -> None:
     assert len(set(fitted.get_feature_names_out())) == fitted.size
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), whole)
     np.testing.assert_array_equal(clone(basis).fit(X).transform(X), whole)
-
-
-@EACH
-def test_blocks_of_a_source_are_the_expanded_rows(basis: Any) -> None:
-    fitted = clone(basis).fit(X)
-    source = ArraySource(X, X[:, :1], np.arange(90.0))
-    for seen in (expanded(source, fitted), Expanded(source, fitted)):
-        blocks = list(seen.blocks())
-        np.testing.assert_allclose(np.concatenate([block.x for block in blocks]), fitted.transform(X), rtol=1e-13)
-        np.testing.assert_array_equal(np.concatenate([block.weight for block in blocks]), np.arange(90.0))
-        assert seen.shape == (fitted.size, 1)
-        assert len(seen.names or ()) == fitted.size
-    assert isinstance(expanded(source, fitted), ArraySource)
 
 
 def test_polynomials_are_products() -> None:

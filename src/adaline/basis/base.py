@@ -1,8 +1,8 @@
 """phi(x): functions of the columns in which a model is linear (S3: generalized discriminants; S4: richer families).
 
 A basis is a scikit-learn transformer. `fit` learns what must be learned from rows (centres, widths, scales), from a
-sample of them where there are many; `transform` works row by row, so that a source evaluates it block by block and the
-expanded matrix never exists as a whole. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
+sample of them where there are many; `transform` works row by row, so that blocks of rows give what all rows
+give. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
 """
 
 from __future__ import annotations

@@ -5,9 +5,7 @@ In memory they become an array once; a streamed table stays streamed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,8 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.namespaces import host, is_device
 from adaline.sources.array import ArraySource, SparseSource
-from adaline.sources.base import Outer, Reader, Source
+from adaline.sources.base import Source
+from adaline.sources.through import Through
 
 Array = NDArray[np.float64]
 
@@ -62,19 +61,13 @@ def of_class(source: Source, k: int, classes: int) -> Source:
     return out
 
 
-class Recoded(Source):
+class Recoded(Through):
     """A stream of rows under a code."""
 
     def __init__(self, base: Source, values: Array, class_weight: Array | None = None) -> None:
-        self.base, self.values, self.class_weight = base, values, class_weight
+        super().__init__(base)
+        self.values, self.class_weight = values, class_weight
         self.shape = Shape(base.shape.features, values.shape[1])
-        self.names, self.coding, self.reads = base.names, base.coding, base.reads
-        self.streamed, self.sparse, self.parallel, self.replayable = True, base.sparse, base.parallel, base.replayable
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
-        return self.base.n_rows
 
     @property
     def weight(self) -> Array | None:  # type: ignore[override]
@@ -82,11 +75,6 @@ class Recoded(Source):
         if self.class_weight is None:
             return self.base.weight
         return self.map(lambda block: np.asarray(block.weight))
-
-    def readers(self) -> Iterator[Reader]:
-        """Return the blocks in order."""
-        for read in self.base.readers():
-            yield partial(self._read, read)
 
     def target(self) -> Array:
         """Return all targets, (N, K)."""
@@ -96,30 +84,9 @@ class Recoded(Source):
         """Return the same rows with other targets; the weights of classes are left behind."""
         return self.base.with_targets(t)
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v."""
-        return self.base.matvec(v)
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
-        return self.base.rmatvec(u)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return root mean squares of the columns."""
-        return self.base.spread(intercept)
-
-    def outer(self, intercept: bool, scale: Array) -> Outer:
-        """Return the dual Gram matrix."""
-        return self.base.outer(intercept, scale)
-
-    def refuse_nonfinite(self) -> None:
-        """Name what is not finite, or missing."""
-        self.base.refuse_nonfinite()
-
-    def _read(self, read: Reader) -> Iterator[Block]:
-        for block in read():
-            codes = np.asarray(block.t)[:, 0].astype(np.intp)
-            weight: Any = block.weight
-            if self.class_weight is not None:
-                weight = self.class_weight[codes] if weight is None else weight * self.class_weight[codes]
-            yield replace(block, t=self.values[codes], weight=weight)
+    def _seen(self, block: Block) -> Block:
+        codes = np.asarray(block.t)[:, 0].astype(np.intp)
+        weight: Any = block.weight
+        if self.class_weight is not None:
+            weight = self.class_weight[codes] if weight is None else weight * self.class_weight[codes]
+        return replace(block, t=self.values[codes], weight=weight)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from itertools import combinations
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -30,6 +29,7 @@ from adaline.systems.decisions import Decides
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels
 from adaline.systems.machines import Fitting, Machine, Wish
+from adaline.systems.pairs import from_pairs, sides_of
 from adaline.systems.streaming import ScoredOnSources, by_blocks
 from adaline.systems.telling import Telling
 
@@ -230,7 +230,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         if k == 2 or self.scheme == "softmax":
             return [self._one(source, counts, spread, self._first(before, 1 if k == 2 else k))]
         out = []
-        sides = self._sides(k)
+        sides = sides_of(self.scheme, k)
         init = self._first(before, len(sides))
         for i, (values, weights) in enumerate(sides):
             rows = recoded(source, values, weights)
@@ -257,14 +257,6 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         path = fitting.path(int(self.folds))
         found = Fitting(source, len(counts), counts, replace(wish, penalty=RidgePenalty(path.best, unit)), spread).run()
         return replace(found, path=path)
-
-    def _sides(self, k: int) -> list[tuple[Array, Array]]:
-        """Return target (K, 1) and weight (K,) of each class for each machine."""
-        every = np.arange(k)
-        if self.scheme == "one-vs-rest":
-            return [((every == i).astype(float)[:, None], np.ones(k)) for i in range(k)]
-        pairs = combinations(range(k), 2)
-        return [((every == j).astype(float)[:, None], np.isin(every, (i, j)).astype(float)) for i, j in pairs]
 
     def _first(self, before: Array | None, machines: int) -> Array | None:
         given = before if before is not None else self.init
@@ -314,44 +306,22 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         self._fits = [machine.fit for machine in machines]
         self.rows_seen_ = source.n_rows
         if self.separation_ is not None:
-            warnings.warn(self._separation_message(), AdalineWarning, stacklevel=4)
+            warnings.warn(self.separation_.told(self._names()), AdalineWarning, stacklevel=4)
         elif worst.status is Status.NOT_CONVERGED:
             warnings.warn(f"not converged: {worst.advice}", ConvergenceWarning, stacklevel=4)
-
-    def _separation_message(self) -> str:
-        found = self.separation_
-        assert found is not None
-        size = np.abs(found.direction[:, 1:]).max(axis=0)
-        order = np.argsort(-size, kind="stable")[:3]
-        names = getattr(self, "feature_names_in_", None)
-        shown = ", ".join(f"x{j}" if names is None else str(names[j]) for j in order if size[j] > 0)
-        how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[found.kind]
-        return (
-            f"the classes {how} separated by a plane, "
-            f"mostly along {shown} (see separation_.direction): the likelihood has no maximum. {found.status.advice}"
-        )
 
     def _scores(self, x: Any) -> Array:
         found = super()._scores(x)
         k = len(self.classes_)
         if self.scheme != "one-vs-one" or k == 2:
             return found
-        return _gathered((found > 0).astype(float), k) + self._shares(x) / k**2
+        return from_pairs((found > 0).astype(float), k) + self._shares(x) / k**2
 
     def _shares(self, x: Any) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K); also what breaks ties."""
-        return _gathered(Logistic().mean(super()._scores(x)), len(self.classes_))
+        return from_pairs(Logistic().mean(super()._scores(x)), len(self.classes_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _gathered(second: Array, classes: int) -> Array:
-    """Return what each class gets from all pairs, (n, K): the second of a pair `second`, the first the rest."""
-    out = np.zeros((len(second), classes))
-    for column, (i, j) in enumerate(combinations(range(classes), 2)):
-        out[:, j] += second[:, column]
-        out[:, i] += 1.0 - second[:, column]
-    return out

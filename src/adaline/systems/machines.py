@@ -8,6 +8,7 @@ pace 1/e. Then `separability` decides, and the weights are those under a tiny pe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -54,6 +55,16 @@ class Separation:
     def status(self) -> Status:
         """As a certificate says it."""
         return Status.SEPARATED if self.kind == "complete" else Status.QUASI_SEPARATED
+
+    def told(self, names: Sequence[str]) -> str:
+        """Return it as a sentence, with the names of the columns that the plane leans on most."""
+        size = np.abs(self.direction[:, 1:]).max(axis=0)
+        shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
+        how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
+        return (
+            f"the classes {how} separated by a plane, mostly along {shown} (see separation_.direction): the likelihood "
+            f"has no maximum. {self.status.advice}"
+        )
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ from adaline.systems.streaming import ScoredOnSources, by_blocks
 Array = NDArray[np.float64]
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
-INITS = ("robust", "least_squares")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
