@@ -45,6 +45,8 @@ from adaline.sums import (
     Sum,
     Targets,
     Theta,
+    ThinnedCurvature,
+    Thinning,
     Triangle,
     View,
     WrongRows,
@@ -125,7 +127,8 @@ class Example:
     coded: Callable[[Array], Array] = lambda t: t
 
     def __str__(self) -> str:
-        loss = [self.theta.loss.name] if isinstance(self.theta, Point) else []
+        point = self.theta.point if isinstance(self.theta, Thinning) else self.theta
+        loss = [point.loss.name] if isinstance(point, Point) else []
         return "-".join([self.kind.__name__, *loss, *(f"{key}={value}" for key, value in self.config.items())])
 
     def zero(self) -> Any:
@@ -281,9 +284,12 @@ def read_spread(s: Spread) -> dict[str, Reading]:
     }
 
 
-def read_objective(s: Objective | HessianProduct | CurvatureDiagonal) -> dict[str, Reading]:
+def read_objective(s: Objective | HessianProduct | CurvatureDiagonal | ThinnedCurvature) -> dict[str, Reading]:
     """Return the sums; their terms are of order one, times up to 3 rows' weights."""
     return {"sums": Reading(s.sums, np.array(1000.0))}
+
+
+EVERY_ROW = np.full(TARGETS, 1e-300)
 
 
 def any_point(loss: Loss, outputs: int = TARGETS) -> Point:
@@ -470,6 +476,11 @@ EXAMPLES = (
     *(
         Example(CurvatureDiagonal, read_objective, 1e-13, theta=any_point(loss), coded=coded)
         for loss, coded in LIKELIHOODS
+    ),
+    *(
+        Example(ThinnedCurvature, read_objective, 1e-13, theta=Thinning(any_point(loss), EVERY_ROW), coded=coded)
+        for loss, coded in LIKELIHOODS
+        if loss.convex
     ),
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(

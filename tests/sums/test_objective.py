@@ -11,7 +11,7 @@ from scipy import sparse
 from adaline import kernels
 from adaline.block import Block, Columns, Shape
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
-from adaline.sums import HessianProduct, Objective, Point, Spread, View
+from adaline.sums import HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import objective_reference, product_reference
 from adaline.sums.spread import spread_reference
 
@@ -200,3 +200,25 @@ def test_machines_of_the_intercept_alone() -> None:
     out = Spread.zero(Shape(0, 1))
     out.add(Block(np.zeros((30, 0)), np.ones((30, 1))))
     assert out.weight == 30
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_thinned_curvature_is_that_of_all_rows_on_average(layout: str) -> None:
+    block, point = problem(LOSSES["logistic"](), 40_000, 3, 2, layout)
+    whole = Objective.zero(block.shape, outputs=2, second="alone")
+    whole.add(block, point)
+    thinned = ThinnedCurvature.zero(block.shape, outputs=2)
+    thinned.add(block, Thinning(point, np.full(2, 2.0)))
+    scale = np.sqrt(np.einsum("kii->ki", whole.hessian))
+    error = np.abs(thinned.sums - whole.hessian) / (scale[:, :, None] * scale[:, None, :])
+    assert 1e-4 < error.max() < 0.06  # some rows were left out, and the others stand for them
+
+
+def test_rows_that_count_are_fixed_by_their_numbers() -> None:
+    block, point = problem(LOSSES["logistic"](), 500, 3, 2)
+    thinning = Thinning(point, np.full(2, 2.0))
+    whole, parts = (ThinnedCurvature.zero(block.shape, outputs=2) for _ in range(2))
+    whole.add(block, thinning)
+    for piece in block.pieces(150):
+        parts.add(piece, thinning)
+    np.testing.assert_allclose(parts.sums, whole.sums, rtol=1e-12, atol=1e-9)

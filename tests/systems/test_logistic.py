@@ -378,13 +378,13 @@ def test_an_automatic_penalty_in_raw_units() -> None:
     np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-7)
 
 
-def test_a_constant_column_in_the_metric_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constant_column_in_the_metric_of_each_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made(9000, 4, 3)
     x = np.column_stack([x, np.zeros(9000)])
     expected = LogisticRegression(penalty=1.0, standardize=True).fit(x, y)
     monkeypatch.setattr(smooth, "MATRIX", 0)
     model = LogisticRegression(penalty=1.0, standardize=True, tol=1e-13).fit(x, y)
-    assert "on a sample" in model.certificate_.solver
+    assert "each machine" in model.certificate_.solver
     np.testing.assert_allclose(model.predict_proba(x), expected.predict_proba(x), atol=1e-5)
 
 
@@ -461,3 +461,14 @@ def test_separation_that_is_too_large_to_be_decided_is_suspected() -> None:
         model = LogisticRegression().fit(x, y)
     assert model.separation_ is not None
     assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "newton-cg"])
+def test_coupled_machines_from_an_unbalanced_start(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = made(9000, 4, 5)
+    expected = LogisticRegression(penalty=3.0).fit(x, y)
+    monkeypatch.setattr(smooth, "MATRIX", 0)
+    start = theta(expected) + np.r_[0.0, np.linspace(0.5, 1.0, 4)]
+    model = LogisticRegression(penalty=3.0, tol=1e-13, solver=solver, init=start).fit(x, y)
+    np.testing.assert_allclose(theta(model), theta(expected), rtol=1e-5, atol=1e-6)
+    assert model.certificate_.passes < 60

@@ -21,10 +21,13 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
+from adaline.sources.drawing import drawn
 from adaline.sources.narrowing import narrowed
-from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, View
+from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 
 Array = NDArray[np.float64]
+
+TYPICAL = 4096  # rows that tell how much a machine bends in all
 
 
 class At(NamedTuple):
@@ -85,12 +88,20 @@ class Problem:
     def blocks(self, theta: Array) -> Array | None:
         """Return the second derivatives of each machine alone, (K, 1 + D, 1 + D); None where they overflow."""
         _, sums = self._summed(theta, "alone")
-        if sums is None:
-            return None
-        out = sums.hessian
+        return None if sums is None else self._held(sums.hessian)
+
+    def thinned_blocks(self, theta: Array, rows: int) -> Array:
+        """Return about the second derivatives of each machine alone, of so many rows for each, those that bend most."""
+        point, some = Point(self.loss, theta, self.view), drawn(self.source, TYPICAL)
+        bent = some.sum(CurvatureDiagonal, point, outputs=self.outputs).sums[:, 0] / self.share(some)
+        thinning = Thinning(point, np.maximum(bent, 1e-300) / rows)
+        return self._held(self.source.sum(ThinnedCurvature, thinning, outputs=self.outputs).sums)
+
+    def _held(self, blocks: Array) -> Array:
+        """Return the matrices of each machine with the penalty added."""
         places = np.arange(1 + self.features)
-        out[:, places, places] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
-        return out
+        blocks[:, places, places] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
+        return blocks
 
     def _summed(self, theta: Array, second: str) -> tuple[At, Objective | None]:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -16,6 +16,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from adaline.solvers.newton import ARMIJO, FLAT, SHORTEST, Descended
 from adaline.solvers.problem import At
@@ -51,16 +52,31 @@ class Diagonal:
 
 
 class Blocks:
-    """Inverses (K, 1 + D, 1 + D) of the matrix of each machine alone, times a factor."""
+    """The matrix of each machine alone, (K, 1 + D, 1 + D), none of them with negative eigenvalues."""
 
-    def __init__(self, blocks: Array, factor: float) -> None:
+    def __init__(self, blocks: Array) -> None:
         diagonal = np.einsum("kii->ki", blocks)
         diagonal += np.where(diagonal > 0, 1e-9 * diagonal, 1.0)  # columns that are constant on the sample
-        self.inverse = np.linalg.inv(blocks) * factor
+        self.factors = [linalg.cho_factor(block, overwrite_a=True, check_finite=False) for block in blocks]
 
     def solve(self, g: Array) -> Array:
         """Return each machine's own solution."""
-        return np.asarray(np.einsum("kij,kj->ki", self.inverse, g))
+        own = zip(self.factors, g, strict=True)
+        return np.stack([linalg.cho_solve(factor, part, check_finite=False) for factor, part in own])
+
+
+class Balanced:
+    """A metric without steps in which all machines gain the same: with coupled outputs F has no curvature there, which
+    the machines on their own know nothing of.
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+
+    def solve(self, g: Array) -> Array:
+        """Return M g, neither g nor what is returned having a mean over the machines."""
+        step = self.metric.solve(g - g.mean(axis=0))
+        return np.asarray(step - step.mean(axis=0))
 
 
 class Scaled:

@@ -4,8 +4,8 @@
 - Many rows: Newton on a sample first. From there L-BFGS on all rows in the metric of the sample's second derivatives, a
   handful of passes, each leaving about a tenth of the error; then the matrix of all rows once, for the proof, the
   standard errors, and one last Newton step.
-- Too many coefficients for their matrix: L-BFGS in the metric of each machine's own matrix, from a sample, where D^2
-  can be paid for; wide data by truncated Newton in the metric of the diagonal, taken anew for each step.
+- Too many coefficients for their matrix: L-BFGS in the metric of each machine's own matrix, of the rows that bend it
+  most, where D^2 can be paid for; wide data by truncated Newton in the metric of the diagonal, taken anew for a step.
 
 `tol` bounds gap / (objective of the best constant), whatever the solver.
 """
@@ -23,7 +23,7 @@ from adaline.solvers.curvature import Curvature, factor, gap
 from adaline.solvers.newton import Descended, is_met, newton, reach
 from adaline.solvers.planes import Planes
 from adaline.solvers.problem import At, Problem
-from adaline.solvers.quasi import Blocks, Diagonal, Metric, Scaled, quasi_newton
+from adaline.solvers.quasi import Balanced, Blocks, Diagonal, Metric, Scaled, quasi_newton
 from adaline.solvers.truncated import truncated_newton
 from adaline.sources.drawing import drawn
 from adaline.sources.threads import one_blas_thread
@@ -33,7 +33,9 @@ GiveUp = Callable[[Descended], bool]
 
 SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
 MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
-SIDE = 3000  # columns for which each machine's own matrix is formed
+BLOCKS = 4e7  # numbers of the matrices of each machine alone
+BENDING = 12  # rows of them for each column
+FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 1000  # in one metric, far from the minimum, nearer to it, and in all
 SMALL = 2e8  # multiply-adds of a matrix of second derivatives that take no time that matters
 SAMPLE = 24  # rows of a sample for each coefficient
 LEAST_SAMPLE = 4096
@@ -64,16 +66,19 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
     def done(at: At, estimate: float) -> bool:
         return _proven(problem, at, estimate) <= wanted
 
-    metric = None if solver == "newton-cg" else _blocks(problem, theta)
-    if metric is not None:
-        found = quasi_newton(problem, theta, metric, done, give_up=give_up)
-        name = "L-BFGS in the metric of each machine on a sample"
+    balanced: Callable[[Metric], Metric] = Balanced if problem.loss.coupled else lambda metric: metric
+    if problem.loss.coupled:
+        theta = theta - theta.mean(axis=0)
+    if solver != "newton-cg" and _has_blocks(problem):
+        found = _by_machine(problem, theta, balanced, done, give_up)
+        name = "L-BFGS in the metric of each machine"
     elif solver == "lbfgs":
-        own = Diagonal(problem.diagonal(theta))
-        found = quasi_newton(problem, theta, own, done, give_up=give_up)
+        found = quasi_newton(problem, theta, balanced(Diagonal(problem.diagonal(theta))), done, give_up=give_up)
         name = "L-BFGS in the metric of the diagonal"
     else:
-        found = truncated_newton(problem, theta, lambda at: Diagonal(problem.diagonal(at)), done, give_up=give_up)
+        found = truncated_newton(
+            problem, theta, lambda at: balanced(Diagonal(problem.diagonal(at))), done, give_up=give_up
+        )
         name = "truncated Newton in the metric of the diagonal"
     if problem.penalised:
         found.gap = Planes(problem).gap(found.theta, found.at, np.zeros(problem.features))
@@ -141,15 +146,30 @@ def _by_curvature(problem: Problem, curvature: Curvature, decrement: float) -> f
     return gap(decrement, reach(problem, curvature), problem.loss.concordance)
 
 
-def _blocks(problem: Problem, theta: Array) -> Metric | None:
-    """Return each machine's own matrix, from a sample of dense rows; None where it cannot be formed or paid for."""
-    rows = max(32 * (1 + problem.features), LEAST_SAMPLE)
-    if problem.features >= SIDE or problem.source.sparse or rows >= problem.source.n_rows:
-        return None
-    sample = problem.on(drawn(problem.source, rows))
-    share = problem.share(sample.source)
-    blocks = sample.blocks(_roughly(sample, theta))
-    return None if blocks is None else Blocks(blocks, share)
+def _has_blocks(problem: Problem) -> bool:
+    """Whether each machine's own matrix can be formed and paid for."""
+    side = 1 + problem.features
+    rows = max(BENDING * side, LEAST_SAMPLE)
+    return problem.outputs * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
+
+
+def _by_machine(
+    problem: Problem,
+    theta: Array,
+    balanced: Callable[[Metric], Metric],
+    done: Callable[[At, float], bool],
+    give_up: GiveUp,
+) -> Descended:
+    """Step down in the metric of each machine's matrix, of the rows that bend it most, taken anew now and then."""
+    here, most = Descended(theta, problem.at(theta), None), FIRST_STEPS
+    while len(here.history) < MOST_STEPS:
+        metric = balanced(Blocks(problem.thinned_blocks(here.theta, BENDING * (1 + problem.features))))
+        new = quasi_newton(problem, here.theta, metric, done, most, here.at, give_up)
+        new.history = here.history + new.history
+        if new.converged or len(new.history) < len(here.history) + most:
+            return new
+        here, most = new, NEXT_STEPS
+    return here
 
 
 def diagonal(problem: Problem) -> Diagonal:
@@ -158,15 +178,6 @@ def diagonal(problem: Problem) -> Diagonal:
     second = problem.spread.weight * (problem.spread.root * problem.view.scale) ** 2
     bent = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
     return Diagonal(np.tile(bent + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1)))
-
-
-def _roughly(sample: Problem, theta: Array) -> Array:
-    """Return weights near the minimum on a sample."""
-    blocks = sample.blocks(theta)
-    if blocks is None:
-        return theta
-    target = 1e-3 * abs(sample.at(theta).value)
-    return quasi_newton(sample, theta, Blocks(blocks, 1.0), lambda _, estimate: estimate <= target, most=30).theta
 
 
 def _proven(problem: Problem, at: At, estimate: float) -> float:

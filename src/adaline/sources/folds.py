@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block
+from adaline.lots import lots
 from adaline.namespaces import host
 from adaline.sources.base import Source
 from adaline.sources.through import Through
@@ -19,12 +20,8 @@ Array = NDArray[np.float64]
 
 
 def fold_of(first: int, rows: int, folds: int) -> NDArray[np.int64]:
-    """Return the fold of rows first, first + 1, ...: a multiplicative hash of their numbers, well spread."""
-    mixed = np.arange(first, first + rows, dtype=np.uint64) + np.uint64(1)
-    with np.errstate(over="ignore"):
-        for factor, shift in ((0xBF58476D1CE4E5B9, 30), (0x94D049BB133111EB, 27)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(folds)).astype(np.int64)
+    """Return the fold of rows first, first + 1, ..., by lot."""
+    return (lots(first, rows) % np.uint64(folds)).astype(np.int64)
 
 
 class Fold(Through):

@@ -16,6 +16,7 @@ from adaline.sums.scores import GroupScores, Lens, Scores
 from adaline.sums.sigmoid import SigmoidErrors
 from adaline.sums.spread import Spread
 from adaline.sums.targets import Targets
+from adaline.sums.thinned import ThinnedCurvature, Thinning
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong import WrongRows
 
@@ -24,7 +25,7 @@ SUMS: dict[str, type[Sum]] = {
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, FirthScore),
-        *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal),
+        *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
     )
 }
 
@@ -56,6 +57,8 @@ __all__ = [
     "Sum",
     "Targets",
     "Theta",
+    "ThinnedCurvature",
+    "Thinning",
     "Triangle",
     "View",
     "WrongRows",

@@ -194,6 +194,25 @@ def _rows(a: Array) -> Array:
     return np.ascontiguousarray(a, dtype=np.float64)
 
 
+def margins(block: Block, point: Point) -> Array:
+    """Return the outputs of each row, (n, K), on the host."""
+    if _read_natively(block):
+        return _margins(block, point, point.theta)
+    rows = [seen(piece, point.view) for piece in block.pieces(PIECE)]
+    return np.concatenate([host(namespace(v).matmul(v, beside(v, point.theta.T.copy()))) for v in rows])
+
+
+def second_moments(block: Block, weight: Array, view: View) -> Array:
+    """Return sum weight (1, v)(1, v)', (1 + D, 1 + D), on the host."""
+    side = 1 + len(view.scale)
+    if _read_natively(block):
+        sums = np.zeros(side + side**2)
+        _gather(sums, block, np.zeros((block.rows, 1)), _rows(weight[:, None]), view)
+        return sums[side:].reshape(side, side)
+    rows = host(seen(block, view))
+    return np.asarray((rows * weight[:, None]).T @ rows)
+
+
 def _margins(block: Block, point: Point, theta: Array) -> Array:
     z = np.empty((block.rows, len(theta)))
     _kernel("margins", block.x)(z, *_parts(block.x), _rows(theta), *point.view)

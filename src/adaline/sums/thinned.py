@@ -1,0 +1,67 @@
+"""The second derivatives of each machine alone, of the rows that bend most: what a metric of many machines can pay for.
+
+    hessian_k = sum weight curvature_k (1, v)(1, v)'
+
+A row counts for machine k with chance weight curvature_k / level_k, at most one, and then for one over its chance: the
+sum is right on average, and rows that the machine is sure of, most of them near the minimum, are seldom multiplied out.
+Which rows count is fixed by their numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.block import Block, Shape
+from adaline.lots import chances
+from adaline.namespaces import host
+from adaline.sums.base import Sum
+from adaline.sums.objective import Point, margins, second_moments
+
+Array = NDArray[np.float64]
+
+
+class Thinning(NamedTuple):
+    """Where the second derivatives are taken, and the curvature (K,) from which on a row always counts."""
+
+    point: Point
+    level: Array
+
+
+class ThinnedCurvature(Sum):
+    """The matrices (K, 1 + D, 1 + D) at a Thinning."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    def __init__(self, sums: Array) -> None:
+        self.sums = sums
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `outputs` is the number of machines."""
+        side = 1 + shape.features
+        return cls(np.zeros((config.get("outputs", shape.targets), side, side)))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a Thinning."""
+        (loss, _, view, _), level = theta
+        z = margins(block, theta.point)
+        block = block.gathered()
+        bent = loss.curvature(z, host(block.t))
+        if block.weight is not None:
+            bent = bent * host(block.weight)[:, None]
+        for k, matrix in enumerate(self.sums):
+            chance = np.minimum(bent[:, k] / level[k], 1.0)
+            chosen = np.flatnonzero(chances(block.first_row, block.rows, k) < chance)
+            part = Block(block.x, block.t, chosen=chosen).gathered()
+            matrix += second_moments(part, bent[chosen, k] / chance[chosen], view)
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.sums += other.sums
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.sums,)
