@@ -108,7 +108,7 @@ def quasi_newton(
     for _ in range(most):
         g = here.at.gradient
         direction = -_corrected(metric, pairs, g)
-        slope = float((g * direction).sum())
+        slope = inner(g, direction)
         if done(here.at, -slope):
             here.converged = True
             return here
@@ -127,8 +127,8 @@ def quasi_newton(
             pairs.clear()
             continue
         s, y = share * direction, new.gradient - g
-        bend = float((s * y).sum())
-        if bend > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+        bend = inner(s, y)
+        if bend > 1e-12 * math.sqrt(inner(s, s) * inner(y, y)):
             pairs.append((s, y, bend))
         here.theta, here.at = here.theta + s, new
         here.history.append(new.value)
@@ -137,19 +137,27 @@ def quasi_newton(
 
 def _corrected(metric: Metric, pairs: deque[tuple[Array, Array, float]], g: Array) -> Array:
     """Return the inverse second derivatives times g by the two loops of L-BFGS."""
-    q, shares = g, []
+    q, shares = g.copy(), []
     for s, y, bend in reversed(pairs):
-        share = float((s * q).sum()) / bend
-        q = q - share * y
-        shares.append(share)
+        shares.append(inner(s, q) / bend)
+        _add(q, y, -shares[-1])
+    q = metric.solve(q)
     if pairs:
         _, y, bend = pairs[-1]
-        q = metric.solve(q) * (bend / float((y * metric.solve(y)).sum()))
-    else:
-        q = metric.solve(q)
+        q *= bend / inner(y, metric.solve(y))
     for (s, y, bend), share in zip(pairs, reversed(shares), strict=True):
-        q = q + s * (share - float((y * q).sum()) / bend)
+        _add(q, s, share - inner(y, q) / bend)
     return q
+
+
+def inner(a: Array, b: Array) -> float:
+    """Return the sum of a b, without an array in between: wide data have millions of coefficients."""
+    return float(np.vdot(a, b))
+
+
+def _add(to: Array, what: Array, share: float) -> None:
+    """Add a share of an array in place."""
+    linalg.blas.daxpy(what.ravel(), to.ravel(), a=share)
 
 
 def search(problem: Smooth, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
@@ -161,7 +169,7 @@ def search(problem: Smooth, theta: Array, at: At, step: Array, slope: float) -> 
         if new.value <= at.value + ARMIJO * share * slope:
             return new, share
         if math.isfinite(new.value):
-            end = float((new.gradient * step).sum())
+            end = inner(new.gradient, step)
             if new.value <= at.value + floor and abs(end) <= 0.9 * abs(slope):
                 return new, share
             fall = new.value - at.value - share * slope

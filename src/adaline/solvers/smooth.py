@@ -5,7 +5,8 @@
   handful of passes, each leaving about a tenth of the error; then the matrix of all rows once, for the proof, the
   standard errors, and one last Newton step.
 - Too many coefficients for their matrix: L-BFGS in the metric of each machine's own matrix, of the rows that bend it
-  most, where D^2 can be paid for; wide data by truncated Newton in the metric of the diagonal, taken anew for a step.
+  most, where D^2 can be paid for, of the diagonal for wide data; either is taken anew now and then. If
+  that does not end, truncated Newton goes on: best near the minimum of what is badly conditioned.
 
 `tol` bounds gap / (objective of the best constant), whatever the solver.
 """
@@ -35,7 +36,7 @@ SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
 MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
 BLOCKS = 4e7  # numbers of the matrices of each machine alone
 BENDING = 12  # rows of them for each column
-FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 1000  # in one metric, far from the minimum, nearer to it, and in all
+FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
 SMALL = 2e8  # multiply-adds of a matrix of second derivatives that take no time that matters
 SAMPLE = 24  # rows of a sample for each coefficient
 LEAST_SAMPLE = 4096
@@ -69,17 +70,27 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
     balanced: Callable[[Metric], Metric] = Balanced if problem.loss.coupled else lambda metric: metric
     if problem.loss.coupled:
         theta = theta - theta.mean(axis=0)
-    if solver != "newton-cg" and _has_blocks(problem):
-        found = _by_machine(problem, theta, balanced, done, give_up)
-        name = "L-BFGS in the metric of each machine"
-    elif solver == "lbfgs":
-        found = quasi_newton(problem, theta, balanced(Diagonal(problem.diagonal(theta))), done, give_up=give_up)
-        name = "L-BFGS in the metric of the diagonal"
-    else:
-        found = truncated_newton(
-            problem, theta, lambda at: balanced(Diagonal(problem.diagonal(at))), done, give_up=give_up
-        )
+
+    def of_each(at: Array) -> Metric:
+        return balanced(Blocks(problem.thinned_blocks(at, BENDING * (1 + problem.features))))
+
+    def of_diagonal(at: Array) -> Metric:
+        return balanced(Diagonal(problem.diagonal(at)))
+
+    if solver == "newton-cg":
+        found = truncated_newton(problem, theta, of_diagonal, done, give_up=give_up)
         name = "truncated Newton in the metric of the diagonal"
+    elif _has_blocks(problem):
+        found = _refreshed(problem, theta, of_each, NEXT_STEPS, done, give_up)
+        name = "L-BFGS in the metric of each machine"
+    else:
+        found = _refreshed(problem, theta, of_diagonal, FIRST_STEPS, done, give_up)
+        name = "L-BFGS in the metric of the diagonal"
+    if not found.converged and len(found.history) >= MOST_STEPS:  # nearer to the minimum than far steps can be trusted
+        history = found.history
+        found = truncated_newton(problem, found.theta, of_diagonal, done, give_up=give_up)
+        found.history = history + found.history
+        name += ", then truncated Newton"
     if problem.penalised:
         found.gap = Planes(problem).gap(found.theta, found.at, np.zeros(problem.features))
     return Solved(found, name)
@@ -153,22 +164,22 @@ def _has_blocks(problem: Problem) -> bool:
     return problem.outputs * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
 
 
-def _by_machine(
+def _refreshed(
     problem: Problem,
     theta: Array,
-    balanced: Callable[[Metric], Metric],
+    metric: Callable[[Array], Metric],
+    steps: int,
     done: Callable[[At, float], bool],
     give_up: GiveUp,
 ) -> Descended:
-    """Step down in the metric of each machine's matrix, of the rows that bend it most, taken anew now and then."""
+    """Step down in a metric that is taken anew, first after FIRST_STEPS, then each time after so many steps."""
     here, most = Descended(theta, problem.at(theta), None), FIRST_STEPS
     while len(here.history) < MOST_STEPS:
-        metric = balanced(Blocks(problem.thinned_blocks(here.theta, BENDING * (1 + problem.features))))
-        new = quasi_newton(problem, here.theta, metric, done, most, here.at, give_up)
+        new = quasi_newton(problem, here.theta, metric(here.theta), done, most, here.at, give_up)
         new.history = here.history + new.history
         if new.converged or len(new.history) < len(here.history) + most:
             return new
-        here, most = new, NEXT_STEPS
+        here, most = new, steps
     return here
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adaline.solvers.newton import FLAT, Descended
 from adaline.solvers.problem import At, Problem
-from adaline.solvers.quasi import Metric, search
+from adaline.solvers.quasi import Metric, inner, search
 
 Array = NDArray[np.float64]
 
@@ -37,9 +37,9 @@ def truncated_newton(
             here.converged = done(here.at, math.inf)
             return here
         now = metric(here.theta)
-        first = first or math.sqrt(_inner(here.at.gradient, now.solve(here.at.gradient)))
+        first = first or math.sqrt(inner(here.at.gradient, now.solve(here.at.gradient)))
         step = _solve(problem, here, now, first)
-        slope = _inner(here.at.gradient, step)
+        slope = inner(here.at.gradient, step)
         if done(here.at, -slope):
             here.converged = True
             return here
@@ -57,24 +57,20 @@ def _solve(problem: Problem, here: Descended, metric: Metric, first: float) -> A
     g = here.at.gradient
     step, left = np.zeros_like(g), g.copy()
     moved = metric.solve(left)
-    square = start = _inner(left, moved)
+    square = start = inner(left, moved)
     share = min(0.1, math.sqrt(math.sqrt(start) / first)) if first > 0 else 0.1
     direction = -moved
     for _ in range(MOST_PRODUCTS):
         if square <= share**2 * start:
             break
         bent = problem.times(here.theta, direction)
-        bend = _inner(direction, bent)
+        bend = inner(direction, bent)
         if bend <= 0:
             return step if step.any() else direction
         length = square / bend
         step = step + length * direction
         left = left + length * bent
         moved = metric.solve(left)
-        square, before = _inner(left, moved), square
+        square, before = inner(left, moved), square
         direction = -moved + direction * (square / before)
     return step
-
-
-def _inner(a: Array, b: Array) -> float:
-    return float((a * b).sum())

@@ -5,6 +5,7 @@ diagonal_k = sum weight curvature_k (1, v^2)
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from adaline.block import Block, Shape
 from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.base import Sum
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import Point, row_weights, seen
+from adaline.sums.objective import Point, View, gather, margins, row_weights, seen
 
 Array = NDArray[np.float64]
 
@@ -54,8 +55,8 @@ class CurvatureDiagonal(Sum):
 
 
 def _sparse(block: Block, point: Point) -> Array:
-    scale = point.view.scale
-    z = np.asarray(block.x @ (point.theta[:, 1:] * scale).T) + point.theta[:, 0]
+    x, scale = block.x, point.view.scale
+    z = margins(block, point)
     bent = row_weights(block, z) * point.loss.curvature(z, block.t)
-    squares = np.asarray((block.x.astype(np.float64).power(2).T @ bent).T) * scale**2
-    return np.concatenate([bent.sum(axis=0)[:, None], squares], axis=1)
+    squares = type(x)((np.square(x.data, dtype=np.float64), x.indices, x.indptr), x.shape)
+    return gather(replace(block, x=squares), bent, View(scale**2, np.zeros_like(scale)))

@@ -202,6 +202,18 @@ def margins(block: Block, point: Point) -> Array:
     return np.concatenate([host(namespace(v).matmul(v, beside(v, point.theta.T.copy()))) for v in rows])
 
 
+def gather(block: Block, slope: Array, view: View) -> Array:
+    """Return sum slope_k (1, v), (K, 1 + D), on the host."""
+    sums = np.zeros((slope.shape[1], 1 + len(view.scale)))
+    if _read_natively(block):
+        _gather(sums.ravel(), block, slope, None, view)
+        return sums
+    for piece in block.pieces(PIECE):
+        first = piece.first_row - block.first_row
+        sums += slope[first : first + piece.rows].T @ host(seen(piece, view))
+    return sums
+
+
 def second_moments(block: Block, weight: Array, view: View) -> Array:
     """Return sum weight (1, v)(1, v)', (1 + D, 1 + D), on the host."""
     side = 1 + len(view.scale)
