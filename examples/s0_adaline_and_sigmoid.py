@@ -45,7 +45,7 @@ def wander(rule: type, rate: float, seed: int) -> list[float]:
     ]
 
 
-def main(*, rate: float = 0.004, goal: float = 5.0) -> Figure:
+def main(*, rate: float = 0.0015, goal: float = 4.0) -> Figure:
     figure, (left, right) = panels(2)
     X, y = rows(0, 2000, 2)
     points(left, X[:300], y[:300])
@@ -55,7 +55,7 @@ def main(*, rate: float = 0.004, goal: float = 5.0) -> Figure:
         line(left, ends[-1].coef_, ends[-1].intercept_, color=colour, linestyle=style, label=name)
         angles = np.mean([wander(rule, rate, seed) for seed in range(20)], axis=0)
         needed[name] = STEPS[np.argmax(angles < goal)] if np.any(angles < goal) else np.inf
-        right.loglog(STEPS, angles, color=colour, linestyle=style, marker=".", label=name)
+        right.semilogx(STEPS, angles, color=colour, linestyle=style, marker=".", label=name)
     slow, quick = needed.values()
     assert np.mean(ends[0].predict(X) != ends[1].predict(X)) < 0.01, "both rules find the same boundary"
     assert quick <= 0.75 * slow, "the exact rule is there in fewer steps"
