@@ -34,19 +34,10 @@ def main(*, edge: float = 1.0) -> Figure:
     figure, (left, right) = panels(2)
     x = np.linspace(-6, 2, 200)
     left.plot(x, (x + 2) ** 2, color=GREY)
-    for alpha, colour, marker in ((0.1, GREEN, "o"), (0.45, BLUE, "s"), (0.9, ORANGE, "^"), (1.05, VERMILION, "D")):
-        steps = np.array([1.0, *(descent(alpha, n).coef_[0] for n in range(1, 9))])
-        if alpha < edge:
-            assert np.allclose(steps + 2, 3 * (1 - 2 * alpha) ** np.arange(9)), "each step multiplies by 1 - 2 alpha"
-            left.plot(
-                steps[:6],
-                (steps[:6] + 2) ** 2,
-                marker + "-",
-                color=colour,
-                ms=5,
-                linewidth=1,
-                label=rf"$\alpha={alpha}$",
-            )
+    for alpha, colour, marker in ((0.1, GREEN, "o-"), (0.45, BLUE, "s-"), (0.9, ORANGE, "^-")):
+        steps = np.array([1.0, *(descent(alpha, n).coef_[0] for n in range(1, 7))])
+        assert np.allclose(steps + 2, 3 * (1 - 2 * alpha) ** np.arange(7)), "each step multiplies by 1 - 2 alpha"
+        left.plot(steps, (steps + 2) ** 2, marker, color=colour, ms=5, linewidth=1, label=rf"$\alpha={alpha}$")
     alphas = np.array([0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.01, 1.1, 1.2])
     ends = [descent(float(alpha), 2000) for alpha in alphas]
     found = np.array([model.certificate_.status is Status.SOLVED and abs(model.coef_[0] + 2) < 1e-6 for model in ends])

@@ -6,7 +6,7 @@ batch step are sums over all rows, whatever their order; the stochastic step is 
 $$\mathbf{w}(t+1) = \mathbf{w}(t) + \tfrac{2}{P}\alpha\,\mathbf{X}(\mathbf{t} - \mathbf{X}^T\mathbf{w}(t)), \qquad
 \mathbf{w}(t+1) = \mathbf{w}(t) + 2\alpha\,(t^k - \mathbf{w}(t)^T\mathbf{x}^k)\,\mathbf{x}^k$$
 
-Each dot is where ten epochs of LMS end in one order of the same rows. A smaller rate narrows the cloud about the
+Each dot is where forty epochs of LMS end in one order of the same rows. A smaller rate narrows the cloud about the
 solution.
 """
 
@@ -29,7 +29,7 @@ def main(*, shuffled: bool = True) -> Figure:
     batch = np.array([LinearRegression(solver="gradient").fit(X[i], y[i]).coef_ for i in orders])
     online = {}
     for rate in (0.05, 0.01):
-        models = [LMS(rate=rate, epochs=10, tol=0).fit(X[i], y[i]) for i in orders]
+        models = [LMS(rate=rate, epochs=40, tol=0).fit(X[i], y[i]) for i in orders]
         online[rate] = np.array([model.coef_ for model in models])
     spread = {rate: np.ptp(found, axis=0).max() for rate, found in online.items()}
     assert np.ptp(exact, axis=0).max() < 1e-12, "the order changes nothing for the pseudo-inverse"
@@ -42,9 +42,8 @@ def main(*, shuffled: bool = True) -> Figure:
     for (rate, found), colour, marker in zip(online.items(), (ORANGE, BLUE), "o^", strict=True):
         label = rf"LMS, $\eta = {rate}$, 60 orders"
         ax.plot(*found.T, marker, color=colour, ms=4.5, alpha=0.7, linewidth=0, label=label)
-    ax.plot(*exact.T, "k*", ms=13, linewidth=0, label="pseudo-inverse, 60 orders")
-    ax.plot(*batch.T, "+", color="white", ms=6, linewidth=0)
-    ax.plot([], [], "k+", ms=8, linewidth=0, label="batch descent, 60 orders")
+    ax.plot(*exact.T, "k*", ms=9, linewidth=0, label="pseudo-inverse, 60 orders")
+    ax.plot(*batch.T, "o", mfc="none", mec="black", ms=15, linewidth=0, label="batch descent, 60 orders")
     finish(ax, "Only row-by-row learning depends on the order of rows", "$w_1$", "$w_2$")
     return figure
 

@@ -19,10 +19,10 @@ from adaline import Perceptron, separability
 from drawing import BLUE, GREY, VERMILION, finish, panels
 
 
-def main(*, gap: float = 0.25) -> Figure:
+def main(*, gap: float = 0.5) -> Figure:
     rng = np.random.default_rng(2)
-    X = rng.uniform(-3, 3, size=(400, 2))
-    away = X @ [0.8, 0.6] - 1.0
+    X = rng.uniform(0, 6, size=(150, 2))
+    away = X @ [0.8, 0.6] - 3.0
     X, y = X[np.abs(away) > gap], (away[np.abs(away) > gap] > 0).astype(int)
     ones, t = np.column_stack([np.ones(len(X)), X]), 2 * y - 1
     proof = separability(X, y)

@@ -22,8 +22,8 @@ from drawing import BLUE, GREEN, VERMILION, finish, line, panels, points
 
 def main(*, far: float = 12.0) -> Figure:
     rng = np.random.default_rng(3)
-    middle = rng.normal(scale=(0.45, 1.0), size=(80, 2)) + np.repeat([[-1.5, 0.0], [1.5, 0.0]], 40, axis=0)
-    X = np.vstack([middle, rng.normal(scale=0.8, size=(25, 2)) + [far, -far]])
+    middle = rng.normal(scale=(0.45, 1.6), size=(80, 2)) + np.repeat([[-1.5, 0.0], [1.5, 0.0]], 40, axis=0)
+    X = np.vstack([middle, rng.normal(scale=0.8, size=(25, 2)) + np.array([far, -far])])
     y = np.repeat([0, 1, 1], [40, 40, 25])
     t = 2.0 * y - 1
     squares = LeastSquaresClassifier(coding="signed").fit(X, y)
@@ -55,11 +55,11 @@ def main(*, far: float = 12.0) -> Figure:
     other = right.twinx()
     other.plot(ways, wrong, color=VERMILION, linestyle="--", drawstyle="steps-mid")
     other.set_ylabel("rows on the wrong side")
-    other.set_title(" ")
+    other.spines["top"].set_visible(False)
+    other.set_yticks(range(int(wrong.max()) + 1))
     right.plot([], [], color=VERMILION, linestyle="--", label="wrong rows (right scale)")
     finish(left, "Far rows on their right side turn the line", "$x_1$", "$x_2$")
     finish(right, "More squares, fewer errors", "from least squares (0) to the pocket's weights (1)", "$E$")
-    other.set_xlabel(right.get_xlabel())
     return figure
 
 
