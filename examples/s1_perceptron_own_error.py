@@ -38,7 +38,7 @@ def main(*, rate: float = 0.5) -> Figure:
         if t[k] * (ones[k] @ old) <= 0:
             before.append(-t[k] * (ones[k] @ old))
             after.append(-t[k] * (ones[k] @ new))
-            expected.append(0.5 * ones[k] @ ones[k])
+            expected.append(rate * ones[k] @ ones[k])
         else:
             assert np.array_equal(old, new), "a row that is right changes nothing"
     assert len(before) > 20, "there were updates"

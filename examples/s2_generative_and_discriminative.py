@@ -65,7 +65,7 @@ def main(*, skewed: object = exponential) -> Figure:
     assert off[-1] < best + 0.3, "off-normal, the discriminative one comes close to Bayes"
     assert off_shared[-1] > off[-1] + 0.5, "the generative one with a shared covariance does not"
     assert off_full[-1] > off[-1] + 0.5, "nor does the one with a covariance per class"
-    finish(axes[0], "Normal classes: the generative one is no worse", "rows", "errors on new rows, %")
+    finish(axes[0], "Normal classes: the right density wins on few rows", "rows", "errors on new rows, %")
     finish(axes[1], "Exponential classes: the discriminative one wins", "rows", "errors on new rows, %")
     return figure
 

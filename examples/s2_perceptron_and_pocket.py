@@ -52,15 +52,9 @@ def main(*, kept: type = Pocket) -> Figure:
     figure, (left, right) = panels(2)
     points(left, X, y)
     for model, name, style in ((perceptron, "perceptron, last", "--"), (pocket, "pocket", "-")):
+        colour = BLUE if model is pocket else VERMILION
         label = f"{name}: {np.sum(model.predict(X) != y)} wrong"
-        line(
-            left,
-            model.coef_,
-            model.intercept_,
-            color=BLUE if model is pocket else VERMILION,
-            linestyle=style,
-            label=label,
-        )
+        line(left, model.coef_, model.intercept_, color=colour, linestyle=style, label=label)
     epochs = np.arange(1, EPOCHS + 1)
     right.semilogx(epochs, errors, color=VERMILION, linewidth=0.7, label="perceptron")
     right.semilogx(epochs, pocket.history_, color=BLUE, linewidth=2, label="pocket")

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LeastSquaresClassifier, LogisticRegression
-from drawing import BLUE, GREEN, PURPLE, finish, line, panels, points
+from drawing import GREEN, PURPLE, VERMILION, finish, line, panels, points
 
 
 def turn(one: np.ndarray, other: np.ndarray) -> float:
@@ -51,7 +51,7 @@ def main(*, steady: type = LogisticRegression) -> Figure:
             model, style = models[i], "--" if models is squares else "-"
             label = f"{name}: {np.sum(model.predict(near) != near_y)} wrong"
             line(ax, model.coef_, model.intercept_, color=colour, linestyle=style, label=label)
-    axes[1].annotate("too correct", (11.0, 1.9), ha="center", color=BLUE)
+    axes[1].annotate("too correct", (11.0, -2.2), ha="center", color=VERMILION)
     finish(axes[0], "Without the far rows both draw one line", "$x_1$", "$x_2$")
     finish(axes[1], "Rows far on their right side turn least squares", "$x_1$", "$x_2$")
     return figure

@@ -23,9 +23,9 @@ def test_example(script: Path) -> None:
     module = importlib.import_module(script.stem)
     figure = module.main()
     assert isinstance(figure, Figure)
-    panels = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
+    panels = {ax.get_subplotspec(): ax for ax in reversed(figure.axes) if ax.get_label() != "<colorbar>"}
     assert panels
-    for ax in panels:
+    for ax in panels.values():  # of two axes on one panel, a scale on either side, the first
         assert ax.get_title() + ax.get_title("left"), "the title states the finding"
         assert ax.get_xlabel()
         assert ax.get_ylabel()
