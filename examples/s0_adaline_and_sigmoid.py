@@ -49,11 +49,12 @@ def main(*, rate: float = 0.0015, goal: float = 4.0) -> Figure:
     figure, (left, right) = panels(2)
     X, y = rows(0, 2000, 2)
     points(left, X[:300], y[:300])
-    ends, needed = [], {}
+    ends, last, needed = [], [], {}
     for name, (rule, colour, style) in RULES.items():
         ends.append(rule(mode="batch", epochs=500).fit(X, y))
         line(left, ends[-1].coef_, ends[-1].intercept_, color=colour, linestyle=style, label=name)
         angles = np.mean([wander(rule, rate, seed) for seed in range(20)], axis=0)
+        last.append(angles[-1])
         needed[name] = STEPS[np.argmax(angles < goal)] if np.any(angles < goal) else np.inf
         right.semilogx(STEPS, angles, color=colour, linestyle=style, marker=".", label=name)
     slow, quick = needed.values()

@@ -26,6 +26,7 @@ def main(*, gap: float = 0.5) -> Figure:
     X, y = X[np.abs(away) > gap], (away[np.abs(away) > gap] > 0).astype(int)
     ones, t = np.column_stack([np.ones(len(X)), X]), 2 * y - 1
     proof = separability(X, y)
+    assert proof.separable, "the rows are separable"
     solution = np.append(proof.intercept, proof.coef)
     solution /= np.linalg.norm(solution)
     M, R = np.min(t * (ones @ solution)), np.max(np.linalg.norm(ones, axis=1))
@@ -42,7 +43,6 @@ def main(*, gap: float = 0.5) -> Figure:
     n, w = np.arange(len(path)), np.array(path)
     length, along = np.linalg.norm(w, axis=1), w @ solution
     slack = 1 + 1e-12
-    assert proof.separable, "the rows are separable"
     assert np.all(length <= np.sqrt(n) * R * slack), "the length grows no faster than sqrt(n) max ||x||"
     assert np.all(along * slack >= n * M), "the projection on a solution grows at least linearly"
     assert n[-1] <= R**2 / M**2, "there are at most R^2/M^2 updates"

@@ -23,17 +23,18 @@ def unit(w: np.ndarray) -> np.ndarray:
     return w[0] / np.linalg.norm(w[0])
 
 
-def main(*, lean: float = 0.9, coding: str = "fisher") -> Figure:
+def main(*, lean: float = 0.9) -> Figure:
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.3).astype(int)
     noise = rng.normal(size=(400, 2)) @ np.linalg.cholesky([[2.0, 2 * lean], [2 * lean, 2.0]]).T
     X = noise + np.outer(y, [2.0, 0.5])
     fisher = FisherDiscriminant(threshold="prior").fit(X, y)
-    squares = LeastSquaresClassifier(coding=coding).fit(X, y)
+    squares = LeastSquaresClassifier(coding="fisher").fit(X, y)
     gaussian = GaussianClassifier(covariance="shared").fit(X, y)
     means = FisherDiscriminant(covariance="identity").fit(X, y)
 
     assert np.allclose(unit(squares.coef_), unit(fisher.coef_), rtol=1e-10), "least squares has Fisher's direction"
+    assert np.isclose(squares.intercept_[0], -squares.coef_[0] @ X.mean(axis=0)), "and cuts at the mean of all rows"
     assert np.allclose(unit(gaussian.coef_), unit(fisher.coef_), rtol=1e-10), "so has the Gaussian classifier"
     assert np.array_equal(fisher.predict(X), gaussian.predict(X)), "with the threshold of the priors both decide alike"
     assert fisher.criterion_ > 1.5 * means.criterion_, "the mean difference separates worse where classes lean"
