@@ -53,4 +53,4 @@ check:
 
 clean:
 	rm -rf $(VENV) build dist report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
+	find src tests benchmarks examples -name __pycache__ -type d -exec rm -rf {} +
