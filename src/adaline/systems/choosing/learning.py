@@ -15,10 +15,10 @@ from sklearn.base import is_classifier
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.proof.tables import number
 from adaline.sources import Source
-from adaline.systems.choosing.measures import Criterion, Measure, RowLoss, Score, measure_of, refuse_no_targets
+from adaline.systems.choosing.measures import Criterion, measure_of, refuse_no_targets
 from adaline.systems.choosing.rows import ArrayRows, Places
 from adaline.systems.choosing.table import ErrorTable, told
-from adaline.systems.choosing.trying import FAILURES, Progress, first_line, of_rows, quiet, reporting, spread
+from adaline.systems.choosing.trying import FAILURES, Progress, errors_on, first_line, quiet, reporting, spread
 from adaline.systems.labels import Labels
 from adaline.systems.signals import SignalSystem
 
@@ -35,7 +35,7 @@ class LearningCurve:
     Parameters
     ----------
     sizes : numbers of rows, ascending, (m,).
-    training, validation : error on these rows, and on rows held out, means over the folds, (m,); NaN where a fit failed.
+    training, validation : error on these rows, and on rows held out, means over the folds, (m,); NaN where one failed.
     training_std_error, std_error : standard errors of both.
     measure : what the error is. folds : how often each size was tried.
     failures, warnings : (m,) one line where a fit failed, or warned, else "".
@@ -132,29 +132,28 @@ def learning_curve(
     if isinstance(measure, Criterion):
         raise InvalidParameter(f"{measure.name} judges the fit to all rows: use another scoring")
     rows = ArrayRows(X, y, sample_weight, is_classifier(system)).deal(folds, random_state)
-    held = np.bincount(rows.fold)
-    wanted = read_sizes(sizes, len(rows.fold) - int(held.max()))
+    wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
     errors = np.empty((len(wanted), folds, 2))
     failures, warned = [""] * len(wanted), [""] * len(wanted)
     with reporting(progress, "learning curve", folds * len(wanted)) as tell:
         for k in range(folds):
+            held = np.flatnonzero(rows.fold == k)
             order = shuffled(np.flatnonzero(rows.fold != k), rows.y if rows.classes else None, random_state)
             for i, size in enumerate(wanted.tolist()):
                 tell(f"{size} rows, fold {k + 1} of {folds}")
                 with quiet() as said:
                     try:
-                        errors[i, k] = _both(system, rows, order[:size], np.flatnonzero(rows.fold == k), measure)
+                        model = rows.fitted_to(system, order[:size])
+                        errors[i, k] = errors_on(model, rows, measure, order[:size], held)
                     except FAILURES as error:
                         errors[i, k], failures[i] = np.nan, first_line(error)
                 warned[i] = warned[i] or (said[0] if said else "")
     if all(failures):
         raise InvalidData(f"no size could be fitted; {wanted[-1]} rows: {failures[-1]}")
-    weight = np.bincount(rows.fold, rows.weight)
-    mean = np.einsum("ikj,k->ij", errors, weight / weight.sum())
-    spreads = np.array([[spread(one[:, j], weight) for j in (0, 1)] for one in errors])
-    return LearningCurve(
-        wanted, *mean.T, *spreads.T, measure=measure.name, folds=folds, failures=failures, warnings=warned
-    )
+    weight = rows.held_weights(folds)
+    mean = np.einsum("ikj,k->ji", errors, weight / weight.sum())
+    spreads = [np.array([spread(one, weight) for one in errors[:, :, j]]) for j in (0, 1)]
+    return LearningCurve(wanted, mean[0], mean[1], spreads[0], spreads[1], measure.name, folds, failures, warned)
 
 
 def read_sizes(sizes: Any, most: int) -> Places:
@@ -174,7 +173,7 @@ def read_sizes(sizes: Any, most: int) -> Places:
         raise InvalidParameter(f"sizes must be a list of numbers or shares of rows, got {sizes!r}") from None
     out = []
     for one in given:
-        if isinstance(one, Integral) and not isinstance(one, bool) and 1 <= int(one) <= most:
+        if one is not True and isinstance(one, Integral) and 1 <= int(one) <= most:
             out.append(int(one))
         elif isinstance(one, Real) and not isinstance(one, Integral) and 0 < float(one) <= 1:
             out.append(max(1, int(float(one) * most)))
@@ -197,12 +196,3 @@ def shuffled(places: Places, labels: Labels | None, seed: int) -> Places:
     for k, count in enumerate(counts):
         share[codes == k] = (np.arange(count) + 0.5) / count
     return order[np.argsort(share, kind="stable")]
-
-
-def _both(system: Any, rows: ArrayRows, learned: Places, held: Places, measure: Measure) -> tuple[float, float]:
-    """Return the error on the rows learned from and on those held out."""
-    model = rows.fitted_to(system, learned)
-    if isinstance(measure, RowLoss):
-        return tuple(of_rows(measure.losses(model, *rows.at(some)), rows.weight[some])[0] for some in (learned, held))  # type: ignore[return-value]
-    assert isinstance(measure, Score)
-    return tuple(measure.error(model, *rows.at(some)) for some in (learned, held))  # type: ignore[return-value]

@@ -77,8 +77,6 @@ class LogLoss(RowLoss):
     name = "log loss"
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        if not hasattr(model, "predict_proba"):
-            raise InvalidParameter(f"scoring='log_loss' needs probabilities, and {_name(model)} gives none")
         probability, classes = np.asarray(model.predict_proba(X)), model.classes_
         place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         right = probability[np.arange(len(place)), place] * (classes[place] == y)
@@ -100,7 +98,7 @@ class Distance(RowLoss):
     name = "squared distance"
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        return np.asarray(model.transform(X)).min(axis=1) ** 2
+        return np.asarray(np.asarray(model.transform(X)).min(axis=1) ** 2, dtype=np.float64)
 
 
 class Criterion(Measure):
@@ -141,6 +139,8 @@ def measure_of(system: Any, scoring: Any) -> Measure:
     if name in Residuals.KINDS and is_regressor(system):
         return Residuals(name)
     if name == "log_loss" and is_classifier(system):
+        if not hasattr(system, "predict_proba"):
+            raise InvalidParameter(f"scoring='log_loss' needs probabilities, and {_name(system)} gives none")
         return LogLoss()
     if name in ("error_rate", "accuracy") and is_classifier(system):
         return ErrorRate()

@@ -7,8 +7,7 @@ hash of the row's number. Signals and sources are not cut up: rows held out have
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -17,12 +16,13 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.namespaces import host, is_device, is_sparse
+from adaline.namespaces import host, is_device, is_sparse, namespace
 from adaline.sources import Source, TableSource
 from adaline.sources.folds import Fold, fold_of
 from adaline.systems.labels import Labels, read_labels
 from adaline.systems.reading import read_weights
 from adaline.systems.signals import SignalSystem
+from adaline.systems.unlabelled import check_whole
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -31,6 +31,8 @@ Places = NDArray[np.intp]
 class Rows(ABC):
     """Rows x, answers y (None without targets), weights (n,), and the fold of each row."""
 
+    whole: ClassVar[bool] = False
+    """Whether a model is asked about all rows together: in their order, or as a source reads them."""
     x: Any
     y: Any
     weight: Array
@@ -40,9 +42,9 @@ class Rows(ABC):
     def fitted(self, system: Any, k: int) -> Any:
         """Return a clone of the system fitted to all folds but k."""
 
-    @abstractmethod
-    def fitted_to_all(self, system: Any) -> Any:
-        """Return a clone of the system fitted to all rows."""
+    def held_weights(self, folds: int) -> Array:
+        """Return the weight of the rows of each fold."""
+        return np.bincount(self.fold, self.weight, folds).astype(np.float64)
 
 
 class ArrayRows(Rows):
@@ -83,12 +85,11 @@ class ArrayRows(Rows):
         weight = None if self.given_weight is None else self.given_weight[places]
         return fit(clone(system), *self.at(places), weight)
 
-    def fitted_to_all(self, system: Any) -> Any:
-        return fit(clone(system), self.x, self.y, self.given_weight)
-
 
 class SignalRows(ArrayRows):
     """Samples of signals, held out in stretches."""
+
+    whole = True
 
     def deal(self, folds: int, seed: int) -> SignalRows:
         """Cut the signals into stretches of one length."""
@@ -103,17 +104,19 @@ class SignalRows(ArrayRows):
 class SourceRows(Rows):
     """The rows of a source."""
 
+    whole = True
+
     def __init__(self, source: Source, folds: int) -> None:
         _check_folds(folds, source.n_rows)
         self.source, self.folds = source, folds
-        self.x = Fold(source, 0, folds, held=True)
+        self.x = Fold(source.unlabelled(), 0, folds, held=True)  # coded as it is: nothing is read anew for a model
         self.y = None
         if source.shape.targets:
             self.y = source.target_values() if isinstance(source, TableSource) else source.target()
             self.y = self.y[:, 0] if source.flat and self.y.ndim == 2 else self.y
         self.weight = np.ones(source.n_rows) if source.weight is None else host(source.weight)
         self.fold = fold_of(0, source.n_rows, folds)
-        held = np.bincount(self.fold, self.weight, folds)
+        held = self.held_weights(folds)
         if not held.all():
             raise InvalidParameter(
                 f"fold {int(held.argmin())} of {folds} has none of the {source.n_rows} rows: use fewer folds"
@@ -121,9 +124,6 @@ class SourceRows(Rows):
 
     def fitted(self, system: Any, k: int) -> Any:
         return clone(system).fit(Fold(self.source, k, self.folds, held=False))
-
-    def fitted_to_all(self, system: Any) -> Any:
-        return clone(system).fit(self.source)
 
 
 def cut(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:
@@ -151,6 +151,9 @@ def dealt(rows: int, folds: int, seed: int, labels: Labels | None) -> Places:
 
 def taken(x: Any, places: Places) -> Any:
     """Return the rows of an array or frame at some places."""
+    if is_device(x):
+        xp = namespace(x)
+        return xp.take(x, xp.asarray(places, device=x.device), axis=0)
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return frame[places].to_native() if isinstance(frame, nw.DataFrame) else x[places]
 
@@ -177,9 +180,7 @@ def _indexable(x: Any) -> Any:
 
 
 def _check_folds(folds: Any, rows: int) -> None:
-    if not isinstance(folds, Integral) or isinstance(folds, bool) or folds < 2:
-        raise InvalidParameter(f"folds must be a whole number of 2 or more, got {folds!r}")
-    if folds > rows:
+    if check_whole("folds", folds, 2) > rows:
         raise InvalidParameter(f"{rows} rows cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 

@@ -78,8 +78,9 @@ class Selection:
         values = [self.candidates[i][parameter] for i in places]
         numbers = all(isinstance(value, int | float) for value in values)
         kept = np.array(values) if numbers else np.array([shown(value) for value in values], dtype=object)
-        columns = (np.array([getattr(self.tried[i], name) for i in places]) for name in Tried._fields[:3])
-        return ValidationCurve(parameter, kept, *columns, chosen=places.index(self.index), measure=self.measure)
+        training, validation, std_error = np.array([self.tried[i][:3] for i in places]).T
+        chosen = places.index(self.index)
+        return ValidationCurve(parameter, kept, training, validation, std_error, chosen, self.measure)
 
     @cached_property
     def table(self) -> ErrorTable:

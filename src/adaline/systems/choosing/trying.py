@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from adaline.errors import AdalineError
 from adaline.sources.progress import watched
 from adaline.systems.choosing.measures import Measure, RowLoss, Score
-from adaline.systems.choosing.rows import ArrayRows, Rows
+from adaline.systems.choosing.rows import ArrayRows, Places, Rows
 from adaline.systems.linear import LinearSystem
 
 Array = NDArray[np.float64]
@@ -96,9 +96,9 @@ def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, tell: Callab
     for k in range(folds):
         tell()
         model = rows.fitted(system, k)
-        errors[k] = _both(model, rows, measure, k)
+        errors[k] = errors_on(model, rows, measure, np.flatnonzero(rows.fold != k), np.flatnonzero(rows.fold == k))
         freedom[k] = freedom_of(model)
-    held = np.bincount(rows.fold, rows.weight, folds)
+    held = rows.held_weights(folds)
     training, error = (errors * (held / held.sum())[:, None]).sum(axis=0)
     return Tried(float(training), float(error), spread(errors[:, 1], held), float(freedom.mean()))
 
@@ -126,12 +126,13 @@ def freedom_of(model: Any) -> float:
     return float(np.concatenate([fit.trace for fit in last._fits]).mean())
 
 
-def _both(model: Any, rows: Rows, measure: Measure, k: int) -> tuple[float, float]:
-    """Return the error on the rows learned from, and on those of fold k."""
-    held = rows.fold == k
-    if isinstance(measure, RowLoss):
+def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Places) -> list[float]:
+    """Return the error of a model on each of some parts of the rows, given by their places."""
+    if rows.whole or not isinstance(rows, ArrayRows):
+        assert isinstance(measure, RowLoss)
         losses = measure.losses(model, rows.x, rows.y)
-        return tuple(of_rows(losses[some], rows.weight[some])[0] for some in (~held, held))  # type: ignore[return-value]
+        return [of_rows(losses[part], rows.weight[part])[0] for part in parts]
+    if isinstance(measure, RowLoss):
+        return [of_rows(measure.losses(model, *rows.at(part)), rows.weight[part])[0] for part in parts]
     assert isinstance(measure, Score)
-    assert isinstance(rows, ArrayRows)
-    return tuple(measure.error(model, *rows.at(np.flatnonzero(some))) for some in (~held, held))  # type: ignore[return-value]
+    return [measure.error(model, *rows.at(part)) for part in parts]
