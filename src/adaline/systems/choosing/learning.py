@@ -115,7 +115,7 @@ def learning_curve(
     --------
     >>> from adaline import LinearRegression, datasets, learning_curve
     >>> data = datasets.load("penguins", target="body_mass_g")
-    >>> curve = learning_curve(LinearRegression(), data.X, data.y, sizes=[10, 30, 100, 300])
+    >>> curve = learning_curve(LinearRegression(), data.X, data.y, sizes=[10, 30, 100, 290])
     >>> bool(curve.training[0] < curve.validation[0]), bool(curve.validation[-1] < curve.validation[0])
     (True, True)
 
@@ -179,7 +179,7 @@ def read_sizes(sizes: Any, most: int) -> Places:
             out.append(max(1, int(float(one) * most)))
         else:
             raise InvalidParameter(
-                f"sizes must be numbers from 1 to {most}, the rows not held out, or shares, got {one!r}"
+                f"sizes must be whole numbers from 1 to {most}, the rows not held out, or shares of them, got {one!r}"
             )
     if not out:
         raise InvalidParameter("sizes is empty: give numbers of rows, or shares")

@@ -81,14 +81,14 @@ def select(
     >>> from sklearn.pipeline import make_pipeline
     >>> from adaline import LinearRegression, Ridge, basis, datasets, select
     >>> data = datasets.load("longley")
-    >>> found = select(Ridge(standardize=True), data.X, data.y, penalty=[0.001, 0.01, 0.1, 1.0, 10.0])
+    >>> found = select(Ridge(), data.X, data.y, penalty=[0.001, 0.01, 0.1, 1.0, 10.0])
     >>> found.method, found.parameters
     ('loo', {'penalty': 0.1})
     >>> x = np.linspace(0, 3, 60)[:, None]
     >>> y = np.sin(2 * x[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 60)
-    >>> found = select(make_pipeline(basis.Polynomial(), LinearRegression()), x, y, degree=range(1, 9))
-    >>> found.parameters, found.curve.validation.argmin()
-    ({'polynomial__degree': 5}, np.int64(4))
+    >>> family = make_pipeline(basis.Polynomial(), LinearRegression())
+    >>> select(family, x, y, degree=range(1, 9), rule="one-standard-error").parameters
+    {'polynomial__degree': 5}
 
     References
     ----------
