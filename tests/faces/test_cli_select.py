@@ -18,10 +18,9 @@ def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytes
 
 def test_it_chooses_what_the_function_chooses_and_saves_it(shell: Shell, tmp_path: Path) -> None:
     data = datasets.load("penguins", target="body_mass_g")
-    words = ("penguins", "-t", "body_mass_g", "-s", "ridge", "-p", "penalty=0.1,1,10,100000", "--features")
-    done = shell.good(
-        "select", *words, ",".join(data.feature_names), "--missing", "drop", "--json", "-o", "best.adaline"
-    )
+    words = ("penguins", "-t", "body_mass_g", "-s", "ridge", "-p", "penalty=0.1,1,10,100000", "--missing", "drop")
+    words += ("--features", ",".join(data.feature_names))
+    done = shell.good("select", *words, "--json", "-o", "best.adaline")
     found = select(Ridge(), data.X, data.y, penalty=[0.1, 1, 10, 100000])
     assert done.json["method"] == "loo"
     assert done.json["index"] == found.index

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.sources import Source
 from adaline.systems.choosing.candidates import Candidate, read_candidates
 from adaline.systems.choosing.formula import generalised, leave_one_out, why_not
@@ -116,7 +117,8 @@ def select(
         run = _Run(X, y, sample_weight, measure, folds, random_state, tell)
         tried = run.all(chosen, candidates)
         if method == "auto" and chosen == "loo" and all(one.failure for one in tried):
-            chosen, tried = "folds", run.all("folds", candidates)
+            with suppress(AdalineError):  # where folds cannot be cut either, what the formula said is the reason
+                tried, chosen = run.all("folds", candidates), "folds"
         index, winner = _choice(candidates, tried, rule)
         tell("all rows")
         best = candidates[index].system
