@@ -40,6 +40,8 @@ if TYPE_CHECKING:
         SigmoidPerceptron,
         WienerFilter,
     )
+    from adaline.systems.choosing.learning import learning_curve
+    from adaline.systems.choosing.select import select
     from adaline.systems.separable import separability
 
 __version__ = "0.1.0"
@@ -71,10 +73,12 @@ _HOMES = {
     "WienerFilter": "adaline.systems",
     "anova": "adaline.proof",
     "export_onnx": "adaline.storage",
+    "learning_curve": "adaline.systems.choosing.learning",
     "load": "adaline.storage",
     "open_table": "adaline.sources",
     "read_header": "adaline.storage",
     "save": "adaline.storage",
+    "select": "adaline.systems.choosing.select",
     "separability": "adaline.systems.separable",
     "set_threads": "adaline.sources",
 }
@@ -108,10 +112,12 @@ __all__ = [
     "basis",
     "datasets",
     "export_onnx",
+    "learning_curve",
     "load",
     "open_table",
     "read_header",
     "save",
+    "select",
     "separability",
     "set_threads",
 ]

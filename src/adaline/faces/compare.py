@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
@@ -18,6 +17,7 @@ from adaline.faces.findings import Finding, findings
 from adaline.faces.table import REGRESSION, Table
 from adaline.faces.trial import Result, Trial
 from adaline.systems import SYSTEMS
+from adaline.systems.choosing.rows import dealt
 
 Progress = Callable[[int, int, str], None]
 
@@ -156,7 +156,7 @@ def compare(
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     trials = [Trial(name, {}, dummy, table, kind)]
     trials += [Trial(name, settings, SYSTEMS[name], table, kind) for name, settings in _suited(kind, systems)]
-    fold = _dealt(table.y, kind, folds, seed)
+    fold = dealt(len(table.y), folds, seed, None if kind == REGRESSION else table.y)
     done, total = 0, len(trials) * (folds + 1)
 
     def tell(text: str) -> None:
@@ -228,19 +228,6 @@ def _normalised(table: Table, task: str) -> Table:
         return replace(table, y=y)
     kept = table.weight > 0
     return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept])
-
-
-def _dealt(y: NDArray[Any], task: str, folds: int, seed: int) -> NDArray[np.intp]:
-    """Return the fold of each row: shuffled rows are dealt like cards, class by class, so that no class misses out.
-
-    A class of two rows or more is in every training set, as its rows go to different folds.
-    """
-    order = np.random.default_rng(seed).permutation(len(y))
-    if task != REGRESSION:
-        order = order[np.argsort(y[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[order] = np.arange(len(y)) % folds
-    return fold
 
 
 def _rank(result: Result) -> tuple[bool, float, float]:

@@ -5,6 +5,7 @@
     t = that, with s taken without the row     externally studentised residual
     Cook's D = standardised^2 h / (1 - h) / p  how far all predictions move without the row
     DFFITS = t sqrt(h / (1 - h))               how far the row's own prediction moves
+    r / (1 - h)                                residual of the row in the fit to all others (also with a penalty)
 
 R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982); D. A. Belsley, E. Kuh and R. E. Welsch,
 Regression Diagnostics (1980).
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block
+from adaline.errors import InvalidData
 from adaline.namespaces import host
 from adaline.proof.covariance import factor_of
 from adaline.proof.sample import Sample
@@ -49,22 +51,7 @@ class Influence(NamedTuple):
 
 def influence(fit: Fit, source: Source, sample: Sample) -> Influence:
     """Return the measures of all rows of a fit without penalty, block by block, (n, K)."""
-    check_weight(source, fit, sample)
-    through = lens(fit, sample.precision)
-    targets = len(fit.squares)
-
-    def rows(block: Block) -> Array:
-        parts = [look(run, through) for run in runs(block)]
-        return np.concatenate(
-            [np.column_stack([host(part.leverage), host(part.residual)]) for part in parts]
-            or [np.empty((0, 1 + targets))]
-        )
-
-    seen = source.map(rows)
-    leverage, residual = seen[:, 0], seen[:, 1:]
-    weight = np.ones(len(seen)) if source.weight is None else source.weight
-    check_squares(source, fit, weight @ residual**2)
-    residual = np.ldexp(residual, factor_of(fit).frame.target_scale)
+    leverage, residual, weight = _seen(fit, source, sample)
     p, freedom = fit.trace, sample.n - fit.trace
     rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)[:, None]
     root = np.sqrt(weight)[:, None] if sample.precision else 1.0
@@ -77,6 +64,48 @@ def influence(fit: Fit, source: Source, sample: Sample) -> Influence:
     return Influence(
         leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds)
     )
+
+
+class LeftOut(NamedTuple):
+    """Residuals (n, K) of all rows in the fit, and of each row in the fit to all others; weights (n,)."""
+
+    residual: Array
+    left_out: Array
+    weight: Array
+
+
+def left_out(fit: Fit, source: Source, sample: Sample) -> LeftOut:
+    """Return the exact leave-one-out residuals of a fit, penalised or not: r / (1 - h), without a refit.
+
+    A row of weight w is w copies, of which one is left out; a precision belongs to the row as a whole.
+    """
+    leverage, residual, weight = _seen(fit, source, sample)
+    rest = 1.0 - leverage
+    if (full := (rest <= FULL_LEVERAGE) & (weight > 0)).any():
+        raise InvalidData(
+            f"row {int(full.argmax())} has leverage 1: the other rows do not determine its prediction, so it has no "
+            "leave-one-out error"
+        )
+    return LeftOut(residual, residual / rest[:, None], weight)
+
+
+def _seen(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array]:
+    """Return leverages (n,), residuals (n, K) in raw units and weights (n,) of the rows that were fitted."""
+    check_weight(source, fit, sample)
+    through = lens(fit, sample.precision)
+    targets = len(fit.squares)
+
+    def rows(block: Block) -> Array:
+        parts = [look(run, through) for run in runs(block)]
+        return np.concatenate(
+            [np.column_stack([host(part.leverage), host(part.residual)]) for part in parts]
+            or [np.empty((0, 1 + targets))]
+        )
+
+    seen = source.map(rows)
+    weight = np.ones(len(seen)) if source.weight is None else host(source.weight)
+    check_squares(source, fit, weight @ seen[:, 1:] ** 2)
+    return seen[:, 0], np.ldexp(seen[:, 1:], factor_of(fit).frame.target_scale), weight
 
 
 def joined(parts: list[Influence], flat: bool) -> Influence:

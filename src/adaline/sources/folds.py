@@ -6,6 +6,7 @@ Which fold a row belongs to is a hash of its number: it needs no memory, and is 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,14 @@ class Fold(Through):
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         return Fold(self.base.with_targets(t), self.number, self.folds, self.held)
+
+    def labels(self, guess: bool = False) -> NDArray[Any]:
+        """Return the different targets of all rows."""
+        return self.base.labels(guess)
+
+    def encoded(self, classes: NDArray[Any]) -> Source:
+        """Return the same rows with the place of each target among the classes as target."""
+        return Fold(self.base.encoded(classes), self.number, self.folds, self.held)
 
     def _kept(self, first: int, rows: int) -> Array:
         return np.asarray((fold_of(first, rows, self.folds) == self.number) == self.held, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A line on the terminal while rows are read: how many, how fast, how long still."""
+"""A line on the terminal while rows are read, or fits made: how many, how fast, how long still."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ WIDTH = 24
 
 
 class Progress:
-    """Counts rows; prints only where `shown`, and only when it takes long."""
+    """Counts rows, or another unit; prints only where `shown`, and only when it takes long."""
 
-    def __init__(self, title: str, total: int | None, shown: bool) -> None:
+    def __init__(self, title: str, total: int | None, shown: bool, unit: str = "rows") -> None:
         self.title = title
         self.total = total
         self.shown = shown
+        self.unit = unit
         self.rows = 0
         self.start = perf_counter()
         self._next = self.start + PATIENCE
@@ -38,7 +39,7 @@ class Progress:
     def line(self, seconds: float) -> str:
         """Return the line as it stands after so many seconds."""
         speed = self.rows / max(seconds, 1e-9)
-        said = f"{self.title}: {self.rows:,} rows, {_short(speed)} rows/s"
+        said = f"{self.title}: {self.rows:,} {self.unit}, {_short(speed)} {self.unit}/s"
         if not self.total:
             return said
         share = min(self.rows / self.total, 1.0)
@@ -53,9 +54,9 @@ class Progress:
 
 
 @contextmanager
-def watched(title: str, total: int | None, shown: bool | None) -> Iterator[Progress]:
+def watched(title: str, total: int | None, shown: bool | None, unit: str = "rows") -> Iterator[Progress]:
     """Return a progress line that is taken away at the end; None shows it where stderr is a terminal."""
-    progress = Progress(title, total, sys.stderr.isatty() if shown is None else shown)
+    progress = Progress(title, total, sys.stderr.isatty() if shown is None else shown, unit)
     try:
         yield progress
     finally:

@@ -22,7 +22,7 @@ class Through(Source):
         self.base = base
         self.shape, self.names, self.coding, self.reads = base.shape, base.names, base.coding, base.reads
         self.sparse, self.streamed = base.sparse, base.streamed
-        self.parallel, self.replayable = base.parallel, base.replayable
+        self.parallel, self.replayable, self.flat = base.parallel, base.replayable, base.flat
 
     @abstractmethod
     def _seen(self, block: Block) -> Block:

@@ -9,10 +9,10 @@ from typing import Any
 
 import typer
 
-from adaline.faces.cli import on_data, on_models
+from adaline.faces.cli import on_choice, on_data, on_models
 from adaline.faces.cli.app import app, call
 
-__all__ = ["main", "on_data", "on_models"]
+__all__ = ["main", "on_choice", "on_data", "on_models"]
 
 # Newer typers carry their own click, so the base of usage errors is found by way of one of them.
 UsageError: Any = typer.BadParameter.__mro__[1]

@@ -77,7 +77,7 @@ def fit(
     def job() -> None:
         from adaline.faces.commands import fitting
 
-        wanted = _wanted(data, table, target, features, drop, weight, categories, dates, missing, unseen, formula)
+        wanted = wanted_of(data, table, target, features, drop, weight, categories, dates, missing, unseen, formula)
         fitting.fit(wanted, system, settings or [], output, json)
 
     do(job)
@@ -183,7 +183,7 @@ def compare(
     def job() -> None:
         from adaline.faces.commands import comparing
 
-        wanted = _wanted(data, table, target, features, drop, weight, categories, dates, missing, unseen, formula)
+        wanted = wanted_of(data, table, target, features, drop, weight, categories, dates, missing, unseen, formula)
         trials = Trials(folds, seed, listed(systems), task)
         comparing.run(wanted, trials, output, save, json, shlex.join(["adaline", *call.words]))
 
@@ -214,13 +214,13 @@ def separable(
         from adaline.faces.commands import separating
 
         separating.separable(
-            _wanted(data, table, target, features, drop, weight, categories, dates, missing, "error", None), json
+            wanted_of(data, table, target, features, drop, weight, categories, dates, missing, "error", None), json
         )
 
     do(job)
 
 
-def _wanted(
+def wanted_of(
     data: str,
     table: str | None,
     target: str | None,
@@ -233,6 +233,7 @@ def _wanted(
     unseen: Unseen,
     formula: str | None,
 ) -> Wanted:
+    """Return what the options that name rows and columns ask for."""
     return Wanted(
         data=data,
         table=table,

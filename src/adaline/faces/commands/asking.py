@@ -33,6 +33,16 @@ class Trials:
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """How to choose: by which errors, by which rule, on how many folds, and what the error is."""
+
+    method: str = "auto"
+    rule: str = "best"
+    folds: int = 10
+    scoring: str | None = None
+
+
+@dataclass(frozen=True)
 class Asked:
     """What to predict: values or labels, also probabilities, or an interval of a level; and which columns to keep."""
 

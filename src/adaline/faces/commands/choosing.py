@@ -11,6 +11,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from adaline.errors import InvalidParameter
+from adaline.faces.commands.asking import listed
 from adaline.faces.commands.ending import note
 from adaline.faces.commands.opening import Opened
 from adaline.systems import SYSTEMS
@@ -55,6 +56,26 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
         if key in out:
             raise InvalidParameter(f"--set names {key} twice")
         out[key] = SYSTEMS[found_system(value.strip())]() if key == "system" else _literal(value)
+    return out
+
+
+def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the values of each parameter from key=a,b,c texts: Python literals, else text.
+
+    Examples
+    --------
+    >>> from adaline.faces.commands.choosing import read_grid
+    >>> read_grid(["penalty=0.1, 1", "coding=signed"])
+    {'penalty': [0.1, 1], 'coding': ['signed']}
+    """
+    out: dict[str, list[Any]] = {}
+    for text in parameters:
+        key, equals, values = text.partition("=")
+        if not equals or not listed(values):
+            raise InvalidParameter(f"--parameter wants key=value,value,..., got {text!r}")
+        if key.strip() in out:
+            raise InvalidParameter(f"--parameter names {key.strip()} twice")
+        out[key.strip()] = [_literal(value) for value in listed(values)]
     return out
 
 
