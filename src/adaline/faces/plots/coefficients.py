@@ -25,6 +25,7 @@ from adaline.faces.plots.style import (
     colour,
     label_beside,
     legend_above,
+    log_scale,
     short,
     styled,
 )
@@ -148,8 +149,8 @@ def coefficient_path(
     ax.plot(tried, heights[:, rest], color="#bbbbbb", linewidth=0.7)
     for k, j in enumerate(named):
         ax.plot(tried, heights[:, j], color=colour(k), linestyle=LINES[(k // 7) % 4], linewidth=1.5)
-    ax.set_xscale("log")
     ax.set_xlim(tried[0], tried[-1])
+    log_scale(ax, "x")
     if chosen is not None and tried[-1] <= chosen <= tried[0]:
         ax.axvline(chosen, color=GREY, linestyle="--", linewidth=1, label=f"chosen: {chosen:.3g}")
         legend_above(ax)
@@ -176,9 +177,9 @@ def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
         raise InvalidParameter("penalty_path draws one target: fit Ridge(penalty='auto') on one target at a time")
     ax = axes(ax, 3.4)
     ax.plot(path["penalties"], path["values"], color=BLUE)
-    ax.set_xscale("log")
+    log_scale(ax, "x")
     if model.criterion != "evidence":
-        ax.set_yscale("log")
+        log_scale(ax, "y")
     ax.axvline(model.penalty_, color=ORANGE, linestyle="--", label=f"chosen: {model.penalty_:.3g}")
     ax.set_xlabel("penalty on standardised columns")
     ax.set_ylabel(model.criterion.upper() if model.criterion != "evidence" else "-2 log evidence")

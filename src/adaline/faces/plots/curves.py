@@ -18,6 +18,7 @@ from adaline.faces.plots.style import (
     axes,
     colour,
     legend_above,
+    log_scale,
     short,
     styled,
     whole_numbers,
@@ -123,13 +124,14 @@ def history(model: Any, ax: Axes | None = None, *, measure: str | None = None) -
         values = numbers(one if kept is None else kept, "history_")
         style: dict[str, Any] = {"color": colour(k), "linestyle": LINES[k % 4], "linewidth": 1.6}
         dots: dict[str, Any] = {"marker": "o", "markersize": 3.5} if len(values) <= 30 else {}
-        steps = np.arange(1, len(values) + 1)
+        begun = len(values) == getattr(one, "n_iter_", 0) + 1  # the error before the first step is kept, too
+        steps = np.arange(len(values)) + (0 if begun else 1)
         ax.plot(steps, values, label=short(name) or None, **style, **dots)
         lowest, highest = min(lowest, values.min()), max(highest, values.max())
     if lowest > 0 and highest > WIDE * lowest:
-        ax.set_yscale("log")
+        log_scale(ax, "y")
     whole_numbers(ax)
-    ax.set_xlabel("epoch")
+    ax.set_xlabel("epoch" if all(hasattr(one, "learn_one") for one in several.values()) else "step")
     ax.set_ylabel(measure or _measure(next(iter(several.values()))))
     legend_above(ax)
     return ax
@@ -181,7 +183,7 @@ def _draw(ax: Axes, curve: _Curve) -> None:
         error = curve.error[order]
         ax.fill_between(x, down - error, down + error, color=BLUE, alpha=0.15, linewidth=0, label="± standard error")
     if x[0] > 0 and x[-1] > WIDE * x[0]:
-        ax.set_xscale("log")
+        log_scale(ax, "x")
 
 
 def _measure(model: Any) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidParameter
 from adaline.faces.plots.field import scatter_classes
 from adaline.faces.plots.reading import asked, column_names, labels, need, plane
-from adaline.faces.plots.style import GREY, INK, axes, legend_above, styled
+from adaline.faces.plots.style import GREY, INK, WIDTH, axes, legend_above, styled
 
 if TYPE_CHECKING:
     from adaline.faces.plots.style import Axes
@@ -28,7 +28,7 @@ def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Seq
 
     The margin, the distance of the nearest row, is drawn as a band where all rows are on their side; where some are
     not, there is none, and those rows are ringed. Both axes have one scale, so that w stands upright on the line,
-    unless the ranges of the columns differ too much: then it only looks slanted.
+    unless the ranges of the columns differ too much: then w is that of columns with the range 1.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Seq
     words = column_names(names, X, model, 2)
     side = np.where(y == classes[1], 1.0, -1.0)
     distance = side * (x @ w + w0) / length
-    ax = axes(ax, 4.4)
     low, high = _frame(x, w, w0)
+    ax = axes(ax, _height(low, high))
     _line(ax, w, w0, 0.0, low, high, color=INK, linewidth=1.4, label="w′x + w0 = 0")
     margin = float(distance.min())
     if margin > 0:
@@ -91,13 +91,25 @@ def _frame(x: Array, w: Array, w0: float) -> tuple[Array, Array]:
     return low - edge, high + edge
 
 
+def _height(low: Array, high: Array) -> float:
+    """Return the height of a figure for the frame, in inches."""
+    width, height = high - low
+    return float(np.clip(1.1 + 0.8 * WIDTH * height / width, 2.8, 5.0)) if _alike(low, high) else 4.2
+
+
 def _set_limits(ax: Axes, low: Array, high: Array) -> None:
     """Show the frame, and more to one side where both axes have one scale."""
     ax.dataLim.set_points(np.array([low, high]))
     ax.margins(0)
-    width, height = high - low
-    if 1 / ALIKE <= width / height <= ALIKE:
+    if _alike(low, high):
         ax.set_aspect("equal", adjustable="datalim")
+        ax.apply_aspect()  # now, so that the layout knows the ticks
+
+
+def _alike(low: Array, high: Array) -> bool:
+    """Whether both axes can have one scale."""
+    width, height = high - low
+    return bool(1 / ALIKE <= width / height <= ALIKE)
 
 
 def _foot(point: Array, w: Array, w0: float) -> Array:
@@ -125,8 +137,20 @@ def _band(ax: Axes, w: Array, w0: float, margin: float, low: Array, high: Array,
 
 def _arrow(ax: Axes, w: Array, w0: float, low: Array, high: Array) -> None:
     foot: Any = _foot((low + high) / 2, w, w0)
-    unit = w / np.abs(w / (high - low)).max()  # one side of the frame long
+    upright = w if _alike(low, high) else w * (high - low) ** 2
+    unit = upright / np.abs(upright / (high - low)).max()  # one side of the frame long
     tip = foot + ARROW * unit
     style: dict[str, Any] = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+    halo: dict[str, Any] = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1.5}
     ax.annotate("", tip, foot, arrowprops=style, zorder=4)
-    ax.annotate("w", tip, xytext=tip + 0.06 * unit, ha="center", va="center", fontsize=11, fontweight="bold", zorder=4)
+    ax.annotate(
+        "w",
+        tip,
+        xytext=tip + 0.06 * unit,
+        ha="center",
+        va="center",
+        fontsize=11,
+        fontweight="bold",
+        bbox=halo,
+        zorder=4,
+    )

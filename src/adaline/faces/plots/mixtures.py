@@ -83,7 +83,7 @@ def mixture(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] 
         ring = _ellipse(means[k], covariance)
         line: dict[str, Any] = {"color": colour(k), "linestyle": LINES[k % 4], "linewidth": 1.8}
         ax.plot(ring[0], ring[1], label=f"component {k}: {model.weights_[k]:.2f}", **line)
-        ax.plot(*means[k], marker="P", markersize=8, color=colour(k), markeredgecolor="white", zorder=4)
+        ax.plot(*means[k], marker="X", markersize=10, color=colour(k), markeredgecolor="white", zorder=4)
     ax.set_xlim(field.low[0], field.high[0])
     ax.set_ylim(field.low[1], field.high[1])
     ax.set_xlabel(words[0])

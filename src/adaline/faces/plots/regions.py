@@ -16,6 +16,7 @@ from adaline.systems import OneVsOne
 if TYPE_CHECKING:
     from adaline.faces.plots.style import Axes
 
+MOST_LINES = 8  # of machines that are named
 SURE = 0.9  # the posterior whose line is drawn
 UNCLEAR = (("claimed by none", "....", "#ffffff"), ("claimed by several", "////", "#d9d9d9"))
 TIED = ("vote tied", "////", "#d9d9d9")
@@ -64,12 +65,12 @@ def decision_regions(model: Any, X: Any, y: Any, ax: Axes | None = None, *, name
         sure = (posterior - 1 / len(classes)) / (1 - 1 / len(classes))
         field.regions(winner, len(classes), FAINT + (FULL - FAINT) * sure)
         field.contour(posterior, [SURE], colors=GREY, linewidths=0.9, linestyles="--")
-        if posterior.min() < SURE < posterior.max():
-            ax.plot([], [], color=GREY, linestyle="--", linewidth=0.9, label=f"posterior {SURE:g}")
     else:
         field.regions(winner, len(classes))
     field.borders(scores_of(model, field.points, told))
     scatter_classes(ax, x, codes, classes, wrong)
+    if hasattr(model, "predict_proba"):
+        ax.plot([], [], color=GREY, linestyle="--", linewidth=0.9, label=f"posterior {SURE:g}")
     ax.set_xlabel(words[0])
     ax.set_ylabel(words[1])
     legend_above(ax)
@@ -123,11 +124,7 @@ def ambiguous_regions(
         if isinstance(model, OneVsOne)
         else [(UNCLEAR[0], unclear & (claims == 0)), (UNCLEAR[1], unclear & (claims > 1))]
     )
-    for k, (column, question) in enumerate(zip(said.T, model.questions(), strict=True)):
-        style: dict[str, Any] = {"linestyles": LINES[k % 4], "linewidths": 1.1, "colors": INK}
-        field.contour(column, [0.0], **style)
-        if len(said.T) <= 6:
-            ax.plot([], [], color=INK, linestyle=LINES[k % 4], linewidth=1.1, label=short(question, 34))
+    scatter_classes(ax, x, codes, classes, None)
     for (name, hatch, shade), there in kinds:
         if there.any():
             ax.contourf(
@@ -140,7 +137,11 @@ def ambiguous_regions(
                 zorder=0.5,
             )
             ax.fill_between([], [], [], facecolor=shade, hatch=hatch, edgecolor=GREY, linewidth=0.5, label=name)
-    scatter_classes(ax, x, codes, classes, None)
+    for k, (column, question) in enumerate(zip(said.T, model.questions(), strict=True)):
+        ink, dashes = (INK, GREY)[k // 4 % 2], LINES[k % 4]
+        field.contour(column, [0.0], colors=ink, linestyles=dashes, linewidths=1.1)
+        if len(said.T) <= MOST_LINES:
+            ax.plot([], [], color=ink, linestyle=dashes, linewidth=1.1, label=short(question, 34))
     ax.set_xlabel(words[0])
     ax.set_ylabel(words[1])
     legend_above(ax)

@@ -150,7 +150,7 @@ def leverage(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weigh
     >>> data = datasets.load("longley")
     >>> ax = plots.leverage(LinearRegression().fit(data.X, data.y), data.X, data.y)
     >>> sorted(text.get_text() for text in ax.texts)
-    ['row 15', 'row 4', 'row 9']
+    ['row 15', 'row 3', 'row 4']
 
     References
     ----------
@@ -172,6 +172,8 @@ def leverage(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weigh
     across = np.linspace(right / 500, right, 500)
     for level, style in COOK:
         reach = np.sqrt(level * p * (1 - across) / across)
+        if reach[-1] > top:
+            continue
         for side in (1, -1):
             name = f"Cook's distance {level:g}" if side > 0 else None
             ax.plot(across, side * reach, color=ORANGE, linestyle=style, linewidth=1.2, label=name)
@@ -181,6 +183,8 @@ def leverage(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weigh
     ax.set_xlabel("leverage")
     ax.set_ylabel("standardised residual")
     legend_above(ax)
+    if ax.get_legend() is None:
+        ax.set_title(f"largest Cook's distance: {cook[known].max():.2g}", color=GREY, fontsize=9)
     return ax
 
 

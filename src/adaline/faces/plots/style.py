@@ -30,7 +30,8 @@ MARKERS = "os^Dv<>"
 LINES = ("-", "--", "-.", ":")
 MOST_POINTS = 5000
 WIDTH = 5.2  # inches: the text is then readable on a phone, and two figures stand side by side on a desk
-LEGEND = 58  # letters that fit into a line of a legend
+LETTERS = 14  # of a legend that fit into an inch
+HANDLE = 5  # and those that the picture beside a name takes
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -108,7 +109,9 @@ def legend_above(ax: Axes) -> None:
     """Put the legend between the axes and a title of the figure, where it hides nothing."""
     names = ax.get_legend_handles_labels()[1]
     if names:
-        ncols = max(1, min(len(names), LEGEND // (max(map(len, names)) + 6)))
+        figure: Any = ax.figure
+        room = LETTERS * figure.get_size_inches()[0] * ax.get_position().width
+        ncols = next(n for n in range(len(names), 0, -1) if n == 1 or _letters(names, n) <= room)
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=ncols, handletextpad=0.4, columnspacing=1.4)
 
 
@@ -134,7 +137,14 @@ def label_beside(ax: Axes, ends: Array, names: Sequence[str], colours: Sequence[
             color=colours[k],
             fontsize=9,
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colours[k], "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colours[k],
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
         )
 
 
@@ -155,6 +165,16 @@ def size(n: int) -> float:
     return 18.0 if n <= 200 else 10.0 if n <= 1000 else 4.0
 
 
+def log_scale(ax: Axes, side: str) -> None:
+    """Make the x or y axis logarithmic, with ticks in plain words: 10⁻³, and 20 and 50 where there is room."""
+    getattr(ax, f"set_{side}scale")("log")
+    low, high = sorted(getattr(ax, f"get_{side}lim")())
+    axis: Any = getattr(ax, f"{side}axis")
+    axis.get_major_locator().set_params(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,))
+    axis.set_major_formatter(lambda value, _: _power(value))
+    axis.set_minor_formatter(lambda value, _: "")
+
+
 def whole_numbers(ax: Axes) -> None:
     """Put the ticks of a linear x axis at whole numbers."""
     locator: Any = ax.xaxis.get_major_locator()
@@ -170,7 +190,22 @@ def _apart(places: Array, gap: float) -> Array:
             before, many = blocks.pop()
             mean, count = (before * many + mean * count) / (many + count), many + count
         blocks.append((mean, count))
-    return np.concatenate([np.full(count, mean) for mean, count in blocks]) + gap * np.arange(len(places))
+    means = np.repeat([mean for mean, _ in blocks], [count for _, count in blocks])
+    return np.asarray(means + gap * np.arange(len(places)))
+
+
+def _letters(names: Sequence[str], ncols: int) -> int:
+    """Return how wide a legend of so many columns is."""
+    return sum(max(map(len, part)) + HANDLE for part in np.array_split(np.array(names, dtype=object), ncols))
+
+
+def _power(value: float) -> str:
+    """Return a number in plain letters: 0.001, 500, 10⁶, 5·10⁶."""
+    if 9e-4 < value < 9e4:
+        return f"{value:g}"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    raised = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return raised if mantissa == "1" else f"{mantissa}·{raised}"
 
 
 def _matplotlib() -> Any:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.plots.reading import column_names, numbers, plain, same_length
-from adaline.faces.plots.style import INK, LINES, MOST_POINTS, axes, colour, legend_above, marker, short, styled
+from adaline.faces.plots.style import INK, MOST_POINTS, axes, colour, legend_above, marker, short, styled
 
 if TYPE_CHECKING:
     from adaline.faces.plots.style import Axes
@@ -72,14 +72,16 @@ def error_surface(
     rise = np.einsum("...i,ij,...j->...", w, phi.T @ phi / len(x), w)
     ax = axes(ax, 4.2)
     levels = rise.max() * 2.0 ** np.arange(-LEVELS, 1)
-    ax.contourf(first, second, rise, [0.0, *levels], cmap="Greys_r", vmin=-1.5 * rise.max(), vmax=1.1 * rise.max())
+    ax.contourf(first, second, rise, [0.0, *levels], cmap="Greys_r", vmin=-3 * rise.max(), vmax=1.1 * rise.max())
     ax.contour(first, second, rise, levels, colors="#999999", linewidths=0.6)
     for k, (name, way) in enumerate(ways.items()):
         shown = way[np.unique(np.linspace(0, len(way) - 1, min(len(way), MOST_POINTS)).astype(int))]
         few: dict[str, Any] = {"marker": marker(k), "markersize": 3} if len(shown) <= 100 else {}
-        style: dict[str, Any] = {"color": colour(k), "linestyle": LINES[0], "linewidth": 1.2, "alpha": 0.9}
+        style: dict[str, Any] = {"color": colour(k), "linewidth": 1.2, "alpha": 0.9}
         ax.plot(shown[:, 0], shown[:, 1], label=short(name) or None, **style, **few)
-        ax.plot(*way[0], "o", markersize=6, markerfacecolor="white", markeredgecolor=INK, zorder=3)
+    if ways:
+        hollow: dict[str, Any] = {"s": 36, "facecolors": "white", "edgecolors": INK, "zorder": 3}
+        ax.scatter(*np.array([way[0] for way in ways.values()]).T, label="start", **hollow)
     least = float(np.mean((t - phi @ minimum) ** 2))
     ax.plot(*minimum, "*", color=INK, markersize=10, zorder=4, linestyle="", label=f"minimum, {least:.3g}")
     ax.set_xlim(first[0], first[-1])
@@ -91,7 +93,7 @@ def error_surface(
 
 
 def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Array:
-    """Return the weights of a system at the start and after each step, (steps + 1, D), with the intercept first.
+    """Return the weights of a system at the start and after each step, (steps + 1, D); the intercept, if any, first.
 
     Parameters
     ----------
@@ -110,6 +112,8 @@ def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Arra
     same_length("X", len(x), "y", len(t))
     if steps is not None and steps < 1:
         raise InvalidParameter(f"steps must be at least 1, got {steps}")
+    if isinstance(getattr(system, "init", None), str):
+        raise InvalidParameter("trajectory needs a start that is known: init=None, or the weights themselves")
     copy = clone(system)
     if hasattr(copy, "learn_one"):
         seen = [_weights(copy.learn_one(x[i % len(x)], t[i % len(x)])) for i in range(steps or len(x))]
@@ -121,13 +125,12 @@ def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Arra
                 seen.append(_weights(copy.set_params(epochs=1, **({"init": seen[-1]} if seen else {})).fit(x, t)))
     else:
         raise InvalidParameter(f"{type(system).__name__} does not learn in steps: use LMS, or solver='gradient'")
-    start = np.zeros(len(seen[0])) if system.init is None else np.ravel(system.init)
-    return np.array([start, *seen], dtype=np.float64)
+    start = np.zeros(1 + x.shape[1]) if system.init is None else np.ravel(system.init)
+    return np.array([start, *seen], dtype=np.float64)[:, 0 if system.fit_intercept else 1 :]
 
 
 def _weights(model: Any) -> Array:
-    constant = [np.ravel(model.intercept_)[0]] if model.fit_intercept else []
-    return np.concatenate([constant, np.ravel(model.coef_)])
+    return np.concatenate([np.ravel(model.intercept_), np.ravel(model.coef_)])
 
 
 def _ways(paths: Any) -> dict[str, Array]:
