@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 ALIKE = 6.0  # largest ratio of the columns' ranges at which both axes get one scale
+WIDEST = 1.6  # ratio of width to height of the frame then, which is 1 at least
 ARROW = 0.22  # length of the normal vector, as a share of the shorter side
 
 
@@ -88,22 +89,23 @@ def _frame(x: Array, w: Array, w0: float) -> tuple[Array, Array]:
     if near.all():
         low, high = np.minimum(low, foot), np.maximum(high, foot)
     edge = np.where(high > low, 0.1 * (high - low), 1.0)
+    width, height = high - low + 2 * edge
+    if _alike(low - edge, high + edge):
+        edge += [max(0.0, height - width) / 2, max(0.0, width / WIDEST - height) / 2]
     return low - edge, high + edge
 
 
 def _height(low: Array, high: Array) -> float:
     """Return the height of a figure for the frame, in inches."""
     width, height = high - low
-    return float(np.clip(1.1 + 0.8 * WIDTH * height / width, 2.8, 5.0)) if _alike(low, high) else 4.2
+    return float(0.7 + 0.85 * WIDTH * height / width) if _alike(low, high) else 4.2
 
 
 def _set_limits(ax: Axes, low: Array, high: Array) -> None:
-    """Show the frame, and more to one side where both axes have one scale."""
-    ax.dataLim.set_points(np.array([low, high]))
-    ax.margins(0)
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
     if _alike(low, high):
-        ax.set_aspect("equal", adjustable="datalim")
-        ax.apply_aspect()  # now, so that the layout knows the ticks
+        ax.set_aspect("equal", anchor="W")
 
 
 def _alike(low: Array, high: Array) -> bool:
