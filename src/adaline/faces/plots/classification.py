@@ -133,7 +133,7 @@ def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, dir
     >>> model = FisherDiscriminant().fit(data.X, data.y)
     >>> ax = plots.fisher_projection(model, data.X, data.y)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['threshold', 'female', 'male']
+    ['female', 'male', 'threshold']
 
     References
     ----------

@@ -44,7 +44,7 @@ def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Seq
     >>> X, y = [[0.0, 0.0], [0.0, 1.0], [2.0, 1.0], [2.0, 2.0]], ["no", "no", "yes", "yes"]
     >>> ax = plots.hyperplane(Perceptron().fit(X, y), X, y)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['w′x + w0 = 0', 'margin 0.894', 'no', 'yes']
+    ['w′x + w0 = 0', 'margin 1', 'no', 'yes']
 
     References
     ----------

@@ -31,7 +31,7 @@ LINES = ("-", "--", "-.", ":")
 MOST_POINTS = 5000
 WIDTH = 5.2  # inches: the text is then readable on a phone, and two figures stand side by side on a desk
 LETTERS = 14  # of a legend that fit into an inch
-HANDLE = 5  # and those that the picture beside a name takes
+HANDLE = 7  # and those that the picture beside a name takes
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,

@@ -86,6 +86,7 @@ def error_surface(
     ax.plot(*minimum, "*", color=INK, markersize=10, zorder=4, linestyle="", label=f"minimum, {least:.3g}")
     ax.set_xlim(first[0], first[-1])
     ax.set_ylim(second[0], second[-1])
+    ax.locator_params(axis="x", nbins=5)
     ax.set_xlabel("weight w0, of the constant" if columns == 1 else f"weight w1, {words[0]}")
     ax.set_ylabel(f"weight w{columns}, {words[-1]}")
     legend_above(ax)
