@@ -41,7 +41,8 @@ def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12
     y = np.asarray(plain(y))
     predicted = np.asarray(plain(predicted))
     same_length("y", len(y), "predicted", len(predicted))
-    found, counts = np.unique(y, return_counts=True)
+    found = np.unique(np.concatenate([y, predicted]))
+    counts = np.array([np.count_nonzero(y == label) for label in found])
     kept = np.sort(np.argsort(-counts, kind="stable")[:limit])
     found = found[kept]
     table = np.array([[np.count_nonzero((y == a) & (predicted == b)) for b in found] for a in found])
