@@ -20,6 +20,7 @@ Codes = NDArray[np.intp]
 FINE = 300  # points of the grid on each side
 FAINT, FULL = 0.08, 0.42  # strength of a region's colour where nothing, and where all, speaks for it
 PLAIN = 0.22
+MOST_RINGS = 100  # wrong rows with large rings
 
 
 class Field:
@@ -68,7 +69,7 @@ def scatter_classes(ax: Axes, x: Array, codes: Codes, names: Iterable[Any], wron
     """Draw rows by class, each with its colour and marker; wrong ones are ringed."""
     rows = thin(len(x))
     x, codes = x[rows], codes[rows]
-    style: dict[str, Any] = {"s": 18 if len(rows) <= 1000 else 8, "edgecolors": "white", "linewidths": 0.3}
+    style: dict[str, Any] = {"s": 18, "edgecolors": "white", "linewidths": 0.3} if len(x) <= 1000 else {"s": 5, "lw": 0}
     for k, name in enumerate(names):
         own = x[codes == k]
         if len(own):
@@ -76,8 +77,9 @@ def scatter_classes(ax: Axes, x: Array, codes: Codes, names: Iterable[Any], wron
                 own[:, 0], own[:, 1], marker=marker(k), color=colour(k), label=short(name, 18), rasterized=True, **style
             )
     if wrong is not None and wrong[rows].any():
-        ring: dict[str, Any] = {"s": 60, "facecolors": "none", "edgecolors": INK, "linewidths": 0.9}
-        ax.scatter(*x[wrong[rows]].T, label="wrong", **ring)
+        few = np.count_nonzero(wrong[rows]) <= MOST_RINGS
+        ring: dict[str, Any] = {"s": 60 if few else 20, "linewidths": 0.9 if few else 0.4, "rasterized": not few}
+        ax.scatter(*x[wrong[rows]].T, label="wrong", facecolors="none", edgecolors=INK, **ring)
 
 
 def scores_of(model: Any, points: Array, told: NDArray[Any]) -> Array:
