@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adaline import datasets
+    from adaline import datasets, plots
     from adaline.errors import AdalineError, AdalineWarning
     from adaline.proof import anova
     from adaline.results import Certificate, Status
@@ -115,6 +115,7 @@ __all__ = [
     "learning_curve",
     "load",
     "open_table",
+    "plots",
     "read_header",
     "save",
     "select",
@@ -124,7 +125,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("basis", "datasets"):
+    if name in ("basis", "datasets", "plots"):
         return import_module(f"adaline.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'adaline' has no attribute {name!r}")

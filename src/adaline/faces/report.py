@@ -130,7 +130,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
         rows.setdefault(effect.name, []).append(effect)
     order = [name for name in ("intercept",) if name in rows and name not in found.table.names] + shown
     inference = any(not math.isnan(effect.std_error) for effect in every)
-    axes = plots.coefficients(chosen.model, found.table.X, found.table.names, MOST_COEFFICIENTS)
+    axes = plots.coefficients(chosen.model, found.table.X, names=found.table.names, limit=MOST_COEFFICIENTS)
     alt = "Effects of one standard deviation, strongest first: " + ", ".join(shown[:8])
     notes = chosen.model.summary().to_dict()["notes"] if hasattr(chosen.model, "summary") else []
     sides = [effect.side for effect in rows[order[0]]]
@@ -167,18 +167,18 @@ def _pictures(found: Comparison, chosen: Result) -> list[dict[str, str]]:
             title = "How the penalty was chosen"
             out.append(_figure(plots.penalty_path(chosen.model), title, "Criterion along the penalty"))
         if len(names) == 1:
-            ax = plots.line(chosen.model, X[:, 0], y, (names[0], found.table.target))
+            ax = plots.line(chosen.model, X[:, 0], y, names=(names[0], found.table.target))
             out.append(_figure(ax, "The fit", f"{found.table.target} against {names[0]} with the fitted line"))
         return out
     predicted = np.asarray(chosen.predicted)
     ax = plots.confusion(y, predicted)
     out.append(_figure(ax, "What was taken for what, rows held out", "Confusion table of true and predicted classes"))
     if chosen.probability is not None:
-        ax = plots.calibration(y, chosen.probability, list(np.unique(y)))
+        ax = plots.calibration(y, chosen.probability)
         title = "Do the probabilities hold? On the line they do"
         out.append(_figure(ax, title, "Share of rows of a class against the probability given to it"))
     if len(names) == 2 and numbers:
-        ax = plots.decision_regions(chosen.model, X, y, names)
+        ax = plots.decision_regions(chosen.model, X, y, names=names)
         title = "Regions of the classes; rows on the wrong side are ringed"
         out.append(_figure(ax, title, f"Decision regions in the plane of {names[0]} and {names[1]}"))
     return out

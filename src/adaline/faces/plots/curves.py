@@ -1,0 +1,192 @@
+"""Errors along the way: with more rows, with another setting, with more steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidParameter
+from adaline.faces.plots.reading import numbers, plain, same_length
+from adaline.faces.plots.style import (
+    BLUE,
+    GREY,
+    LINES,
+    ORANGE,
+    axes,
+    colour,
+    legend_above,
+    log_scale,
+    short,
+    styled,
+    whole_numbers,
+)
+
+if TYPE_CHECKING:
+    from adaline.faces.plots.style import Axes
+
+Array = NDArray[np.float64]
+
+WIDE = 30.0  # ratio of the largest to the smallest value from which an axis is logarithmic
+
+
+@styled
+def learning_curve(curve: Any, ax: Axes | None = None, *, measure: str = "error") -> Axes:
+    """Draw the error on the rows learned from and on rows held out, against the number of rows learned from.
+
+    Curves that have met high up: the model is too simple. A gap between them: more rows will help.
+
+    Parameters
+    ----------
+    curve : an object with `sizes`, `training`, `validation` and, where there is one, `error` (the standard error of
+        `validation`); or a tuple of these. What scikit-learn's `learning_curve` returns will do: columns are folds.
+    ax : where to draw; None: axes of a new figure.
+    measure : what the numbers are.
+
+    Examples
+    --------
+    >>> from adaline import plots
+    >>> ax = plots.learning_curve(([10, 20, 40], [0.1, 0.2, 0.3], [0.9, 0.6, 0.5]), measure="RMSE")
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('rows learned from', 'RMSE')
+    """
+    found = _curve(curve, "sizes")
+    ax = axes(ax, 3.6)
+    _draw(ax, found)
+    ax.set_xlabel("rows learned from")
+    ax.set_ylabel(short(measure))
+    legend_above(ax)
+    return ax
+
+
+@styled
+def validation_curve(curve: Any, ax: Axes | None = None, *, name: str = "value", measure: str = "error") -> Axes:
+    """Draw the error on the rows learned from and on rows held out, against the value of a setting.
+
+    Parameters
+    ----------
+    curve : an object with `values`, `training`, `validation` and, where there are some, `standard_error` (of
+        `validation`) and `chosen` (the value that was taken); an object with such a `curve`; or a tuple of these.
+    ax : where to draw; None: axes of a new figure.
+    name : of the setting.
+    measure : what the numbers are.
+
+    Examples
+    --------
+    >>> from adaline import plots
+    >>> curve = ([0.01, 0.1, 1.0, 10.0], [0.1, 0.15, 0.3, 0.8], [0.9, 0.5, 0.4, 0.9], [0.1, 0.1, 0.1, 0.1], 1.0)
+    >>> ax = plots.validation_curve(curve, name="penalty")
+    >>> ax.get_xscale(), ax.get_legend().get_texts()[-1].get_text()
+    ('log', 'chosen: 1')
+    """
+    found = _curve(getattr(curve, "curve", curve), "values")
+    chosen = getattr(curve, "chosen", None) if found.chosen is None else found.chosen
+    ax = axes(ax, 3.6)
+    _draw(ax, found)
+    if isinstance(chosen, int | float | np.number):
+        ax.axvline(float(chosen), color=GREY, linestyle=":", linewidth=1.4, label=f"chosen: {chosen:.3g}")
+    ax.set_xlabel(short(name))
+    ax.set_ylabel(short(measure))
+    legend_above(ax)
+    return ax
+
+
+@styled
+def history(model: Any, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
+    """Draw what an iterative system kept of its way: the error of each epoch or step.
+
+    Parameters
+    ----------
+    model : a fitted system with `history_`; or numbers; or a dictionary of such, by name, to compare.
+    ax : where to draw; None: axes of a new figure.
+    measure : what the numbers are; None: what the system says.
+
+    Examples
+    --------
+    >>> from adaline import LMS, Perceptron, plots
+    >>> X, y = [[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]
+    >>> models = {f"rate {rate}": LMS(rate=rate, epochs=50).fit(X, y) for rate in (0.05, 0.2)}
+    >>> ax = plots.history(models)
+    >>> ax.get_xlabel(), len(ax.lines)
+    ('epoch', 2)
+    """
+    several: dict[str, Any] = dict(model) if isinstance(model, Mapping) else {"": model}
+    if not several:
+        raise InvalidParameter("history has nothing to draw: the dictionary is empty")
+    ax = axes(ax, 3.4)
+    lowest, highest = np.inf, -np.inf
+    for k, (name, one) in enumerate(several.items()):
+        kept = getattr(one, "history_", None)
+        if kept is None and hasattr(one, "fit"):
+            raise InvalidParameter(f"{type(one).__name__} kept no history_: only iterative systems do")
+        values = numbers(one if kept is None else kept, "history_")
+        style: dict[str, Any] = {"color": colour(k), "linestyle": LINES[k % 4], "linewidth": 1.6}
+        dots: dict[str, Any] = {"marker": "o", "markersize": 3.5} if len(values) <= 30 else {}
+        begun = len(values) == getattr(one, "n_iter_", 0) + 1  # the error before the first step is kept, too
+        steps = np.arange(len(values)) + (0 if begun else 1)
+        ax.plot(steps, values, label=short(name) or None, **style, **dots)
+        lowest, highest = min(lowest, values.min()), max(highest, values.max())
+    if lowest > 0 and highest > WIDE * lowest:
+        log_scale(ax, "y")
+    whole_numbers(ax)
+    ax.set_xlabel("epoch" if all(hasattr(one, "learn_one") for one in several.values()) else "step")
+    ax.set_ylabel(measure or _measure(next(iter(several.values()))))
+    legend_above(ax)
+    return ax
+
+
+class _Curve(NamedTuple):
+    across: Array
+    training: Array
+    validation: Array
+    error: Array | None
+    chosen: Any
+
+
+def _curve(given: Any, across: str) -> _Curve:
+    """Return a curve from an object, a mapping or a tuple; of folds, (m, folds), means and standard errors."""
+    if isinstance(given, tuple | list):
+        parts = [*given, *[None] * 5][:5]
+    elif isinstance(given, Mapping):
+        parts = [given.get(key) for key in (across, "training", "validation", "standard_error", "chosen")]
+    else:
+        parts = [getattr(given, key, None) for key in (across, "training", "validation", "standard_error", "chosen")]
+        parts[3] = getattr(given, "error", None) if parts[3] is None else parts[3]
+    if any(part is None for part in parts[:3]):
+        raise InvalidParameter(f"the curve needs `{across}`, `training` and `validation`, got {type(given).__name__}")
+    training, _ = _folded(parts[1], "training")
+    validation, spread = _folded(parts[2], "validation")
+    place = numbers(parts[0], across)
+    error = spread if parts[3] is None else numbers(parts[3], "standard_error")
+    for name, values in (("training", training), ("validation", validation), ("standard_error", error)):
+        if values is not None:
+            same_length(across, len(place), name, len(values))
+    return _Curve(place, training, validation, error, parts[4])
+
+
+def _folded(values: Any, name: str) -> tuple[Array, Array | None]:
+    out = np.asarray(plain(values), dtype=np.float64)
+    if out.ndim == 1:
+        return numbers(out, name), None
+    out = numbers(out, name, 2)
+    return out.mean(axis=1), out.std(axis=1, ddof=1) / np.sqrt(out.shape[1]) if out.shape[1] > 1 else None
+
+
+def _draw(ax: Axes, curve: _Curve) -> None:
+    order = np.argsort(curve.across)
+    x, down = curve.across[order], curve.validation[order]
+    ax.plot(x, curve.training[order], "s--", color=ORANGE, markersize=4, linewidth=1.4, label="learned from")
+    ax.plot(x, down, "o-", color=BLUE, markersize=4, linewidth=1.6, label="held out")
+    if curve.error is not None:
+        error = curve.error[order]
+        ax.fill_between(x, down - error, down + error, color=BLUE, alpha=0.15, linewidth=0, label="± standard error")
+    if x[0] > 0 and x[-1] > WIDE * x[0]:
+        log_scale(ax, "x")
+
+
+def _measure(model: Any) -> str:
+    if hasattr(model, "lower_bound_"):
+        return "mean log-likelihood of a row"
+    return "wrong rows" if hasattr(model, "mistakes_") else "error"
