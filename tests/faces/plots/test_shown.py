@@ -16,7 +16,9 @@ from adaline import (
     OneVsRest,
     Perceptron,
     Ridge,
+    learning_curve,
     plots,
+    select,
 )
 from adaline.faces.compare import compare
 from adaline.faces.plots.style import COLOURS, MARKERS, MOST_POINTS, _apart, _power, colour, marker
@@ -125,14 +127,14 @@ def test_cook_contours_are_cooks_distance() -> None:
 
 def test_curves_come_as_objects_mappings_tuples_and_folds() -> None:
     one = plots.learning_curve(CURVE).lines[1].get_ydata()
-    parts = (CURVE.sizes, CURVE.training, CURVE.validation, CURVE.error)
-    keys = ("sizes", "training", "validation", "standard_error")
+    parts = (CURVE.sizes, CURVE.training, CURVE.validation, CURVE.std_error)
+    keys = ("sizes", "training", "validation", "std_error")
     for given in (parts, dict(zip(keys, parts, strict=True))):
         np.testing.assert_array_equal(plots.learning_curve(given).lines[1].get_ydata(), one)
     folds = plots.learning_curve((SIZES, np.ones((5, 3)), CURVE.validation[:, None] + [[-1, 0, 1]]))
     np.testing.assert_allclose(folds.lines[1].get_ydata(), one)
     assert "± standard error" in folds.get_legend_handles_labels()[1]
-    within = SimpleNamespace(curve=CHOSEN, chosen=0.1)
+    within = SimpleNamespace(curve=CHOSEN)
     assert "chosen: 1" in plots.validation_curve(within).get_legend_handles_labels()[1]
 
 
@@ -166,3 +168,17 @@ def test_the_baseline_is_on_the_chart_only_where_it_is_near() -> None:
     rng = np.random.default_rng(0)
     noise = compare(Table.of(rng.normal(size=(90, 3)), rng.normal(size=90)))
     assert plots.comparison(noise).get_title(loc="right").startswith("dashed")
+
+
+def test_what_select_and_learning_curve_return_is_drawn() -> None:
+    chosen = select(Ridge(), X, Y, penalty=[0.1, 1.0, 10.0])
+    ax = plots.validation_curve(chosen)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("penalty", "mean squared error")
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), chosen.curve.validation)
+    ax = plots.validation_curve(select(Ridge(), X, Y, standardize=[True, False], fit_intercept=[True]).along("standardize"))
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-1].startswith("chosen: ")
+    words = SimpleNamespace(values=["tanh", "logistic"], training=[1.0, 2.0], validation=[2.0, 3.0], chosen=1)
+    ax = plots.validation_curve(words)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["tanh", "logistic"]
+    grown = learning_curve(Ridge(penalty=1.0), X, Y)
+    np.testing.assert_array_equal(plots.learning_curve(grown).lines[1].get_ydata(), grown.validation)

@@ -33,17 +33,17 @@ WIDE = 30.0  # ratio of the largest to the smallest value from which an axis is 
 
 
 @styled
-def learning_curve(curve: Any, ax: Axes | None = None, *, measure: str = "error") -> Axes:
+def learning_curve(curve: Any, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
     """Draw the error on the rows learned from and on rows held out, against the number of rows learned from.
 
     Curves that have met high up: the model is too simple. A gap between them: more rows will help.
 
     Parameters
     ----------
-    curve : an object with `sizes`, `training`, `validation` and, where there is one, `error` (the standard error of
-        `validation`); or a tuple of these. What scikit-learn's `learning_curve` returns will do: columns are folds.
+    curve : an object with `sizes`, `training`, `validation` and, where there is one, `std_error` (the standard error
+        of `validation`); or a tuple of these. What scikit-learn's `learning_curve` returns will do: columns are folds.
     ax : where to draw; None: axes of a new figure.
-    measure : what the numbers are.
+    measure : what the numbers are; None: what the curve says.
 
     Examples
     --------
@@ -56,39 +56,46 @@ def learning_curve(curve: Any, ax: Axes | None = None, *, measure: str = "error"
     ax = axes(ax, 3.6)
     _draw(ax, found)
     ax.set_xlabel("rows learned from")
-    ax.set_ylabel(short(measure))
+    ax.set_ylabel(short(measure or getattr(curve, "measure", "error")))
     legend_above(ax)
     return ax
 
 
 @styled
-def validation_curve(curve: Any, ax: Axes | None = None, *, name: str = "value", measure: str = "error") -> Axes:
+def validation_curve(
+    curve: Any, ax: Axes | None = None, *, name: str | None = None, measure: str | None = None
+) -> Axes:
     """Draw the error on the rows learned from and on rows held out, against the value of a setting.
 
     Parameters
     ----------
-    curve : an object with `values`, `training`, `validation` and, where there are some, `standard_error` (of
-        `validation`) and `chosen` (the value that was taken); an object with such a `curve`; or a tuple of these.
+    curve : an object with `values`, `training`, `validation` and, where there are some, `std_error` (of
+        `validation`) and `chosen` (the place of the one that was taken); an object with such a `curve`, as `select`
+        returns; or a tuple of these. Values that are no numbers stand side by side.
     ax : where to draw; None: axes of a new figure.
-    name : of the setting.
-    measure : what the numbers are.
+    name : of the setting; None: what the curve says.
+    measure : what the numbers are; None: what the curve says.
 
     Examples
     --------
     >>> from adaline import plots
-    >>> curve = ([0.01, 0.1, 1.0, 10.0], [0.1, 0.15, 0.3, 0.8], [0.9, 0.5, 0.4, 0.9], [0.1, 0.1, 0.1, 0.1], 1.0)
+    >>> curve = ([0.01, 0.1, 1.0, 10.0], [0.1, 0.15, 0.3, 0.8], [0.9, 0.5, 0.4, 0.9], [0.1, 0.1, 0.1, 0.1], 2)
     >>> ax = plots.validation_curve(curve, name="penalty")
     >>> ax.get_xscale(), ax.get_legend().get_texts()[-1].get_text()
     ('log', 'chosen: 1')
     """
-    found = _curve(getattr(curve, "curve", curve), "values")
-    chosen = getattr(curve, "chosen", None) if found.chosen is None else found.chosen
+    curve = getattr(curve, "curve", curve)
+    found = _curve(curve, "values")
+    chosen = found.chosen
     ax = axes(ax, 3.6)
     _draw(ax, found)
-    if isinstance(chosen, int | float | np.number):
-        ax.axvline(float(chosen), color=GREY, linestyle=":", linewidth=1.4, label=f"chosen: {chosen:.3g}")
-    ax.set_xlabel(short(name))
-    ax.set_ylabel(short(measure))
+    if chosen is not None:
+        label = f"{found.across[chosen]:.3g}" if found.names is None else found.names[chosen]
+        ax.axvline(found.across[chosen], color=GREY, linestyle=":", linewidth=1.4, label=f"chosen: {label}")
+    if found.names is not None:
+        ax.set_xticks(found.across, found.names)
+    ax.set_xlabel(short(name or getattr(curve, "parameter", "value")))
+    ax.set_ylabel(short(measure or getattr(curve, "measure", "error")))
     legend_above(ax)
     return ax
 
@@ -142,7 +149,8 @@ class _Curve(NamedTuple):
     training: Array
     validation: Array
     error: Array | None
-    chosen: Any
+    chosen: int | None
+    names: list[str] | None
 
 
 def _curve(given: Any, across: str) -> _Curve:
@@ -150,20 +158,21 @@ def _curve(given: Any, across: str) -> _Curve:
     if isinstance(given, tuple | list):
         parts = [*given, *[None] * 5][:5]
     elif isinstance(given, Mapping):
-        parts = [given.get(key) for key in (across, "training", "validation", "standard_error", "chosen")]
+        parts = [given.get(key) for key in (across, "training", "validation", "std_error", "chosen")]
     else:
-        parts = [getattr(given, key, None) for key in (across, "training", "validation", "standard_error", "chosen")]
-        parts[3] = getattr(given, "error", None) if parts[3] is None else parts[3]
+        parts = [getattr(given, key, None) for key in (across, "training", "validation", "std_error", "chosen")]
     if any(part is None for part in parts[:3]):
         raise InvalidParameter(f"the curve needs `{across}`, `training` and `validation`, got {type(given).__name__}")
     training, _ = _folded(parts[1], "training")
     validation, spread = _folded(parts[2], "validation")
-    place = numbers(parts[0], across)
-    error = spread if parts[3] is None else numbers(parts[3], "standard_error")
-    for name, values in (("training", training), ("validation", validation), ("standard_error", error)):
+    values = np.asarray(plain(parts[0]))
+    names = None if values.dtype.kind in "iufb" else [short(str(value), 16) for value in values]
+    place = numbers(values, across) if names is None else np.arange(float(len(values)))
+    error = spread if parts[3] is None else numbers(parts[3], "std_error")
+    for name, values in (("training", training), ("validation", validation), ("std_error", error)):
         if values is not None:
             same_length(across, len(place), name, len(values))
-    return _Curve(place, training, validation, error, parts[4])
+    return _Curve(place, training, validation, error, parts[4], names)
 
 
 def _folded(values: Any, name: str) -> tuple[Array, Array | None]:
@@ -182,7 +191,7 @@ def _draw(ax: Axes, curve: _Curve) -> None:
     if curve.error is not None:
         error = curve.error[order]
         ax.fill_between(x, down - error, down + error, color=BLUE, alpha=0.15, linewidth=0, label="± standard error")
-    if x[0] > 0 and x[-1] > WIDE * x[0]:
+    if curve.names is None and x[0] > 0 and x[-1] > WIDE * x[0]:
         log_scale(ax, "x")
 
 
