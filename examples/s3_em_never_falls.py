@@ -4,7 +4,8 @@ Lecture S3, recap of the EM algorithm. The E step assigns rows softly, the M ste
 of the soft assignments,
 
 $$\gamma_j(x_n) = \frac{\pi_j \mathcal{N}(x_n \mid \mu_j, \Sigma_j)}
-{\sum_k \pi_k \mathcal{N}(x_n \mid \mu_k, \Sigma_k)}, \qquad \mu_j = \frac{1}{N_j} \sum_n \gamma_j(x_n)\, x_n, \quad \dots$$
+{\sum_k \pi_k \mathcal{N}(x_n \mid \mu_k, \Sigma_k)},
+\qquad \mu_j = \frac{1}{N_j} \sum_n \gamma_j(x_n)\, x_n, \quad \dots$$
 
 and neither can lower $\sum_n \ln \sum_j \pi_j \mathcal{N}(x_n \mid \mu_j, \Sigma_j)$. Twelve random starts: every curve
 rises from step to step, some over long plateaus, and like k-means they end on different heights.
