@@ -1,4 +1,4 @@
-"""The gallery: a page for each script in examples/, with its words, its figure (run when the site is built) and its code."""
+"""The gallery: a page for each script in examples/, with its words, its figure (drawn at build time) and its code."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ hide: [toc]
 
 # The lectures, re-played
 
-Each statement of the lectures is a short script with a figure, and an assertion that fails where the statement does. They
-run when this site is built, and with the tests; `python examples/{first}.py` runs one by hand.
+Each statement of the lectures is a short script with a figure, and an assertion that fails where the statement does.
+They run when this site is built, and with the tests; `python examples/{first}.py` runs one by hand.
 """
 
 
@@ -44,7 +44,7 @@ class Example:
     def page(self) -> str:
         return (
             f"---\nhide: [toc]\n---\n\n# {self.title}\n\n![]({self.name}.png){{ .figure }}\n\n{self.prose}\n\n"
-            f"## Code\n\n```python title=\"examples/{self.name}.py\"\n{self.code}\n```\n"
+            f'## Code\n\n```python title="examples/{self.name}.py"\n{self.code}\n```\n'
         )
 
     @property

@@ -36,7 +36,7 @@ def making(name: str) -> ModuleType:
 PUBLIC = [pair for _, names in making("reference").chapters().values() for pair in names]
 
 
-@pytest.mark.parametrize("name, value", PUBLIC, ids=[name for name, _ in PUBLIC])
+@pytest.mark.parametrize(("name", "value"), PUBLIC, ids=[name for name, _ in PUBLIC])
 def test_every_public_name_has_an_example(name: str, value: Any) -> None:
     assert ">>> " in (inspect.getdoc(value) or ""), f"{name}: its docstring has no example"
 
