@@ -60,5 +60,5 @@ check:
 		"macOS: xcode-select --install), or name one: CXX=/path/to/c++ make" >&2; exit 1
 
 clean:
-	rm -rf $(VENV) build dist site report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests benchmarks docs examples -name __pycache__ -type d -exec rm -rf {} +
+	rm -rf $(VENV) build dist site docs/making/__pycache__ report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks examples -name __pycache__ -type d -exec rm -rf {} +

@@ -46,8 +46,7 @@ def points(ax: Axes, X: ArrayLike, y: ArrayLike, names: Sequence[str] | None = N
         rows = X[y == label]
         name = names[i] if names else f"class {label}"
         ax.scatter(
-            rows[:, 0],
-            rows[:, 1],
+            *rows.T,
             **{"s": 16, "alpha": 0.7, "linewidths": 0, "color": CLASSES[i], "marker": MARKERS[i], "label": name}
             | style,
         )
@@ -61,8 +60,9 @@ def line(ax: Axes, coef: ArrayLike, intercept: ArrayLike, **style: Any) -> None:
     w, w0 = np.ravel(coef).astype(float), float(np.ravel(intercept)[0])
     foot = -w0 * w / (w @ w)
     along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
-    far = np.hypot(*np.subtract(*zip(ax.get_xlim(), ax.get_ylim(), strict=True))) + np.linalg.norm(foot)
-    ends = foot + np.outer([-10.0 * far, 10.0 * far], along)
+    corners = np.array([[x, y] for x in ax.get_xlim() for y in ax.get_ylim()])
+    reach = (corners - foot) @ along
+    ends = foot + np.outer([reach.min(), reach.max()], along)
     ax.plot(*ends.T, scalex=False, scaley=False, **{"color": "black", "linewidth": 1.8} | style)
 
 

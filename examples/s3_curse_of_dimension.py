@@ -15,11 +15,11 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from drawing import BLUE, GREEN, VERMILION, finish, panels
 from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
 from adaline import LinearRegression, basis
+from drawing import BLUE, GREEN, VERMILION, finish, panels
 
 
 def wave(X: np.ndarray) -> np.ndarray:
@@ -40,17 +40,17 @@ def needed(dimension: int, rng: np.random.Generator) -> int:
 
 def main() -> Figure:
     rng = np.random.default_rng(6)
-    bumps = np.array([needed(d, rng) for d in (1, 2, 3, 4)])
+    bumps = np.array([needed(d, rng) for d in (1, 2, 3)])
     growth = bumps[1:] / bumps[:-1]
     assert np.all(growth >= 2.5), "each dimension multiplies the number of functions"
     sizes = {p: [basis.Polynomial(degree=p).fit(np.zeros((1, d))).size for d in range(1, 11)] for p in (2, 4, 6)}
     assert sizes[6][9] > 1000 * sizes[6][0], "degree 6: a thousand times as many products in ten dimensions as in one"
 
     figure, (left, right) = panels(2)
-    left.semilogy([1, 2, 3, 4], bumps, "o-", color=BLUE)
+    left.semilogy([1, 2, 3], bumps, "o-", color=BLUE)
     for d, n in enumerate(bumps, start=1):
         left.annotate(str(n), (d, n), xytext=(-4, 6), textcoords="offset points", ha="right")
-    left.set(xticks=[1, 2, 3, 4], xlim=(0.6, 4.2), ylim=(1, 2000))
+    left.set(xticks=[1, 2, 3], xlim=(0.6, 3.2), ylim=(1, 200))
     finish(left, "Bumps needed for $R^2$ = 0.99 of a diagonal wave", "dimension $D$", "bumps", legend=False)
     for (p, size), colour in zip(sizes.items(), (GREEN, BLUE, VERMILION), strict=True):
         right.semilogy(range(1, 11), size, "o-", color=colour, label=f"degree {p}")

@@ -16,7 +16,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from drawing import BLUE, GREY, VERMILION, finish, panels, points
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from scipy.special import logsumexp
@@ -24,6 +23,7 @@ from scipy.stats import multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline import GaussianMixture
+from drawing import BLUE, GREY, VERMILION, finish, panels, points
 
 
 def log_likelihood(model: GaussianMixture, X: np.ndarray) -> float:

@@ -13,10 +13,10 @@ groups while three share one.
 from __future__ import annotations
 
 import numpy as np
-from drawing import BLUE, CLASSES, GREY, ORANGE, finish, panels
 from matplotlib.figure import Figure
 
 from adaline import KMeans
+from drawing import BLUE, CLASSES, GREY, ORANGE, finish, panels
 
 COLOURS = (*CLASSES, ORANGE)
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from drawing import panels, points, regions
 from matplotlib.figure import Figure
 
 from adaline import GeneralizedLinear, separability
 from adaline.activations import Activation
+from drawing import panels, points, regions
 
 
 class Bump(Activation):

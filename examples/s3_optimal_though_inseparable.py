@@ -12,12 +12,12 @@ rows.
 from __future__ import annotations
 
 import numpy as np
-from drawing import BLUE, GREY, finish, line, panels, points
 from matplotlib.figure import Figure
 from scipy.stats import norm
 from sklearn.pipeline import make_pipeline
 
 from adaline import GaussianClassifier, LogisticRegression, basis, separability
+from drawing import BLUE, GREY, finish, line, panels, points
 
 MEANS = np.array([[-0.7, -0.4], [0.7, 0.4]])
 SIGMA = np.array([[1.0, -0.5], [-0.5, 0.8]])

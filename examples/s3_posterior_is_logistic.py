@@ -12,12 +12,12 @@ logistic of a line fits.
 from __future__ import annotations
 
 import numpy as np
-from drawing import BLUE, GREEN, VERMILION, finish, panels
 from matplotlib.figure import Figure
 from scipy.special import expit, logit
 from scipy.stats import norm
 
 from adaline import GaussianClassifier, LogisticRegression
+from drawing import BLUE, GREEN, VERMILION, finish, panels
 
 
 def main() -> Figure:

@@ -12,12 +12,12 @@ equally probable: it finds the same posteriors.
 from __future__ import annotations
 
 import numpy as np
-from drawing import panels, points, regions
 from matplotlib.figure import Figure
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 from adaline import GaussianClassifier, LogisticRegression
+from drawing import panels, points, regions
 
 MEANS = np.array([[-1.5, 0.0], [1.5, -0.5], [0.3, 2.0]])
 SIGMA = np.array([[1.0, 0.4], [0.4, 0.7]])

@@ -14,11 +14,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from drawing import BLUE, VERMILION, finish, line, panels, points
 from matplotlib.figure import Figure
 
 from adaline import LogisticRegression
 from adaline.errors import AdalineWarning
+from drawing import BLUE, VERMILION, finish, line, panels, points
 
 PENALTIES = 10.0 ** np.arange(0, -9, -1)
 

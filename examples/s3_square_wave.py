@@ -13,11 +13,11 @@ about 9 % of it, stays (Gibbs).
 from __future__ import annotations
 
 import numpy as np
-from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
 from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
 from adaline import LinearRegression, basis
+from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
 
 TERMS = (1, 3, 7, 15, 31, 63)
 

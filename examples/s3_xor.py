@@ -14,12 +14,12 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from drawing import finish, line, panels, points, regions
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from adaline import Perceptron, Pocket, basis, separability
+from drawing import finish, line, panels, points, regions
 
 PRODUCTS = basis.Polynomial(degree=2)
 

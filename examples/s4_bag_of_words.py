@@ -19,12 +19,12 @@ import warnings
 import numpy as np
 import scipy.signal
 import scipy.stats
-from drawing import BLUE, GREY, finish, panels
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
 
 from adaline import LogisticRegression, Pocket
+from drawing import BLUE, GREY, finish, panels
 
 WORDS = (5, 10, 20, 40, 80)
 

@@ -13,10 +13,10 @@ the condition, and stays at a distance; $\eta_0/t^2$ violates the second, and fr
 from __future__ import annotations
 
 import numpy as np
-from drawing import BLUE, GREEN, VERMILION, finish, panels
 from matplotlib.figure import Figure
 
 from adaline import LMS, LinearRegression
+from drawing import BLUE, GREEN, VERMILION, finish, panels
 
 SCHEDULES = {"constant": "constant", "$\\eta_0/t$": "1/t", "$\\eta_0/t^2$": lambda t: 1.0 / t**2}
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from drawing import BLUE, GREEN, VERMILION, finish, line, panels, points
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline import Perceptron, Pocket, separability
+from drawing import BLUE, GREEN, VERMILION, finish, line, panels, points
 
 EPOCHS = 200
 

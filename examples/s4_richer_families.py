@@ -14,11 +14,11 @@ this.
 from __future__ import annotations
 
 import numpy as np
-from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
 from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
 from adaline import LinearRegression, basis
+from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
 
 DEGREES = np.arange(1, 16)
 

@@ -13,10 +13,10 @@ one pass the stochastic rule is where the batch rule, with the rate that is best
 from __future__ import annotations
 
 import numpy as np
-from drawing import BLUE, VERMILION, finish, panels
 from matplotlib.figure import Figure
 
 from adaline import LMS, LinearRegression
+from drawing import BLUE, VERMILION, finish, panels
 
 
 def main() -> Figure:
