@@ -1,6 +1,6 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
 # make lint   ruff, mypy, the import contract               make bench  side by side with the peers: docs/benchmarks.md
-# make clean  remove what these made
+# make docs   the documentation with its gallery: site/     make clean  remove what these made
 #
 # Each target sets up .venv by itself. Another interpreter: make test PYTHON=python3.12
 
@@ -13,7 +13,7 @@ NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 
 export PYTHONUTF8 := 1
 
-.PHONY: demo test lint bench clean check
+.PHONY: demo test lint bench docs clean check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -31,6 +31,10 @@ lint: $(VENV)/.installed
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "documentation: site/index.html"
+
 $(VENV)/.installed: pyproject.toml $(NATIVE)
 	@$(MAKE) --no-print-directory check
 	"$(PYTHON)" -m venv $(VENV)
@@ -40,6 +44,10 @@ $(VENV)/.installed: pyproject.toml $(NATIVE)
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(PIP) install --quiet --group bench
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(PIP) install --quiet --group docs
 	@touch $@
 
 check:
@@ -52,5 +60,5 @@ check:
 		"macOS: xcode-select --install), or name one: CXX=/path/to/c++ make" >&2; exit 1
 
 clean:
-	rm -rf $(VENV) build dist report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist site docs/making/__pycache__ report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -exec rm -rf {} +

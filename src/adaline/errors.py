@@ -2,7 +2,17 @@
 
 
 class AdalineError(Exception):
-    """Base of every error that adaline raises on purpose."""
+    """Base of every error that adaline raises on purpose.
+
+    Examples
+    --------
+    >>> from adaline import AdalineError, LinearRegression
+    >>> try:
+    ...     LinearRegression().fit([[1.0], [float("nan")]], [1.0, 2.0])
+    ... except AdalineError as error:
+    ...     print(type(error).__name__, isinstance(error, ValueError))
+    InvalidData True
+    """
 
 
 class InvalidData(AdalineError, ValueError):
@@ -42,4 +52,15 @@ class ModelFileError(AdalineError, OSError):
 
 
 class AdalineWarning(UserWarning):
-    """Something the user should know: the result is valid, but not what was hoped for."""
+    """Something the user should know: the result is valid, but not what was hoped for.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from adaline import AdalineWarning, LogisticRegression
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> [issubclass(warning.category, AdalineWarning) for warning in caught]
+    [True]
+    """

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 
 class Status(Enum):
-    """How a fit ended; `advice` is what a person can do about it."""
+    """How a fit ended; `advice` is what a person can do about it.
+
+    Examples
+    --------
+    >>> from adaline import Status
+    >>> print(Status.NOT_CONVERGED, Status.NOT_CONVERGED.advice, sep=': ')
+    not converged: raise epochs or tol, or choose another solver
+    """
 
     SOLVED = ("solved", "nothing to do")
     ILL_CONDITIONED = (

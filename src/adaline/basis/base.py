@@ -21,7 +21,15 @@ Array = NDArray[np.float64]
 
 
 class Basis(TransformerMixin, BaseEstimator):
-    """Base of all bases."""
+    """Base of all bases.
+
+    Examples
+    --------
+    >>> from adaline import basis
+    >>> both = basis.Polynomial(degree=2) + basis.Fourier(terms=1)
+    >>> isinstance(both, basis.Basis), both.fit([[0.5]]).get_feature_names_out().tolist()
+    (True, ['x0', 'x0^2', 'sin(1 x0)', 'cos(1 x0)'])
+    """
 
     n_features_in_: int
 

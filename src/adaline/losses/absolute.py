@@ -14,7 +14,18 @@ from adaline.namespaces import namespace
 
 @dataclass(frozen=True)
 class Absolute(Loss):
-    """value |t - z|; no curvature anywhere, and a corner at zero."""
+    """value |t - z|; no curvature anywhere, and a corner at zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Absolute
+    >>> z, t = np.array([[-1.0], [0.5], [3.0]]), np.zeros((3, 1))
+    >>> Absolute().value(z, t).round(3).ravel().tolist()
+    [1.0, 0.5, 3.0]
+    >>> Absolute().slope(z, t).round(3).ravel().tolist()
+    [-1.0, 1.0, 1.0]
+    """
 
     name: ClassVar[str] = "absolute"
     corners: ClassVar[bool] = True
@@ -35,7 +46,18 @@ class Absolute(Loss):
 
 @dataclass(frozen=True)
 class Quantile(Loss):
-    """value level r above, (level - 1) r below; level=0.5 is half the absolute error."""
+    """value level r above, (level - 1) r below; level=0.5 is half the absolute error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Quantile
+    >>> z, t = np.array([[-1.0], [0.5], [3.0]]), np.zeros((3, 1))
+    >>> Quantile(level=0.75).value(z, t).round(3).ravel().tolist()
+    [0.75, 0.125, 0.75]
+    >>> Quantile(level=0.75).slope(z, t).round(3).ravel().tolist()
+    [-0.75, 0.25, 0.25]
+    """
 
     level: float = 0.5
     name: ClassVar[str] = "quantile"

@@ -25,7 +25,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A loss of rows; final classes register themselves in `adaline.losses.LOSSES` under their name."""
+    """A loss of rows; final classes register themselves in `adaline.losses.LOSSES` under their name.
+
+    Examples
+    --------
+    >>> from adaline.losses import LOSSES
+    >>> LOSSES["squared"]().convex, LOSSES["tukey"]().convex
+    (True, False)
+    """
 
     name: ClassVar[str]
     coupled: ClassVar[bool] = False

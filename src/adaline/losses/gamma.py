@@ -19,7 +19,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Gamma(Loss):
-    """value z + t exp(-z), slope 1 - t exp(-z), curvature t exp(-z)."""
+    """value z + t exp(-z), slope 1 - t exp(-z), curvature t exp(-z).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Gamma
+    >>> z, t = np.array([[0.0], [1.0]]), np.ones((2, 1))
+    >>> Gamma().value(z, t).round(3).ravel().tolist()
+    [1.0, 1.368]
+    >>> Gamma().slope(z, t).round(3).ravel().tolist()
+    [0.0, 0.632]
+    """
 
     name: ClassVar[str] = "gamma"
     link: ClassVar[str] = "exp"

@@ -14,7 +14,18 @@ from adaline.namespaces import namespace
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """Half squares up to `delta`, straight lines beyond."""
+    """Half squares up to `delta`, straight lines beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Huber
+    >>> z, t = np.array([[-1.0], [0.5], [3.0]]), np.zeros((3, 1))
+    >>> Huber(delta=1.0).value(z, t).round(3).ravel().tolist()
+    [0.5, 0.125, 2.5]
+    >>> Huber(delta=1.0).slope(z, t).round(3).ravel().tolist()
+    [-1.0, 0.5, 1.0]
+    """
 
     delta: float = 1.345
     name: ClassVar[str] = "huber"

@@ -23,7 +23,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """value ln(1 + exp(z)) - t z, slope p - t, curvature p (1 - p)."""
+    """value ln(1 + exp(z)) - t z, slope p - t, curvature p (1 - p).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Logistic
+    >>> z, t = np.array([[-2.0], [0.0], [2.0]]), np.ones((3, 1))
+    >>> Logistic().value(z, t).round(3).ravel().tolist()
+    [2.127, 0.693, 0.127]
+    >>> Logistic().slope(z, t).round(3).ravel().tolist()
+    [-0.881, -0.5, -0.119]
+    """
 
     name: ClassVar[str] = "logistic"
     link: ClassVar[str] = "logistic"

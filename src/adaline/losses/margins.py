@@ -19,7 +19,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PerceptronCriterion(Loss):
-    """value max(0, -t z): what wrong rows lack; zero for every plane that separates, and for no plane at all."""
+    """value max(0, -t z): what wrong rows lack; zero for every plane that separates, and for no plane at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import PerceptronCriterion
+    >>> z, t = np.array([[-2.0], [1.0], [2.0]]), np.ones((3, 1))
+    >>> PerceptronCriterion().value(z, t).round(3).ravel().tolist()
+    [2.0, 0.0, 0.0]
+    """
 
     name: ClassVar[str] = "perceptron"
     corners: ClassVar[bool] = True
@@ -50,7 +59,16 @@ class PerceptronCriterion(Loss):
 
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    """value max(0, 1 - t z)^2 / 2: rows beyond the margin 1 cost nothing."""
+    """value max(0, 1 - t z)^2 / 2: rows beyond the margin 1 cost nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import SquaredHinge
+    >>> z, t = np.array([[-2.0], [0.0], [2.0]]), np.ones((3, 1))
+    >>> SquaredHinge().value(z, t).round(3).ravel().tolist()
+    [4.5, 0.5, 0.0]
+    """
 
     name: ClassVar[str] = "squared_hinge"
     code: ClassVar[int | None] = 10

@@ -12,7 +12,14 @@ from adaline.losses.registry import LOSSES
 
 
 def loss_of(loss: Any, activation: Any = None) -> Loss:
-    """Return a loss by its name, or as given; with an activation the loss of what that makes of the output."""
+    """Return a loss by its name, or as given; with an activation the loss of what that makes of the output.
+
+    Examples
+    --------
+    >>> from adaline.losses import loss_of
+    >>> loss_of("huber").name, loss_of("squared", "tanh").name
+    ('huber', 'tanh_squared')
+    """
     if isinstance(loss, str) and loss in LOSSES:
         loss = LOSSES[loss]()
     if not isinstance(loss, Loss):

@@ -19,7 +19,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Poisson(Loss):
-    """value exp(z) - t z, slope exp(z) - t, curvature exp(z)."""
+    """value exp(z) - t z, slope exp(z) - t, curvature exp(z).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Poisson
+    >>> z, t = np.array([[0.0], [1.0]]), np.ones((2, 1))
+    >>> Poisson().value(z, t).round(3).ravel().tolist()
+    [1.0, 1.718]
+    >>> Poisson().slope(z, t).round(3).ravel().tolist()
+    [0.0, 1.718]
+    """
 
     name: ClassVar[str] = "poisson"
     link: ClassVar[str] = "exp"

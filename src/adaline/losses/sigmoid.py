@@ -19,7 +19,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SigmoidSquared(Loss):
-    """Half the squared error of the logistic function, t = 0 or 1."""
+    """Half the squared error of the logistic function, t = 0 or 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import SigmoidSquared
+    >>> z, t = np.array([[-2.0], [0.0], [2.0]]), np.ones((3, 1))
+    >>> SigmoidSquared().value(z, t).round(3).ravel().tolist()
+    [0.388, 0.125, 0.007]
+    >>> SigmoidSquared().slope(z, t).round(3).ravel().tolist()
+    [-0.092, -0.125, -0.013]
+    """
 
     name: ClassVar[str] = "sigmoid_squared"
     link: ClassVar[str] = "logistic"
@@ -48,7 +59,18 @@ class SigmoidSquared(Loss):
 
 @dataclass(frozen=True)
 class TanhSquared(Loss):
-    """Half the squared error of tanh, t = -1 or 1."""
+    """Half the squared error of tanh, t = -1 or 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import TanhSquared
+    >>> z, t = np.array([[-2.0], [0.0], [2.0]]), np.ones((3, 1))
+    >>> TanhSquared().value(z, t).round(3).ravel().tolist()
+    [1.929, 0.5, 0.001]
+    >>> TanhSquared().slope(z, t).round(3).ravel().tolist()
+    [-0.139, -1.0, -0.003]
+    """
 
     name: ClassVar[str] = "tanh_squared"
     link: ClassVar[str] = "tanh"

@@ -20,7 +20,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Softmax(Loss):
-    """value ln sum_j exp(z_j) - z_t, slope p - [k = t], curvature p (1 - p) of each output alone."""
+    """value ln sum_j exp(z_j) - z_t, slope p - [k = t], curvature p (1 - p) of each output alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Softmax
+    >>> z, t = np.array([[0.0, 0.0, 2.0]]), np.array([[2.0]])
+    >>> Softmax().value(z, t).round(3).ravel().tolist()
+    [0.24]
+    >>> Softmax().slope(z, t).round(3).ravel().tolist()
+    [0.107, 0.107, -0.213]
+    """
 
     name: ClassVar[str] = "softmax"
     link: ClassVar[str] = "softmax"

@@ -10,7 +10,18 @@ from adaline.losses.base import Loss
 
 @dataclass(frozen=True)
 class Squared(Loss):
-    """value (t - z)^2 / 2, slope z - t, curvature 1."""
+    """value (t - z)^2 / 2, slope z - t, curvature 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Squared
+    >>> z, t = np.array([[-1.0], [0.5], [3.0]]), np.zeros((3, 1))
+    >>> Squared().value(z, t).round(3).ravel().tolist()
+    [0.5, 0.125, 4.5]
+    >>> Squared().slope(z, t).round(3).ravel().tolist()
+    [-1.0, 0.5, 3.0]
+    """
 
     name: ClassVar[str] = "squared"
     code: ClassVar[int | None] = 0

@@ -14,7 +14,18 @@ from adaline.namespaces import namespace
 
 @dataclass(frozen=True)
 class Tukey(Loss):
-    """The biweight with threshold c."""
+    """The biweight with threshold c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Tukey
+    >>> z, t = np.array([[-1.0], [3.0], [30.0]]), np.zeros((3, 1))
+    >>> Tukey().value(z, t).round(3).ravel().tolist()
+    [0.478, 2.907, 3.658]
+    >>> Tukey().slope(z, t).round(3).ravel().tolist()
+    [-0.911, 1.044, 0.0]
+    """
 
     c: float = 4.685
     name: ClassVar[str] = "tukey"

@@ -1,0 +1,85 @@
+"""The reference: a page for each public name, found in `__all__`, so that a new name appears by itself."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+Names = list[tuple[str, Any]]
+
+ABOUT = {
+    "Systems": "Learners with scikit-learn's interface: `fit`, `predict`, `score`, and a `certificate_`.",
+    "Functions": "What is done with data and models.",
+    "Results and errors": "What every fit carries, and what can go wrong.",
+}
+
+
+def chapters() -> dict[str, tuple[str, Names]]:
+    """Return by title what a chapter is about and its names, as one writes them, with the objects behind them.
+
+    The names of `adaline` come first, then those of each public module; `losses` are public too, though not a name
+    of the package itself.
+    """
+    import adaline
+
+    values = {name: getattr(adaline, name) for name in adaline.__all__}
+    modules = {name: value for name, value in values.items() if isinstance(value, ModuleType)}
+    found: dict[str, tuple[str, Names]] = {title: (about, []) for title, about in ABOUT.items()}
+    for name in values.keys() - modules.keys():
+        found[_chapter(values[name])][1].append((name, values[name]))
+    for name, module in sorted((modules | {"losses": import_module("adaline.losses")}).items()):
+        members = ((f"{name}.{member}", getattr(module, member)) for member in module.__all__)
+        found[f"adaline.{name}"] = (_first(module), [pair for pair in members if callable(pair[1])])
+    return {title: (about, sorted(names, key=lambda pair: pair[0].lower())) for title, (about, names) in found.items()}
+
+
+def _chapter(value: Any) -> str:
+    if not isinstance(value, type):
+        return "Functions"
+    return "Systems" if value.__module__.startswith("adaline.systems") else "Results and errors"
+
+
+def _first(value: Any) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+
+
+def page(value: Any) -> str:
+    """Return the page of a name: mkdocstrings writes it from the docstrings, at the place where it is defined."""
+    return f"::: {value.__module__}.{value.__qualname__}\n"
+
+
+def index(found: dict[str, tuple[str, Names]]) -> str:
+    """Return the page that lists all names."""
+    parts = ["# Reference\n\nEvery public name, from its docstring; all examples run as tests.\n"]
+    for title, (about, names) in found.items():
+        lines = [f"| [`{name}`]({name}.md) | {_summary(value)} |" for name, value in names]
+        parts.append(f"## {title}\n\n{about}\n\n| name | what it is |\n|---|---|\n" + "\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _summary(value: Any) -> str:
+    """What the first paragraph says before its colon."""
+    return _first(value).split(": ")[0].rstrip(".").replace("|", "\\|")
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages into the navigation."""
+    parts = [{title: [{name: f"reference/{name}.md"} for name, _ in names]} for title, (_, names) in chapters().items()]
+    chapter = ["reference/index.md", *parts]
+    config.nav = [{"Reference": chapter} if entry == {"Reference": "reference/"} else entry for entry in config.nav]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages."""
+    from mkdocs.structure.files import File
+
+    found = chapters()
+    files.append(File.generated(config, "reference/index.md", content=index(found)))
+    for _, names in found.values():
+        for name, value in names:
+            files.append(File.generated(config, f"reference/{name}.md", content=page(value)))
+    return files

@@ -1,0 +1,85 @@
+"""What the documentation shows is what runs; no public name is without an example, no page missing."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import io
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([DOCS / "index.md", DOCS / "coming-from.md", *(DOCS / "guide").glob("*.md")])
+PEERS = {"river", "vowpalwabbit", "padasip"}  # installed for benchmarks only
+
+
+def making(name: str) -> ModuleType:
+    """Return a module that makes pages."""
+    spec = importlib.util.spec_from_file_location(f"making_{name}", DOCS / "making" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+PUBLIC = [pair for _, names in making("reference").chapters().values() for pair in names]
+
+
+@pytest.mark.parametrize(("name", "value"), PUBLIC, ids=[name for name, _ in PUBLIC])
+def test_every_public_name_has_an_example(name: str, value: Any) -> None:
+    assert ">>> " in (inspect.getdoc(value) or ""), f"{name}: its docstring has no example"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        if any(importlib.util.find_spec(peer) is None for peer in PEERS & set(re.findall(r"\w+", block))):
+            continue
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(block, page.name, "exec"), names)
+        said = re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE)
+        assert out.getvalue().splitlines() == said
+
+
+def test_every_page_of_the_navigation_is_there_and_every_page_is_in_it() -> None:
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    listed = set(leaves(settings["nav"])) - {"gallery/", "reference/"}
+    written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert listed == written
+
+
+def leaves(nav: Any) -> Iterator[str]:
+    """The pages of a navigation."""
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from leaves(entry)
+
+
+def test_examples_have_a_title_and_words_for_the_gallery() -> None:
+    gallery = making("gallery")
+    found = [gallery.read(path) for path in sorted(gallery.EXAMPLES.glob("s[0-9]_*.py"))]
+    assert found
+    for example in found:
+        assert example.title, example.name
+        assert "\n" not in example.title
+        assert len(example.prose.split()) > 20, f"{example.name}: what does one see?"
+        assert example.code.startswith("from __future__")
+        assert f"({example.name}.md)" in gallery.index(found)
