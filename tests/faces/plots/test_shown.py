@@ -175,7 +175,7 @@ def test_what_select_and_learning_curve_return_is_drawn() -> None:
     ax = plots.validation_curve(chosen)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("penalty", "mean squared error")
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), chosen.curve.validation)
-    ax = plots.validation_curve(select(Ridge(), X, Y, standardize=[True, False], fit_intercept=[True]).along("standardize"))
+    ax = plots.validation_curve(select(Ridge(), X, Y, standardize=[True, False]))
     assert [text.get_text() for text in ax.get_legend().get_texts()][-1].startswith("chosen: ")
     words = SimpleNamespace(values=["tanh", "logistic"], training=[1.0, 2.0], validation=[2.0, 3.0], chosen=1)
     ax = plots.validation_curve(words)

@@ -165,9 +165,9 @@ def _curve(given: Any, across: str) -> _Curve:
         raise InvalidParameter(f"the curve needs `{across}`, `training` and `validation`, got {type(given).__name__}")
     training, _ = _folded(parts[1], "training")
     validation, spread = _folded(parts[2], "validation")
-    values = np.asarray(plain(parts[0]))
-    names = None if values.dtype.kind in "iufb" else [short(str(value), 16) for value in values]
-    place = numbers(values, across) if names is None else np.arange(float(len(values)))
+    given = np.asarray(plain(parts[0]))
+    names = None if given.dtype.kind in "iufb" else [short(str(value), 16) for value in given]
+    place = numbers(given, across) if names is None else np.arange(float(len(given)))
     error = spread if parts[3] is None else numbers(parts[3], "std_error")
     for name, values in (("training", training), ("validation", validation), ("std_error", error)):
         if values is not None:
