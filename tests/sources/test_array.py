@@ -34,11 +34,16 @@ def by_columns(x: Array, t: Array, weight: Array | None = None, **more: Any) -> 
 
 
 def csr_array(x: Array, t: Array, weight: Array | None = None, **more: Any) -> SparseSource:
-    return SparseSource(sparse.csr_array(x), t, weight, **more)
+    return in_blocks(SparseSource(sparse.csr_array(x), t, weight, **more))
+
+
+def in_blocks(source: SparseSource) -> SparseSource:
+    source.n_blocks = max(-(-source.n_rows // 16), 1)
+    return source
 
 
 def csr_matrix(x: Array, t: Array, weight: Array | None = None, **more: Any) -> SparseSource:
-    return SparseSource(sparse.csr_matrix(x.astype(np.float32)), t, weight, **more)
+    return in_blocks(SparseSource(sparse.csr_matrix(x.astype(np.float32)), t, weight, **more))
 
 
 every_kind = pytest.mark.parametrize("make", [dense, by_columns, csr_array, csr_matrix])

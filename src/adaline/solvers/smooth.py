@@ -1,9 +1,9 @@
 """Which solver a smooth objective gets, by the number of coefficients M and of rows N; and what it can prove.
 
-- Small (N M^2 multiply-adds take no time that matters): damped Newton on all rows.
-- Many rows: Newton on a sample first. From there L-BFGS on all rows in the metric of the sample's second derivatives, a
-  handful of passes, each leaving about a tenth of the error; then the matrix of all rows once, for the proof, the
-  standard errors, and one last Newton step.
+- Few rows: damped Newton. Many: Newton on a sample first.
+- From there, where the N M^2 multiply-adds of a matrix take no time that matters, Newton on all rows. Else L-BFGS on
+  all rows in the metric of the sample's second derivatives, a handful of passes, each leaving about a tenth of the
+  error; then the matrix of all rows once, for the proof, the standard errors, and one last Newton step.
 - Too many coefficients for their matrix: L-BFGS in the metric of each machine's own matrix, of the rows that bend it
   most, where D^2 can be paid for, of the diagonal for wide data; either is taken anew now and then. If
   that does not end, truncated Newton goes on: best near the minimum of what is badly conditioned.
@@ -37,7 +37,7 @@ MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
 BLOCKS = 4e7  # numbers of the matrices of each machine alone
 BENDING = 12  # rows of them for each column
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
-SMALL = 2e8  # multiply-adds of a matrix of second derivatives that take no time that matters
+SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
 SAMPLE = 24  # rows of a sample for each coefficient
 LEAST_SAMPLE = 4096
 
@@ -59,10 +59,10 @@ def solve(
 
 
 def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> Solved:
-    if solver == "newton" or (solver == "auto" and _is_small(problem)):
+    if solver == "newton":
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
     if solver == "auto" and problem.size <= MATRIX:
-        return _staged(problem, theta, wanted, give_up)
+        return _by_matrix(problem, theta, wanted, give_up)
 
     def done(at: At, estimate: float) -> bool:
         return _proven(problem, at, estimate) <= wanted
@@ -96,10 +96,6 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
     return Solved(found, name)
 
 
-def _is_small(problem: Problem) -> bool:
-    return problem.size <= MATRIX and _matrix_work(problem) <= SMALL
-
-
 def _matrix_work(problem: Problem) -> float:
     """Return the multiply-adds of one matrix of second derivatives."""
     source = problem.source
@@ -109,7 +105,7 @@ def _matrix_work(problem: Problem) -> float:
     return source.n_rows * float(problem.size) ** 2 / 2
 
 
-def _staged(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> Solved:
+def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> Solved:
     rows = max(SAMPLE * problem.size, LEAST_SAMPLE)
     if 4 * rows > problem.source.n_rows:
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
@@ -117,6 +113,8 @@ def _staged(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> S
     share = problem.share(sample.source)
     typical = sample.source.total_weight() / sample.source.n_rows
     start = newton(replace(sample, ridge=sample.ridge + typical), theta, wanted * share, most=20)
+    if _matrix_work(problem) <= SMALL:
+        return Solved(newton(problem, start.theta, wanted, give_up=give_up), "Newton (IRLS)")
     assert start.curvature is not None
     metric: Metric = Scaled(start.curvature, share)
     here = Descended(start.theta, problem.at(start.theta), None)

@@ -129,11 +129,13 @@ def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array
 
 
 def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float, Array, Array, Array]:
-    x = x.astype(np.float64)
-    x.data = np.ldexp(x.data, -exponent.astype(np.int64)[x.indices])
-    mean = np.asarray(x.T @ weight) / total
-    square = np.asarray(x.power(2).T @ weight)
-    largest = np.zeros(x.shape[1])
-    heavy = np.repeat(weight > 0, np.diff(x.indptr))
-    np.maximum.at(largest, x.indices[heavy], np.abs(x.data[heavy]))
+    places, columns, heavy = x.indices, x.shape[1], np.repeat(weight, np.diff(x.indptr))
+    values = x.data.astype(np.float64)
+    if exponent.any():
+        values = np.ldexp(values, -exponent.astype(np.int64)[places])
+    weighed = values * heavy
+    mean = np.bincount(places, weighed, columns) / total
+    square = np.bincount(places, weighed * values, columns)
+    largest = np.zeros(columns)
+    np.maximum.at(largest, places, np.where(heavy > 0, np.abs(values), 0.0))
     return total, mean, np.maximum(square - total * mean**2, 0.0), largest

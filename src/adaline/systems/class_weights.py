@@ -39,6 +39,9 @@ def class_weights(given: Any, classes: Labels, source: Source | None) -> Array:
 
 def class_counts(source: Source, classes: int) -> Array:
     """Return the weight of the rows of each class of an encoded source."""
+    if not source.streamed:
+        weight = None if source.weight is None else host(source.weight)
+        return np.bincount(host(source.target())[:, 0].astype(np.intp), weight, classes).astype(np.float64)
     counts = np.zeros(classes)
     for block in source.blocks():
         codes = host(block.t)[:, 0].astype(np.intp)
