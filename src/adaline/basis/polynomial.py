@@ -93,6 +93,11 @@ class Polynomial(Basis):
             out.append(((x - shift) * out[-1] - before * last) / norm)
         return out
 
+    @property
+    def learns(self) -> bool:
+        """Whether the recurrences are those of the rows."""
+        return bool(self.orthogonal)
+
     def _check_parameters(self) -> None:
         degree: Any = self.degree
         if not (isinstance(degree, Integral) and int(degree) >= 1):

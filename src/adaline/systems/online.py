@@ -34,6 +34,7 @@ from adaline.sources import Source
 from adaline.sums.wrong import outputs
 from adaline.systems.dictionaries import names_of, row_of
 from adaline.systems.drawing import generator
+from adaline.systems.expanding import basis_of, begin_basis, columns_of, given_columns, seen_rows, width_of
 from adaline.systems.reading import read_finite
 
 Array = NDArray[np.float64]
@@ -182,7 +183,16 @@ class OnlineSystem(BaseEstimator):
     # -- one row at a time ---------------------------------------------------------------------------------------
 
     def _row(self, x: Any) -> Array:
-        """Return one row as contiguous float64 (D,), from an array or a dict of columns; refuse other sizes."""
+        """Return one row as the scan sees it, contiguous float64, from an array or a dict of columns."""
+        row = self._given_row(x)
+        if basis_of(self) is None:
+            return row
+        if not np.isfinite(row).all():
+            self._refuse(row, given_columns(self))
+        return np.ascontiguousarray(seen_rows(self, row[None])[0])
+
+    def _given_row(self, x: Any) -> Array:
+        """Return one row of the columns as given, (D,); refuse other sizes."""
         if isinstance(x, Mapping):
             return row_of(self, x)
         try:
@@ -202,7 +212,8 @@ class OnlineSystem(BaseEstimator):
             names_of(self, x)
         else:
             self.n_features_in_ = int(np.size(x))
-        self._scan = self._start(Shape(self.n_features_in_, outputs))
+        begin_basis(self, self.n_features_in_)
+        self._scan = self._start(Shape(width_of(self), outputs))
         self._typical = self._row(x).copy()
         self._learned, self.history_, self.n_iter_ = (0, 0), [], 0
         self._proof = self._certify(Status.ONGOING, 0.0, "scan")
@@ -210,15 +221,16 @@ class OnlineSystem(BaseEstimator):
 
     def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
         """Take one step; a row that is not finite is refused before it."""
-        if scan.take(x, t, self.__dict__.get("_names")):
+        plain = "basis_" not in self.__dict__
+        if plain and scan.take(x, t, self.__dict__.get("_names")):
             return
         try:
-            row = x if type(x) is np.ndarray else row_of(self, x) if type(x) is dict else self._row(x)
+            row = self._seen_row(x)
             if not row.dot(row) < math.inf:
                 self._refuse(row)
             scan.learn(row, t)
         except (TypeError, ValueError):  # another type or shape than the scan takes
-            if type(x) is not np.ndarray:
+            if not plain or type(x) is not np.ndarray:
                 raise
             row = self._row(x)
             if not row.dot(row) < math.inf:
@@ -231,13 +243,16 @@ class OnlineSystem(BaseEstimator):
                 stacklevel=3,
             )
 
-    def _refuse(self, row: Array) -> None:
+    def _seen_row(self, x: Any) -> Any:
+        """Return one row as the scan sees it; an array that needs no basis as it is, unchecked."""
+        return x if type(x) is np.ndarray and "basis_" not in self.__dict__ else self._row(x)
+
+    def _refuse(self, row: Array, names: list[str] | None = None) -> None:
         wrong = np.flatnonzero(~np.isfinite(row))
         if not len(wrong):
             raise InvalidData("Input X holds numbers too large to be squared: infinity came out. Rescale that column.")
         column = int(wrong[0])
-        names = getattr(self, "feature_names_in_", None)
-        name = f"x{column}" if names is None else str(names[column])
+        name = (columns_of(self) if names is None else names)[column]
         kind = "NaN" if np.isnan(row[column]) else "infinity"
         raise InvalidData(f"Input X contains {kind}: column {name!r}. Drop or fill such rows before learning.")
 

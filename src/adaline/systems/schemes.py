@@ -21,13 +21,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
 from adaline.results import Certificate, Status
-from adaline.sources import Source
+from adaline.sources import ArraySource, Source
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
+from adaline.systems.expanding import basis_of, learn_basis, seen
 from adaline.systems.gaussian import GaussianClassifier
+from adaline.systems.labelled import coded_source
 from adaline.systems.labels import Codes, Labels, encode, read_labels
-from adaline.systems.reading import open_rows, read_rows, read_weights
+from adaline.systems.reading import given_names, open_given, read_finite, read_rows, read_weights, source_of
 from adaline.systems.relabelled import Relabelled
-from adaline.systems.streaming import CodedRows, ScoredOnSources, by_blocks
+from adaline.systems.streaming import CodedRows, ScoredOnSources
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -96,7 +99,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def decisions(self, X: Any) -> Array:
         """Return what each machine says, (n, machines): above zero for its class 1."""
         check_is_fitted(self, "estimators_")
-        rows = read_rows(self, X, reset=False)
+        rows = read_rows(self, X, reset=False) if basis_of(self) is None else read_finite(self, X)
         return np.column_stack([_decision(machine, rows) for machine in self.estimators_])
 
     def questions(self) -> list[str]:
@@ -124,18 +127,9 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         known = None if reset else self.classes_
         if known is None and classes is not None:
             known = np.unique(classes)
+        codes: Codes | None = None
         if isinstance(X, Source):
-            source = open_rows(self, X, y, sample_weight, reset=reset)
-            found = source.labels(guess=True) if known is None else known
-            try:
-                encoded = source.encoded(found)
-                encoded.target()
-            except UnknownLabel:
-                if known is not None:
-                    raise
-                found = source.labels()
-                encoded = source.encoded(found)
-            rows: Any = encoded
+            rows, found = self._open(X, y, sample_weight, known, reset=reset)
         else:
             rows = read_rows(self, X, reset=reset)
             labels = read_labels(y)
@@ -145,6 +139,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                     f"y has {len(labels)}"
                 )
             found, codes = encode(np.asarray(labels), known)
+            rows = self._seen(rows, codes, sample_weight, reset=reset)
         if len(found) < 2:
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         sides = self._sides(len(found))
@@ -155,10 +150,38 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 if part.n_rows:
                     getattr(machine, verb)(part)
             else:
+                assert codes is not None
                 _teach(machine, verb, rows, values, codes, sample_weight)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
+
+    def _open(self, X: Source, y: Any, sample_weight: Any, known: Any, *, reset: bool) -> tuple[Source, Labels]:
+        """Return the rows of a source, through the basis, with the places of their labels, and the labels."""
+        source = open_given(self, X, y, sample_weight, reset=reset)
+        if reset:
+            learn_basis(self, source)
+        found = source.labels(guess=True) if known is None else known
+        try:
+            encoded = source.encoded(found)
+            encoded.target()
+        except UnknownLabel:
+            if known is not None:
+                raise
+            found = source.labels()
+            encoded = source.encoded(found)
+        return seen(self, encoded), found
+
+    def _seen(self, rows: Any, codes: Codes, sample_weight: Any, *, reset: bool) -> Any:
+        """Return rows in memory through the basis: an array, or a source for machines that take one where phi is large."""
+        if reset:
+            learn_basis(self, source_of(rows, np.empty((rows.shape[0], 0)), None, given_names(self)))
+        if basis_of(self) is None:
+            return rows
+        source = seen(self, coded_source(self, rows, codes, sample_weight))
+        if isinstance(source, ArraySource):
+            return source.x
+        return source if isinstance(self._machine(), ScoredOnSources) else source.rows_at(np.arange(source.n_rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -176,6 +199,8 @@ class OneVsRest(Scheme):
     machines : "K" or "K-1"
         "K" (S3): a machine for every class; the largest y_k wins, so that every row has an answer. "K-1" (S2): none for
         the last class, which takes what no machine claims; among several claims the largest wins.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -198,9 +223,10 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    def __init__(self, system: Any = None, *, machines: str = "K") -> None:
+    def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system
         self.machines = machines
+        self.basis = basis
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -228,6 +254,8 @@ class OneVsOne(Scheme):
     ----------
     system : a classifier for two classes, of adaline or scikit-learn; None for GaussianClassifier()
         It is copied for each of K (K - 1) / 2 machines, in the order (0, 1), (0, 2), ..., (1, 2), ...
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -247,8 +275,9 @@ class OneVsOne(Scheme):
     Lecture S2, K > 2 classes, idea 2; S3, extension to multiple classes. As many fits as pairs, each on two classes.
     """
 
-    def __init__(self, system: Any = None) -> None:
+    def __init__(self, system: Any = None, *, basis: Any = None) -> None:
         self.system = system
+        self.basis = basis
 
     def _sides(self, classes: int) -> Array:
         pairs = list(combinations(range(classes), 2))
