@@ -75,7 +75,7 @@ class Expanded(Through):
         self.step = piece_rows(self.shape.features)
 
     @property
-    def weight(self) -> Array | None:  # type: ignore[override]
+    def weight(self) -> Array | None:
         """All weights, or None."""
         return self.base.weight
 

@@ -19,7 +19,7 @@ class Labelled(NamedTuple):
     """Rows with labels.
 
     classes : the classes, or those of some rows where finding all costs a pass; `all_classes` finds all.
-    encoded : the source of the rows, through the basis of the system, with the places of their labels among classes given.
+    encoded : the source of the rows, through the system's basis, with the places of their labels among classes given.
     """
 
     classes: Labels

@@ -127,7 +127,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         known = None if reset else self.classes_
         if known is None and classes is not None:
             known = np.unique(classes)
-        codes: Codes | None = None
+        codes: Any = None
         if isinstance(X, Source):
             rows, found = self._open(X, y, sample_weight, known, reset=reset)
         else:
@@ -150,7 +150,6 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 if part.n_rows:
                     getattr(machine, verb)(part)
             else:
-                assert codes is not None
                 _teach(machine, verb, rows, values, codes, sample_weight)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
@@ -173,7 +172,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         return seen(self, encoded), found
 
     def _seen(self, rows: Any, codes: Codes, sample_weight: Any, *, reset: bool) -> Any:
-        """Return rows in memory through the basis: an array, or a source for machines that take one where phi is large."""
+        """Return rows in memory through the basis: an array, or where phi is large a source, if machines take one."""
         if reset:
             learn_basis(self, source_of(rows, np.empty((rows.shape[0], 0)), None, given_names(self)))
         if basis_of(self) is None:
