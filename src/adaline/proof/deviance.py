@@ -27,7 +27,6 @@ class Likely(Protocol):
     """A fitted system with a likelihood, as far as analysis of deviance asks it."""
 
     fit_intercept: bool
-    n_features_in_: int
     _fits: Sequence[LikelihoodFit]
 
 
@@ -117,7 +116,7 @@ def deviances(models: Sequence[Likely]) -> Deviances:
     chi2, more, p = (np.array([np.nan, *column]) for column in zip(*tests, strict=True))
     likelihood = np.array([fit.log_likelihood for fit in fits])
     return Deviances(
-        tuple(model.n_features_in_ for model in models),
+        tuple(fit.solution.theta.shape[1] - 1 for fit in fits),
         tuple(fit.parameters for fit in fits),
         likelihood,
         -2 * likelihood,
@@ -135,7 +134,8 @@ def check_columns(before: Any, after: Any) -> None:
     """Refuse models of which the later does not contain the columns of the one before."""
     if before.fit_intercept and not after.fit_intercept:
         raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
-    names = [list(getattr(model, "feature_names_in_", ())) for model in (before, after)]
+    named = [{"feature_names_in_", "basis_"} & vars(model).keys() for model in (before, after)]
+    names = [model._names() if known else [] for model, known in zip((before, after), named, strict=True)]
     extra = [name for name in names[0] if name not in names[1]] if all(names) else []
     if extra:
         raise InvalidData(f"anova: not nested: the larger model has no column {', '.join(map(repr, extra))}")

@@ -127,6 +127,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         known = None if reset else self.classes_
         if known is None and classes is not None:
             known = np.unique(classes)
+        rows: Any
         codes: Any = None
         if isinstance(X, Source):
             rows, found = self._open(X, y, sample_weight, known, reset=reset)
