@@ -62,8 +62,7 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
             raise InvalidParameter(f"{system} has no parameter {key!r}. There are: {', '.join(known)}")
         if key in out:
             raise InvalidParameter(f"--set names {key} twice")
-        made = {"system": lambda text: SYSTEMS[found_system(text)](), "basis": _basis}.get(key, _literal)
-        out[key] = made(value.strip())
+        out[key] = {"system": _system, "basis": _basis}.get(key, _literal)(value.strip())
     if inside:
         _set_inside(out.get("basis"), inside)
     return out
@@ -75,6 +74,10 @@ def task_of(systems: Iterable[str]) -> str | None:
     if len(kinds) > 1:
         raise InvalidParameter("--systems names regressions and classifiers: compare one kind at a time")
     return kinds.pop() if kinds else None
+
+
+def _system(named: str) -> Any:
+    return SYSTEMS[found_system(named)]()
 
 
 def _basis(named: str) -> Basis | None:
