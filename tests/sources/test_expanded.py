@@ -59,9 +59,7 @@ def test_blocks_are_small_and_in_order(source: Any, whole: ArraySource) -> None:
     blocks = list(source.blocks())
     assert [block.first_row for block in blocks] == list(range(0, N, 64))
     for name in ("x", "t", "weight"):
-        np.testing.assert_array_equal(
-            np.concatenate([getattr(block, name) for block in blocks]), getattr(whole, name)
-        )
+        np.testing.assert_array_equal(np.concatenate([getattr(block, name) for block in blocks]), getattr(whole, name))
     assert (source.shape, source.n_rows, source.names) == (whole.shape, N, whole.names)
 
 

@@ -34,7 +34,7 @@ def learn_basis(system: Any, source: Source) -> None:
     if wanted.learns:
         some: Any = np.concatenate([_dense(block.x) for block in drawn(rows, SAMPLE).blocks()])
     else:
-        some = _dense(next(iter(rows.blocks())).gathered().x[:2])
+        some = _dense(next(iter(rows.blocks())).gathered().x[:2, :])
     if not np.isfinite(some).all():
         rows.refuse_nonfinite()
     system.basis_ = clone(wanted).fit(some)

@@ -85,6 +85,10 @@ class Relabelled(Source):
         """Return an empty array of the rows' namespace."""
         return self.source.like()
 
+    def refuse_nonfinite(self) -> None:
+        """Name what is not finite, by its place among all rows."""
+        self.source.refuse_nonfinite()
+
     def _run(self, read: Reader) -> Iterable[Block]:
         for whole in read():
             block = whole.packed()
