@@ -106,6 +106,41 @@ def test_blocks_give_what_the_whole_gives(cls: type[Any], phi: Any, monkeypatch:
     assert model.certificate_.passes == whole.certificate_.passes
 
 
+OTHERWISE = [
+    ("LogisticRegression", {"penalty": "auto", "folds": 3}),
+    ("LogisticRegression", {"penalty": 1.0, "class_weight": "balanced"}),
+    ("LogisticRegression", {"l1": 1.0}),
+    ("LogisticRegression", {"firth": True}),
+    ("LogisticRegression", {"penalty": 0.1, "solver": "lbfgs"}),
+    ("Ridge", {"criterion": "loo"}),
+    ("RobustRegression", {"loss": "tukey"}),
+    ("RobustRegression", {"loss": "quantile", "quantile": 0.3}),
+    ("GaussianClassifier", {"components": 2}),
+    ("GaussianClassifier", {"covariance": "full"}),
+    ("GeneralizedLinear", {"loss": "huber"}),
+    ("GeneralizedLinear", {"solver": "stochastic", "rate": 0.01, "epochs": 3, "shuffle": False}),
+    ("LinearRegression", {"solver": "qr"}),
+    ("LMS", {"rate": 0.01, "shuffle": True, "epochs": 3}),
+    ("Perceptron", {"class_weight": {"on": 2.0, "off": 1.0}, "shuffle": True, "epochs": 5}),
+    ("SigmoidPerceptron", {"mode": "online", "shuffle": True, "epochs": 5}),
+    ("KMeans", {"init": "random", "n_init": 3}),
+    ("GaussianMixture", {"n_components": 3}),
+]
+
+
+@pytest.mark.parametrize(("name", "settings"), OTHERWISE, ids=str)
+def test_blocks_give_what_the_whole_gives_in_other_settings(
+    name: str, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phi, y = basis.Polynomial(degree=2), target(ALL[name])
+    whole = ALL[name](basis=phi, **settings).fit(X, y)
+    expected = said(whole, X)
+    by_small_blocks(monkeypatch)
+    model = ALL[name](basis=phi, **settings).fit(X, y)
+    near(said(model, X), expected, 1e-7)
+    assert model.certificate_.status == whole.certificate_.status
+
+
 def test_large_expansions_are_never_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """No block that any system sees is longer than it should be."""
     by_small_blocks(monkeypatch)

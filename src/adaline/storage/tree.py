@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.basis import BASES, Custom
+from adaline.basis import BASES, Basis, Custom
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Factor, Term
 from adaline.errors import InvalidType
@@ -74,7 +74,11 @@ FIELDS: dict[type[Any], tuple[str, ...]] = {
     **{cls: getattr(cls, "_fields", None) or tuple(f.name for f in dataclasses.fields(cls)) for cls in RECORDS},
     **PARTS,
 }
-NESTED: dict[str, dict[str, type[Any]]] = {"system": SYSTEMS, "basis": dict(BASES)}
+NESTED: dict[str, dict[str, type[Any]]] = {
+    "system": SYSTEMS,
+    "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
+}
+"""What can stand inside a system: stored by its arguments and what it has learned."""
 CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
 
 _WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
@@ -122,6 +126,8 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
         raise ValueError("unknown parameters")
     if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
         raise ValueError("its state names what fit does not set")
+    if not isinstance(state.get("basis_"), Basis | None):
+        raise ValueError("its basis is none")
     model = cls(**parameters)
     vars(model).update(state)
     return model
@@ -159,19 +165,15 @@ class _Writer:
             return {"criterion": {"name": CRITERIA[kind], "fields": self._named(parts_of_criterion(value), path)}}
         for tag, known in NESTED.items():
             if known.get(kind.__name__) is kind:
-                return {tag: self._nested(value, path)}
-        return self._object(value, path)
-
-    def _nested(self, value: Any, path: str) -> dict[str, Any]:
-        """Return a system or a basis inside another, by its arguments and what it has learned."""
-        if isinstance(value, Custom):
+                parts = zip(("parameters", "state"), parts_of(value), strict=True)
+                trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
+                return {tag: {"name": kind.__name__, **trees}}
+        if kind is Custom:
             raise InvalidType(
                 f"cannot store {path}: basis.Custom holds a function of yours, which is code, and a model file holds "
                 "none. Pickle the model, or give its columns to a system without a basis"
             )
-        parts = zip(("parameters", "state"), parts_of(value), strict=True)
-        trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
-        return {"name": type(value).__name__, **trees}
+        return self._object(value, path)
 
     def _named(self, values: dict[str, Any], path: str) -> dict[str, Any]:
         return {name: self.write(value, f"{path}.{name}") for name, value in values.items()}

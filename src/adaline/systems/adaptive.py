@@ -275,7 +275,7 @@ class AdaptiveFilter(SignalSystem):
         self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
         if isinstance(x, dict):
             self.feature_names_in_ = np.array(list(x), dtype=object)
-        begin_basis(self, self.n_features_in_)
+        begin_basis(self, list(x.values()) if isinstance(x, dict) else x)
         self._flat = np.ndim(y) == 0
         self._begin(np.size(y))
         return self._state

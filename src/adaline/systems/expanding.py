@@ -26,9 +26,9 @@ SAMPLE = 2**14
 
 def learn_basis(system: Any, source: Source) -> None:
     """Learn the basis of a system, if it has one, from rows of a source, and keep it as `basis_`."""
-    system.__dict__.pop("basis_", None)
     wanted = read_basis(system)
     if wanted is None:
+        system.__dict__.pop("basis_", None)
         return
     rows = source.unlabelled()
     if wanted.learns:
@@ -40,7 +40,7 @@ def learn_basis(system: Any, source: Source) -> None:
     system.basis_ = clone(wanted).fit(some)
 
 
-def begin_basis(system: Any, columns: int) -> None:
+def begin_basis(system: Any, row: Any) -> None:
     """Learn the basis of a system that begins with one row, which can teach no more than its width."""
     wanted = read_basis(system)
     if wanted is None:
@@ -49,7 +49,7 @@ def begin_basis(system: Any, columns: int) -> None:
         raise InvalidData(
             f"{type(wanted).__name__} is learned from rows, and one row is too little: begin with fit or partial_fit"
         )
-    system.basis_ = clone(wanted).fit(np.zeros((2, columns)))
+    system.basis_ = clone(wanted).fit(np.atleast_2d(row))
 
 
 def read_basis(system: Any) -> Basis | None:

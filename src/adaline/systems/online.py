@@ -212,7 +212,10 @@ class OnlineSystem(BaseEstimator):
             names_of(self, x)
         else:
             self.n_features_in_ = int(np.size(x))
-        begin_basis(self, self.n_features_in_)
+        row = self._given_row(x)
+        if not np.isfinite(row).all():
+            self._refuse(row, given_columns(self))
+        begin_basis(self, row)
         self._scan = self._start(Shape(width_of(self), outputs))
         self._typical = self._row(x).copy()
         self._learned, self.history_, self.n_iter_ = (0, 0), [], 0
