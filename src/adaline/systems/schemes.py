@@ -19,18 +19,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.results import Certificate, Status
-from adaline.sources import ArraySource, Source
+from adaline.sources import Source
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.expanding import basis_of, learn_basis, seen
+from adaline.systems.expanding import basis_of
 from adaline.systems.gaussian import GaussianClassifier
-from adaline.systems.labelled import coded_source
-from adaline.systems.labels import Codes, Labels, encode, read_labels
-from adaline.systems.reading import given_names, open_given, read_finite, read_rows, read_weights, source_of
+from adaline.systems.labels import Labels, encode, read_labels
+from adaline.systems.reading import read_finite, read_rows
 from adaline.systems.relabelled import Relabelled
-from adaline.systems.streaming import CodedRows, ScoredOnSources
+from adaline.systems.streaming import ScoredOnSources
+from adaline.systems.teaching import decision, open_encoded, seen_array, teach
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -100,7 +100,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         """Return what each machine says, (n, machines): above zero for its class 1."""
         check_is_fitted(self, "estimators_")
         rows = read_rows(self, X, reset=False) if basis_of(self) is None else read_finite(self, X)
-        return np.column_stack([_decision(machine, rows) for machine in self.estimators_])
+        return np.column_stack([decision(machine, rows) for machine in self.estimators_])
 
     def questions(self) -> list[str]:
         """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
@@ -130,7 +130,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         rows: Any
         codes: Any = None
         if isinstance(X, Source):
-            rows, found = self._open(X, y, sample_weight, known, reset=reset)
+            rows, found = open_encoded(self, X, y, sample_weight, known, reset=reset)
         else:
             rows = read_rows(self, X, reset=reset)
             labels = read_labels(y)
@@ -140,7 +140,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                     f"y has {len(labels)}"
                 )
             found, codes = encode(np.asarray(labels), known)
-            rows = self._seen(rows, codes, sample_weight, reset=reset)
+            rows = seen_array(self, rows, codes, sample_weight, reset=reset)
         if len(found) < 2:
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         sides = self._sides(len(found))
@@ -151,37 +151,10 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 if part.n_rows:
                     getattr(machine, verb)(part)
             else:
-                _teach(machine, verb, rows, values, codes, sample_weight)
+                teach(machine, verb, rows, values, codes, sample_weight)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
-
-    def _open(self, X: Source, y: Any, sample_weight: Any, known: Any, *, reset: bool) -> tuple[Source, Labels]:
-        """Return the rows of a source, through the basis, with the places of their labels, and the labels."""
-        source = open_given(self, X, y, sample_weight, reset=reset)
-        if reset:
-            learn_basis(self, source)
-        found = source.labels(guess=True) if known is None else known
-        try:
-            encoded = source.encoded(found)
-            encoded.target()
-        except UnknownLabel:
-            if known is not None:
-                raise
-            found = source.labels()
-            encoded = source.encoded(found)
-        return seen(self, encoded), found
-
-    def _seen(self, rows: Any, codes: Codes, sample_weight: Any, *, reset: bool) -> Any:
-        """Return rows in memory through the basis: an array, or where phi is large a source, if machines take one."""
-        if reset:
-            learn_basis(self, source_of(rows, np.empty((rows.shape[0], 0)), None, given_names(self)))
-        if basis_of(self) is None:
-            return rows
-        source = seen(self, coded_source(self, rows, codes, sample_weight))
-        if isinstance(source, ArraySource):
-            return source.x
-        return source if isinstance(self._machine(), ScoredOnSources) else source.rows_at(np.arange(source.n_rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -303,27 +276,3 @@ class OneVsOne(Scheme):
             sums[:, j] += said.clip(-MOST, MOST)
             sums[:, i] -= said.clip(-MOST, MOST)
         return votes, sums
-
-
-def _teach(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
-    """Let a machine learn from the rows of its classes, as 0 and 1."""
-    side = values[codes]
-    kept = ~np.isnan(side)
-    if not kept.any():
-        return
-    more: dict[str, Any] = {"classes": np.array([0, 1])} if verb == "partial_fit" else {}
-    if sample_weight is not None:
-        more["sample_weight"] = read_weights(sample_weight, rows.shape[0])[kept]
-    getattr(machine, verb)(rows if kept.all() else rows[kept], side[kept].astype(np.int64), **more)
-
-
-def _decision(machine: Any, rows: Any) -> Array:
-    """Return a machine's decision values, (n,); zero before its first row."""
-    given = rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
-    if not hasattr(machine, "classes_"):
-        return np.zeros(rows.shape[0])
-    if hasattr(machine, "decision_function"):
-        return np.asarray(machine.decision_function(given), dtype=np.float64)
-    if hasattr(machine, "predict_proba"):
-        return np.asarray(machine.predict_proba(given)[:, 1] - 0.5)
-    raise InvalidParameter(f"{type(machine).__name__} does not tell how sure it is: it has no decision_function")
