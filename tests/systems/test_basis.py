@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression as Foreign
 import adaline
 from adaline import basis, open_table
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.sources import expanded
+from adaline.sources import ArraySource, expanded
 from adaline.sources import table as table_module
 from adaline.sources.expanded import ExpandedRows
 from adaline.systems import SYSTEMS, UNSUPERVISED, ClassSystem, LinearSystem, OnlineSystem, by_blocks
@@ -142,17 +142,25 @@ def test_blocks_give_what_the_whole_gives_in_other_settings(
 
 
 def test_large_expansions_are_never_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No block that any system sees is longer than it should be."""
+    """No block that any system sees is longer than it should be, and no array holds them all."""
     by_small_blocks(monkeypatch)
     longest = []
     monkeypatch.setattr(
         basis.Polynomial, "of", lambda self, x, of=basis.Polynomial.of: longest.append(len(x)) or of(self, x)
     )
+
+    def opened(self: Any, x: Any, *rest: Any, init: Any = ArraySource.__init__, **named: Any) -> None:
+        longest.append(len(x) if x.shape[1] == 5 else 0)
+        init(self, x, *rest, **named)
+
+    monkeypatch.setattr(ArraySource, "__init__", opened)
     for cls in SYSTEMS.values():
         if not issubclass(cls, SignalSystem):  # these hold their signals
             shuffled = {"shuffle": True} if "shuffle" in cls().get_params() else {}
             quick(cls, basis=basis.Polynomial(degree=2), **shuffled).fit(X, target(cls)).predict(X)
             assert max(longest) <= 64, cls
+    adaline.OneVsRest(adaline.Perceptron(epochs=3), basis=basis.Polynomial()).fit(X, LABELS)
+    assert max(longest) <= 64
 
 
 @EACH
@@ -434,5 +442,5 @@ def test_every_linear_system_takes_frames_with_categories() -> None:
 
 def test_expanded_rows_are_a_source_like_any_other() -> None:
     phi = basis.Polynomial(degree=2).fit(X)
-    rows = ExpandedRows(adaline.sources.ArraySource(X, NUMBERS[:, None]), phi)
+    rows = ExpandedRows(ArraySource(X, NUMBERS[:, None]), phi)
     near(adaline.LinearRegression().fit(rows).coef_, adaline.LinearRegression(basis=phi).fit(X, NUMBERS).coef_)
