@@ -134,8 +134,15 @@ def check_columns(before: Any, after: Any) -> None:
     """Refuse models of which the later does not contain the columns of the one before."""
     if before.fit_intercept and not after.fit_intercept:
         raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
-    named = [{"feature_names_in_", "basis_"} & vars(model).keys() for model in (before, after)]
-    names = [model._names() if known else [] for model, known in zip((before, after), named, strict=True)]
+    names = [_known_names(model) for model in (before, after)]
     extra = [name for name in names[0] if name not in names[1]] if all(names) else []
     if extra:
         raise InvalidData(f"anova: not nested: the larger model has no column {', '.join(map(repr, extra))}")
+
+
+def _known_names(model: Any) -> list[str]:
+    """Return the names of a model's columns, those that its basis gives where it has one; none where it has neither."""
+    given, basis = getattr(model, "feature_names_in_", None), getattr(model, "basis_", None)
+    if basis is not None:
+        return list(basis.get_feature_names_out(given))
+    return [] if given is None else list(given)
