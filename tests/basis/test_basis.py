@@ -124,3 +124,19 @@ def test_what_means_nothing_is_refused(bad: Any) -> None:
 def test_a_function_must_give_rows() -> None:
     with pytest.raises(InvalidData, match="must give"):
         Custom(lambda x: x.sum(axis=0)).fit(X)
+
+
+def test_a_function_must_give_as_many_columns_for_all_rows() -> None:
+    uneven = Custom(lambda x: x[:, : 1 + (len(x) > 2)]).fit(X)
+    with pytest.raises(InvalidData, match="gave 2 columns, and 1 for the first rows"):
+        uneven.transform(X)
+
+
+@EACH
+def test_a_basis_is_the_same_where_it_has_learned_the_same(basis: Any) -> None:
+    one = clone(basis).fit(X)
+    assert one.same(clone(basis).fit(X))
+    assert not one.same(clone(basis))
+    assert not one.same(None)
+    assert not any(one.same(clone(other).fit(X)) for other in EXAMPLES if other is not basis)
+    assert one.same(clone(basis).fit(X[:40] ** 3)) != basis.learns

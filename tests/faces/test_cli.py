@@ -33,6 +33,22 @@ def target_of(system: str) -> str:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
+def test_a_system_takes_a_basis(system: str, shell: Shell, data: Path) -> None:
+    asked = ("--target", target_of(system), "--system", system, "--features", "a,b", "--set", "basis=polynomial")
+    shell.good("fit", data, *asked, "-o", "m.adaline")
+    model = load("m.adaline")
+    assert model.basis_.size == 5
+    assert len(shell.good("predict", "m.adaline", data).rows) == len(data.read_text().splitlines()) - 1
+    assert "Polynomial()" in shell.good("summary", "m.adaline").out
+    told = shell.good("fit", data, *asked, "--set", "basis__degree=1", "--json").json
+    assert told["features"] == ["a", "b"]
+    assert told["parameters"]["basis"] == "Polynomial(degree=1)"
+    assert "no basis 'spline'" in shell.bad("fit", data, *asked[:-1], "basis=spline")
+    assert "no parameter 'terms'" in shell.bad("fit", data, *asked, "--set", "basis__terms=1")
+    assert "--set basis=Polynomial" in shell.bad("fit", data, *asked[:-2], "--set", "basis__degree=1")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, data: Path) -> None:
     target = target_of(system)
     more = table(data.parent / "more.csv", seed=1, n=60)

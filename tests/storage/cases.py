@@ -17,6 +17,7 @@ import pytest
 from sklearn.base import is_classifier
 
 from adaline.activations import ACTIVATIONS
+from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.losses import Composed, Huber, Tukey
 from adaline.results import Certificate
 from adaline.storage.tree import FIELDS
@@ -30,6 +31,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"solver": "gradient", "epochs": 50, "tol": 0.1},
         {"rate": np.diag([0.001] * 5), "init": [0.0, 1.0, 2.0, 3.0, 4.0], "stop_error": np.float32(0.5)},
         {"weights": "precision"},
+        {"basis": Polynomial(degree=2)},
     ],
     "Ridge": [{"penalty": 0.5}, {"criterion": "evidence"}, {"criterion": "loo"}, {"fit_intercept": False}],
     "RobustRegression": [
@@ -51,6 +53,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"taps": 2, "rule": "rls", "forgetting": 0.99, "fit_intercept": True},
         {"rule": "lms", "rate": 1e-4, "leak": 0.1},
         {"rule": "sign", "rate": 1e-3},
+        {"taps": 2, "basis": Fourier(terms=1, period=[1.0, 2.0, 3.0, 4.0])},
     ],
     "LogisticRegression": [
         {"penalty": 1.0},
@@ -59,6 +62,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"penalty": 0.1, "scheme": "one-vs-one"},
         {"penalty": 2.0, "solver": "lbfgs", "class_weight": "balanced"},
         {"l1": 1.0},
+        {"penalty": 1.0, "basis": Radial(centres=3) + Fourier(terms=2, random=True)},
     ],
     "GeneralizedLinear": [
         {"loss": Huber(delta=2.0), "penalty": 1.0, "solver": "newton"},
@@ -69,7 +73,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LMS": [{"rate": 1e-4, "epochs": 3, "fit_intercept": False}, {"rate": 1e-3, "schedule": "1/t", "shuffle": True}],
     "Adaline": [{"mode": "batch", "epochs": 50}, {"rate": 1e-3, "schedule": "power", "epochs": 3}],
     "Perceptron": [{"epochs": 5}, {"rule": "batch", "epochs": 5}, {"init": "random", "epochs": 5}],
-    "Pocket": [{"epochs": 5}],
+    "Pocket": [{"epochs": 5}, {"epochs": 5, "basis": Polynomial(degree=2, orthogonal=True) @ Fourier(terms=1)}],
     "KeslerPerceptron": [{"epochs": 5}],
     "SigmoidPerceptron": [
         {"activation": "logistic", "epochs": 5},
@@ -81,6 +85,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"system": GaussianClassifier(covariance="full")},
         {"system": Perceptron(epochs=5), "machines": "K-1"},
         {"system": SigmoidPerceptron(epochs=5)},
+        {"system": LeastSquaresClassifier(basis=Fourier(terms=1)), "basis": Polynomial(degree=2)},
     ],
     "OneVsOne": [{"system": GaussianClassifier(covariance="full")}, {"system": LeastSquaresClassifier()}],
     "LeastSquaresClassifier": [{"coding": "signed"}, {"fit_intercept": False}],
@@ -150,6 +155,7 @@ def _regressions(make: Callable[[], Any]) -> Iterator[tuple[str, Callable[[], Ca
     if (
         getattr(make(), "solver", "auto") == "auto"
         and not getattr(make(), "taps", None)
+        and make().basis is None
         and make().get_params().get("criterion") != "loo"
     ):
         yield "wide", lambda: _wide(make)
@@ -226,7 +232,7 @@ def assert_equal(a: Any, b: Any, where: str = "model", timed: bool = True) -> No
         assert len(a) == len(b), where
         for i, (one, other) in enumerate(zip(a, b, strict=True)):
             assert_equal(one, other, f"{where}.{i}", timed)
-    elif type(a) in SYSTEMS.values():
+    elif type(a) in SYSTEMS.values() or isinstance(a, Basis):
         assert_equal(vars(a), vars(b), where, timed)
     else:
         assert a == b, where

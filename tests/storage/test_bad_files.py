@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from adaline.errors import AdalineError, ModelFileError
+from adaline.basis import Custom, Polynomial, Radial
+from adaline.errors import AdalineError, InvalidType, ModelFileError
 from adaline.storage import container, load, read_header, save
 from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
 from tests.storage.mutants import altered_bytes, altered_fields, nested
@@ -73,6 +74,7 @@ def models() -> list[Any]:
         WienerFilter(taps=2, delay=-1).fit(X, Y),
         GaussianClassifier(covariance="full").fit(X, np.where(Y > 0, "a", "b")),
         OneVsRest(GaussianClassifier()).fit(X, np.where(Y > 0, "a", "b")),
+        LinearRegression(basis=Polynomial(degree=2, orthogonal=True) + Radial(centres=3)).fit(X, Y),
     ]
 
 
@@ -201,6 +203,35 @@ def test_a_state_that_no_fit_has_left(path: Path, watch: _Watch) -> None:
             load(path)
     resealed(path, state=state, parameters=head["parameters"], extra=1)
     refused(path, "other fields")
+
+
+def test_a_basis_that_is_none(tmp_path: Path, watch: _Watch) -> None:
+    path = tmp_path / "model"
+    save(Ridge(basis=Polynomial(degree=2)).fit(X, Y), path)
+    head, _ = container.read(path)
+    learned = head["state"]["basis_"]["basis"]
+    for basis in (
+        {**learned, "name": "Custom", "parameters": {"function": "print"}},
+        {**learned, "name": "print"},
+        {**learned, "name": "Ridge"},
+        {**learned, "state": {"of": 1}},
+        {**learned, "parameters": {"evil": 1}},
+        {"name": "Polynomial"},
+    ):
+        resealed(path, state={**head["state"], "basis_": {"basis": basis}})
+        with pytest.raises(ModelFileError, match="does not describe a fitted Ridge"):
+            load(path)
+    for other in (3, head["state"]["certificate_"], {"system": {"name": "Ridge", "parameters": {}, "state": {}}}):
+        resealed(path, state={**head["state"], "basis_": other})
+        with pytest.raises(ModelFileError, match="does not describe a fitted Ridge"):
+            load(path)
+
+
+def test_functions_of_the_users_own_are_not_stored(tmp_path: Path) -> None:
+    for basis in (Custom(np.square), Polynomial(degree=2) + Custom(np.square)):
+        with pytest.raises(InvalidType, match=r"cannot store .*basis\.Custom holds a function of yours, which is code"):
+            save(Ridge(basis=basis).fit(X, Y), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_an_argument_added_later_takes_its_default(path: Path) -> None:

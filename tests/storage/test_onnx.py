@@ -94,6 +94,10 @@ def compare(model: Any, X: Any, path: Path, dtype: str) -> dict[str, float]:
 @pytest.mark.parametrize("fitted", cases())
 def test_the_graph_says_what_the_model_says(fitted: Any, dtype: str, tmp_path: Path) -> None:
     case = fitted()
+    if case.model.basis is not None:
+        with pytest.raises(InvalidType, match=r"basis of \w+ has no ONNX form yet: .*basis\.transform"):
+            export_onnx(case.model, tmp_path / "m.onnx", dtype=dtype)
+        return
     errors = compare(case.model, case.rows[0], tmp_path / "m.onnx", dtype)
     assert max(errors.values()) < TOLERANCE[dtype], errors
 

@@ -65,6 +65,15 @@ class Basis(TransformerMixin, BaseEstimator):
         """Return the names of the columns of phi from those of x."""
 
     @property
+    def learns(self) -> bool:
+        """Whether rows teach the basis more than their width."""
+        return False
+
+    def same(self, other: Any) -> bool:
+        """Whether another basis is this one, with the same arguments and the same things learned."""
+        return type(self) is type(other) and _alike(vars(self), vars(other))
+
+    @property
     def size(self) -> int:
         """Number of columns of phi."""
         return len(self.names([f"x{j}" for j in range(self.n_features_in_)]))
@@ -86,6 +95,17 @@ class Basis(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two values are equal, arrays and bases inside them too."""
+    if isinstance(a, Basis):
+        return a.same(b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return bool(np.array_equal(a, b))
 
 
 def _dense(x: Any) -> Array:

@@ -44,6 +44,11 @@ class Beside(Basis):
         """Return all names."""
         return [name for one in self.bases_ for name in one.names(given)]
 
+    @property
+    def learns(self) -> bool:
+        """Whether one of them does."""
+        return any(one.learns for one in self.bases)
+
     def __add__(self, other: Basis) -> Basis:
         return Beside([*self.bases, other])
 
@@ -80,3 +85,8 @@ class After(Basis):
     def names(self, given: list[str]) -> list[str]:
         """Return the names that the outer one gives."""
         return list(self.outer_.names(self.inner_.names(given)))
+
+    @property
+    def learns(self) -> bool:
+        """Whether one of them does."""
+        return bool(self.inner.learns or self.outer.learns)

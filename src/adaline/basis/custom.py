@@ -44,12 +44,18 @@ class Custom(Basis):
     def learn(self, x: Array) -> None:
         """Find how many columns the function gives."""
         super().learn(x)
-        self.columns_ = self.of(x[:2]).shape[1]
+        self.columns_ = self._given(x[:2]).shape[1]
         if self.names_out is not None and len(self.names_out) != self.columns_:
             raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
 
     def of(self, x: Array) -> Array:
         """Return what the function gives."""
+        out = self._given(x)
+        if out.shape[1] != self.columns_:
+            raise InvalidData(f"the basis function gave {out.shape[1]} columns, and {self.columns_} for the first rows")
+        return out
+
+    def _given(self, x: Array) -> Array:
         out = np.asarray(self.function(x), dtype=np.float64)
         if out.ndim != 2 or len(out) != len(x):
             raise InvalidData(f"the basis function gave {out.shape} for {len(x)} rows: it must give (n, M)")

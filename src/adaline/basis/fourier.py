@@ -81,6 +81,11 @@ class Fourier(Basis):
         ]
         return [f"{f}({angle})" for row in factors for f in ("sin", "cos") for angle in row]
 
+    @property
+    def learns(self) -> bool:
+        """Whether the directions are in units of the rows."""
+        return bool(self.random)
+
     def _check_parameters(self) -> None:
         terms: Any = self.terms
         if not (isinstance(terms, Integral) and int(terms) >= 1):

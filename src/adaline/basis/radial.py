@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from adaline.basis.base import Basis
@@ -77,11 +76,18 @@ class Radial(Basis):
         """Return names such as bump3."""
         return [f"bump{k}" for k in range(len(self.centres_))]
 
+    @property
+    def learns(self) -> bool:
+        """Always: distances are in units of the rows."""
+        return True
+
     def _found(self, rows: Array) -> Array:
         wanted = min(int(self.centres), len(rows))
         draw = check_random_state(self.random_state)
         if self.place == "drawn":
             return np.asarray(rows[draw.choice(len(rows), wanted, replace=False)])
+        from sklearn.cluster import KMeans  # half a second of imports that no other basis needs
+
         return np.asarray(KMeans(wanted, n_init=1, random_state=draw).fit(rows).cluster_centers_)
 
     def _check_parameters(self) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.sources.expanded import phi
+from adaline.systems.expanding import basis_of
+
 Array = NDArray[np.float64]
 
 
@@ -54,6 +57,9 @@ def effects(model: Any, X: Array, names: Sequence[str]) -> list[Effect]:
     >>> [(e.name, round(e.strength)) for e in found[1:]]
     [('bill_length_mm', 18), ('bill_depth_mm', 35), ('flipper_length_mm', 710)]
     """
+    basis = basis_of(model)
+    if basis is not None:
+        X, names = phi(basis, X), basis.names(list(names))
     spread = np.std(X, axis=0)
     if hasattr(model, "summary"):
         rows = model.summary().to_dict()["coefficients"]

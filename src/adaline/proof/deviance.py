@@ -27,7 +27,6 @@ class Likely(Protocol):
     """A fitted system with a likelihood, as far as analysis of deviance asks it."""
 
     fit_intercept: bool
-    n_features_in_: int
     _fits: Sequence[LikelihoodFit]
 
 
@@ -117,7 +116,7 @@ def deviances(models: Sequence[Likely]) -> Deviances:
     chi2, more, p = (np.array([np.nan, *column]) for column in zip(*tests, strict=True))
     likelihood = np.array([fit.log_likelihood for fit in fits])
     return Deviances(
-        tuple(model.n_features_in_ for model in models),
+        tuple(fit.solution.theta.shape[1] - 1 for fit in fits),
         tuple(fit.parameters for fit in fits),
         likelihood,
         -2 * likelihood,
@@ -135,7 +134,15 @@ def check_columns(before: Any, after: Any) -> None:
     """Refuse models of which the later does not contain the columns of the one before."""
     if before.fit_intercept and not after.fit_intercept:
         raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
-    names = [list(getattr(model, "feature_names_in_", ())) for model in (before, after)]
+    names = [_known_names(model) for model in (before, after)]
     extra = [name for name in names[0] if name not in names[1]] if all(names) else []
     if extra:
         raise InvalidData(f"anova: not nested: the larger model has no column {', '.join(map(repr, extra))}")
+
+
+def _known_names(model: Any) -> list[str]:
+    """Return the names of a model's columns, those that its basis gives where it has one; none where it has neither."""
+    given, basis = getattr(model, "feature_names_in_", None), getattr(model, "basis_", None)
+    if basis is not None:
+        return list(basis.get_feature_names_out(given))
+    return [] if given is None else list(given)

@@ -27,7 +27,6 @@ class Explained(Protocol):
     """A fitted linear system, as far as analysis of variance asks it."""
 
     fit_intercept: bool
-    n_features_in_: int
     _fits: tuple[Fit, ...]
 
     def _sample(self) -> Sample: ...
@@ -121,7 +120,9 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
     with np.errstate(divide="ignore", invalid="ignore"):
         f = squares / fewer / (rss[-1] / freedom[-1])
     p = special.fdtrc(fewer, freedom[-1], f)
-    return Anova(tuple(model.n_features_in_ for model in models), freedom, rss, fewer, squares, f, p)
+    return Anova(
+        tuple(model._fits[0].solution.theta.shape[1] - 1 for model in models), freedom, rss, fewer, squares, f, p
+    )
 
 
 def _check(model: Any) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.scans import Scan
-from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, Outer, Source, block_rows
+from adaline.sources.base import BLOCK_ELEMENTS, Held, IndexedSource, Outer, Source, block_rows
 from adaline.sums.columns import exponents
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class ArraySource(IndexedSource):
+class ArraySource(Held, IndexedSource):
     """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block."""
 
     def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
@@ -64,6 +64,11 @@ class ArraySource(IndexedSource):
         other.reads = self.reads
         return other
 
+    def picked(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of some rows, copied, in the order given."""
+        weight = None if self.weight is None else self.weight[rows]
+        return type(self)(self.x[rows], self.t[rows], weight, self.names)
+
     def matvec(self, v: Array) -> Array:
         """Return X v, block by block."""
         return self.map(lambda block: np.asarray(block.x @ v))
@@ -100,7 +105,7 @@ class ArraySource(IndexedSource):
         return [slice(j, j + width) for j in range(0, self.shape.features, width)]
 
 
-class SparseSource(IndexedSource):
+class SparseSource(Held, IndexedSource):
     """A CSR matrix; zeros stay zeros: nothing is centred, a rank-one correction does it afterwards."""
 
     sparse = True
@@ -158,6 +163,11 @@ class SparseSource(IndexedSource):
         other = type(self)(self.x, t, self.weight, self.names)
         other.reads = self.reads
         return other
+
+    def picked(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of some rows, copied, in the order given."""
+        weight = None if self.weight is None else self.weight[rows]
+        return type(self)(self.x[rows], self.t[rows], weight, self.names)
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""

@@ -201,6 +201,14 @@ class Source(ABC):
         return f"x{column}" if self.names is None else self.names[column]
 
 
+class Held(Source):
+    """A source whose rows lie in memory, to be had in any order."""
+
+    @abstractmethod
+    def picked(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of some rows, in the order given."""
+
+
 class IndexedSource(Source):
     """A source whose blocks can be had in any order."""
 

@@ -11,19 +11,18 @@ from scipy import sparse
 from adaline.block import Block
 from adaline.namespaces import host, is_sparse
 from adaline.sources.array import ArraySource, SparseSource
-from adaline.sources.base import Source
+from adaline.sources.base import Held, Source
 
 Array = NDArray[np.float64]
 
 
-def drawn(source: Source, rows: int, seed: int = 0) -> ArraySource | SparseSource:
+def drawn(source: Source, rows: int, seed: int = 0) -> Source:
     """Return so many rows of a source without replacement, in their order; in one pass, and where rows lie in memory
     without one.
     """
     some = np.sort(np.random.default_rng(seed).choice(source.n_rows, min(rows, source.n_rows), replace=False))
-    if type(source) is ArraySource or isinstance(source, SparseSource):
-        weight = None if source.weight is None else source.weight[some]
-        return type(source)(source.x[some], source.t[some], weight, source.names)
+    if isinstance(source, Held):
+        return source.picked(some)
     parts = [part for block in source.blocks() if (part := _cut(block, some)).rows]
     t = np.concatenate([host(part.t) for part in parts])
     weight = None if parts[0].weight is None else np.concatenate([host(part.weight) for part in parts])

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.namespaces import host, is_device
-from adaline.sources.array import ArraySource, SparseSource
-from adaline.sources.base import Source
+from adaline.sources.array import ArraySource
+from adaline.sources.base import Held, Source
 from adaline.sources.through import Through
 
 Array = NDArray[np.float64]
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 def in_memory(source: Source) -> Source:
     """Return rows that can be gone over in any order: held tables and device arrays as arrays; streams as they are."""
-    if source.streamed or isinstance(source, SparseSource) or type(source) is ArraySource:
+    if source.streamed or isinstance(source, Held):
         return source
     blocks = [block.gathered() for block in source.blocks()]
     t = np.concatenate([host(block.t) for block in blocks])
@@ -53,10 +53,9 @@ def of_class(source: Source, k: int, classes: int) -> Source:
     if source.streamed:
         return recoded(source, nothing, np.eye(classes)[k])
     source = in_memory(source)
-    assert isinstance(source, ArraySource | SparseSource)
-    rows = np.flatnonzero(source.t[:, 0] == k)
-    weight = None if source.weight is None else source.weight[rows]
-    out = type(source)(source.x[rows], nothing[:1].repeat(len(rows), axis=0), weight, source.names)
+    assert isinstance(source, Held)
+    rows = source.picked(np.flatnonzero(source.target()[:, 0] == k))
+    out = rows.with_targets(np.zeros((rows.n_rows, 1)))
     out.reads = source.reads
     return out
 

@@ -26,6 +26,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from adaline import __version__
+from adaline.basis import Basis
 from adaline.errors import AdalineError, InvalidParameter, InvalidType
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
@@ -108,7 +109,8 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict with `schema`, `adaline` (version that wrote it), `created`, `system`, `parameters`, `certificate`, `columns`
-        and `classes` (None where there are none). Arrays are lists, systems as parameters the text that makes them.
+        and `classes` (None where there are none). Arrays are lists, systems and bases as parameters the text that makes
+        them.
 
     Examples
     --------
@@ -178,4 +180,5 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    return repr(value) if type(value) in SYSTEMS.values() or type(value) in CRITERIA else value
+    known = type(value) in SYSTEMS.values() or type(value) in CRITERIA or isinstance(value, Basis)
+    return repr(value) if known else value

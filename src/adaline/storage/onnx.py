@@ -36,6 +36,7 @@ from adaline.systems import (
     SigmoidPerceptron,
     WienerFilter,
 )
+from adaline.systems.expanding import basis_of
 from adaline.systems.schemes import MOST, Scheme
 from adaline.systems.signals import SignalSystem
 
@@ -79,6 +80,11 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     check_storable(model)
     if dtype not in TYPES:
         raise InvalidParameter(f"dtype must be one of {', '.join(TYPES)}, got {dtype!r}")
+    if any(basis_of(machine) is not None for machine in (model, *vars(model).get("estimators_", ()))):
+        raise InvalidType(
+            f"the basis of {type(model).__name__} has no ONNX form yet: export the system fitted to the columns of "
+            "basis.transform(X), and make these columns before the graph"
+        )
     graph = Graph(_onnx(), np.dtype(dtype))
     if isinstance(model, SignalSystem):
         columns = _filter(graph, model)

@@ -4,8 +4,8 @@ None, booleans, whole numbers, finite floats, text and lists are JSON as they ar
 says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]},
 {"tensor": name}, {"array": ...} (text, labels, and numbers where there are no tensors), {"Status": "SOLVED"}, one of
 the classes listed here, such as {"Shape": {"features": 4, "targets": 1}}, {"same": n}: the n-th of these objects, or
-{"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another, or {"criterion": {"name": "loss
-huber", "fields": {"delta": 2.0}}}: a loss or an activation.
+{"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another, likewise {"basis": ...}, or
+{"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}: a loss or an activation.
 
 Classes are a closed list. A name in a file is looked up in it and never imported; an object is made only if exactly its
 own fields are there. A class that is not listed cannot be stored, and the error says where to enter it.
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.basis import BASES, Basis, Custom
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Factor, Term
 from adaline.errors import InvalidType
@@ -73,6 +74,11 @@ FIELDS: dict[type[Any], tuple[str, ...]] = {
     **{cls: getattr(cls, "_fields", None) or tuple(f.name for f in dataclasses.fields(cls)) for cls in RECORDS},
     **PARTS,
 }
+NESTED: dict[str, dict[str, type[Any]]] = {
+    "system": SYSTEMS,
+    "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
+}
+"""What can stand inside a system: stored by its arguments and what it has learned."""
 CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
 
 _WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
@@ -106,7 +112,7 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
 
 
 def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the constructor arguments of a system, and what fit has set."""
+    """Return the constructor arguments of a system or a basis, and what fit has set."""
     parameters = model.get_params(deep=False)
     state = {name: value for name, value in vars(model).items() if name not in parameters}
     if "_like" in state:
@@ -115,11 +121,13 @@ def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -> Any:
-    """Return the system of these parts; refuse others than it has."""
+    """Return the system or basis of these parts; refuse others than it has."""
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
     if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
         raise ValueError("its state names what fit does not set")
+    if not isinstance(state.get("basis_"), Basis | None):
+        raise ValueError("its basis is none")
     model = cls(**parameters)
     vars(model).update(state)
     return model
@@ -155,10 +163,16 @@ class _Writer:
             return {"Status": value.name}
         if kind in CRITERIA:
             return {"criterion": {"name": CRITERIA[kind], "fields": self._named(parts_of_criterion(value), path)}}
-        if SYSTEMS.get(kind.__name__) is kind:
-            parts = zip(("parameters", "state"), parts_of(value), strict=True)
-            trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
-            return {"system": {"name": kind.__name__, **trees}}
+        for tag, known in NESTED.items():
+            if known.get(kind.__name__) is kind:
+                parts = zip(("parameters", "state"), parts_of(value), strict=True)
+                trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
+                return {tag: {"name": kind.__name__, **trees}}
+        if kind is Custom:
+            raise InvalidType(
+                f"cannot store {path}: basis.Custom holds a function of yours, which is code, and a model file holds "
+                "none. Pickle the model, or give its columns to a system without a basis"
+            )
         return self._object(value, path)
 
     def _named(self, values: dict[str, Any], path: str) -> dict[str, Any]:
@@ -266,11 +280,12 @@ class _Reader:
             case "same":
                 if type(inner) is int and 0 <= inner < len(self.made):
                     return self.made[inner]
-            case "system":
+            case "system" | "basis":
                 parts = fields_of(inner, ("name", "parameters", "state"))
-                if parts["name"] not in SYSTEMS:
-                    raise ValueError(f"unknown system {str(parts['name'])[:40]!r}")
-                return system_of(SYSTEMS[parts["name"]], *(self.named(parts[key]) for key in ("parameters", "state")))
+                if parts["name"] not in NESTED[tag]:
+                    raise ValueError(f"unknown {tag} {str(parts['name'])[:40]!r}")
+                arguments, state = (self.named(parts[key]) for key in ("parameters", "state"))
+                return system_of(NESTED[tag][parts["name"]], arguments, state)
             case "criterion":
                 parts = fields_of(inner, ("name", "fields"))
                 return criterion_of(parts["name"], self.named(parts["fields"]))

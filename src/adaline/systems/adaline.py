@@ -57,6 +57,8 @@ class Adaline(OnlineClassifier):
         Whether fit goes on from the weights there are.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -92,6 +94,7 @@ class Adaline(OnlineClassifier):
         random_state: Any = 0,
         warm_start: bool = False,
         class_weight: Any = None,
+        basis: Any = None,
     ) -> None:
         self.mode = mode
         self.rate = rate
@@ -104,6 +107,7 @@ class Adaline(OnlineClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.basis = basis
 
     def _values(self, classes: int) -> Array:
         return signed(classes)

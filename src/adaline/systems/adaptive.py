@@ -20,6 +20,7 @@ from adaline.sources.signal import SignalSource
 from adaline.systems.adaptation import Adaptation
 from adaline.systems.adaptive_rules import check_rule, first_certificate, rule_of
 from adaline.systems.attempt import attempt
+from adaline.systems.expanding import begin_basis, seen_rows
 from adaline.systems.reading import open_rows, read_weights
 from adaline.systems.signals import Filtered, SignalSystem
 
@@ -67,6 +68,9 @@ class AdaptiveFilter(SignalSystem):
         Whether the output has a constant w0.
     record : bool or int
         Keep the weights after every sample (True) or every record-th one, in `weights_over_time_`: 8 K D bytes each.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the signals phi(x_n) instead of x_n; `basis_` is as learned. With taps a Hammerstein
+        filter; with taps=None and past samples as columns of X, Polynomial makes a Volterra filter.
 
     Attributes
     ----------
@@ -121,6 +125,7 @@ class AdaptiveFilter(SignalSystem):
         regularization: float = 1e-3,
         fit_intercept: bool = False,
         record: bool | int = False,
+        basis: Any = None,
     ) -> None:
         self.rule = rule
         self.taps = taps
@@ -132,6 +137,7 @@ class AdaptiveFilter(SignalSystem):
         self.regularization = regularization
         self.fit_intercept = fit_intercept
         self.record = record
+        self.basis = basis
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Start afresh on signals X (n,) or (n, C) and the desired y (n,) or (n, K), or on a source.
@@ -161,7 +167,7 @@ class AdaptiveFilter(SignalSystem):
             state = self._first(x, y)
         elif self.coef_.base is not state.theta:  # it was stored and loaded
             self._hold(state := state.copy())
-        z = state.learn([x[name] for name in self.feature_names_in_] if isinstance(x, dict) else x, y)
+        z = state.learn(self._sample(x), y)
         if self.fit_intercept:
             self._hold(state)
         if self.record and state.seen % int(self.record) == 0:
@@ -171,7 +177,12 @@ class AdaptiveFilter(SignalSystem):
     def predict_one(self, x: Any) -> Any:
         """Return the output for one more sample; nothing is learned or kept."""
         check_is_fitted(self, "_state")
-        return self._state.output([x[name] for name in self.feature_names_in_] if isinstance(x, dict) else x)
+        return self._state.output(self._sample(x))
+
+    def _sample(self, x: Any) -> Any:
+        """Return one sample as the filter sees it."""
+        given = [x[name] for name in self.feature_names_in_] if isinstance(x, dict) else x
+        return given if "basis_" not in self.__dict__ else seen_rows(self, np.atleast_2d(given))[0]
 
     def reset(self) -> Self:
         """Forget all: the next samples start afresh."""
@@ -264,6 +275,7 @@ class AdaptiveFilter(SignalSystem):
         self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
         if isinstance(x, dict):
             self.feature_names_in_ = np.array(list(x), dtype=object)
+        begin_basis(self, list(x.values()) if isinstance(x, dict) else x)
         self._flat = np.ndim(y) == 0
         self._begin(np.size(y))
         return self._state

@@ -22,6 +22,7 @@ from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.attempt import attempt
 from adaline.systems.decisions import Decides
+from adaline.systems.expanding import check_same_columns
 from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
@@ -112,9 +113,7 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
         check_is_fitted(other, "classes_")
         if self.n_features_in_ != other.n_features_in_:
             raise InvalidData(f"cannot merge models of {self.n_features_in_} and {other.n_features_in_} columns")
-        names = [list(getattr(model, "feature_names_in_", ())) for model in (self, other)]
-        if all(names) and names[0] != names[1]:
-            raise InvalidData(f"cannot merge models of different columns: {names[0]} and {names[1]}")
+        check_same_columns(self, other)
         union = all_classes(self.classes_, other.classes_)
         total = self._arranged(self.classes_, union)
         total.merge(other._arranged(other.classes_, union))
@@ -191,7 +190,7 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
 
     def _spread_out(self, present: NDArray[np.intp]) -> None:
         """Bring coefficients of the classes present to their places among all; the others score minus infinity."""
-        k, d = len(self.classes_), self.n_features_in_
+        k, d = len(self.classes_), self._sums.features
         coef, constant = np.zeros((k, d)), np.full(k, -np.inf)
         constant[present] = 0.0
         if len(present) == 2:

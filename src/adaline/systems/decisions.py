@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.namespaces import beside, host, is_device, namespace
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.labels import Labels
 from adaline.systems.reading import read_finite
-from adaline.systems.streaming import by_blocks
 
 Array = NDArray[np.float64]
 

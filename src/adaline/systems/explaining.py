@@ -22,6 +22,7 @@ from adaline.solvers.factoring import gram_factor
 from adaline.solvers.fit import Fit
 from adaline.sources import Source
 from adaline.sums import Moments
+from adaline.systems.expanding import columns_of
 from adaline.systems.reading import open_rows
 
 Array = NDArray[np.float64]
@@ -219,7 +220,7 @@ class Explaining:
         check_is_fitted(self, "coef_")
         fit = self._fits[0]
         if fit.penalty.any() and self._sums is not None:
-            return inflation(gram_factor(self._sums, self.fit_intercept, no_penalty(self.n_features_in_))[0])
+            return inflation(gram_factor(self._sums, self.fit_intercept, no_penalty(self._sums.shape.features))[0])
         return inflation(factor_of(fit))
 
     def _covariances(self, errors: str, X: Any, y: Any, sample_weight: Any, groups: Any) -> list[Covariance]:
@@ -244,10 +245,11 @@ class Explaining:
             factor_of(fit)
         source = open_rows(self, X, y, sample_weight, reset=False)
         targets = len(self._by_target())
-        if source.shape != (self.n_features_in_, targets):
+        columns = self._fits[0].solution.theta.shape[1] - 1
+        if source.shape != (columns, targets):
             raise InvalidData(
-                f"the model has {self.n_features_in_} columns and {targets} targets, the rows {source.shape.features} "
-                f"and {source.shape.targets}"
+                f"the model has {columns} columns and {targets} targets, the rows {source.shape.features} and "
+                f"{source.shape.targets}"
             )
         if len(self._fits) == 1:
             return [(self._fits[0], source)]
@@ -293,8 +295,4 @@ class Explaining:
         return [(fit, k) for fit in self._fits for k in range(len(fit.squares))]
 
     def _names(self) -> list[str]:
-        return [self._name(j) for j in range(self.n_features_in_)]
-
-    def _name(self, column: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return f"x{column}" if names is None else str(names[column])
+        return columns_of(self)

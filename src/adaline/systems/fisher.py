@@ -16,8 +16,8 @@ from adaline.results import Certificate
 from adaline.solvers.discriminant import Discriminant, discriminant
 from adaline.sources import Source
 from adaline.sums import ClassMoments
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.classes import ClassSystem
-from adaline.systems.streaming import by_blocks
 
 Array = NDArray[np.float64]
 
@@ -40,6 +40,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         shared-covariance Gaussian classifier cuts, counting class frequencies. K classes: "middle" and "prior".
     components : int or None
         Number of directions for K classes; None is min(K - 1, D).
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -63,10 +65,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
     Lecture S2, Fisher's linear discriminant. One pass over the rows.
     """
 
-    def __init__(self, *, covariance: str = "within", threshold: Any = "middle", components: int | None = None) -> None:
+    def __init__(
+        self, *, covariance: str = "within", threshold: Any = "middle", components: int | None = None, basis: Any = None
+    ) -> None:
         self.covariance = covariance
         self.threshold = threshold
         self.components = components
+        self.basis = basis
 
     @by_blocks
     def transform(self, X: Any) -> Array:

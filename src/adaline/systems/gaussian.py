@@ -23,10 +23,11 @@ from adaline.solvers.factoring import gram_factor
 from adaline.solvers.fit import certificate, judge
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Components, Moments
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.class_mixtures import class_mixtures, densities
 from adaline.systems.classes import ClassSystem
 from adaline.systems.drawing import generator
-from adaline.systems.streaming import by_blocks
+from adaline.systems.expanding import width_of
 from adaline.systems.unlabelled import check_whole
 
 Array = NDArray[np.float64]
@@ -57,6 +58,8 @@ class GaussianClassifier(ClassSystem):
         variances, or one variance, as `covariance` says. A millionth of the class's variances is added to variances.
     random_state : int, generator or None
         Where the starts of mixtures are drawn from.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -93,12 +96,14 @@ class GaussianClassifier(ClassSystem):
         shrinkage: float = 0.0,
         components: int = 1,
         random_state: Any = 0,
+        basis: Any = None,
     ) -> None:
         self.covariance = covariance
         self.priors = priors
         self.shrinkage = shrinkage
         self.components = components
         self.random_state = random_state
+        self.basis = basis
 
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
@@ -119,7 +124,7 @@ class GaussianClassifier(ClassSystem):
         if hasattr(self, "_mixtures"):
             return densities(self._read(X), self._mixtures)
         distance = self.mahalanobis(X)
-        return np.asarray(-0.5 * (distance + self._log_determinants + self.n_features_in_ * np.log(2 * np.pi)))
+        return np.asarray(-0.5 * (distance + self._log_determinants + width_of(self) * np.log(2 * np.pi)))
 
     @by_blocks
     def mahalanobis(self, X: Any) -> Array:
@@ -193,7 +198,7 @@ class GaussianClassifier(ClassSystem):
         else:
             self.coef_ = coef
             self.intercept_ = level - coef @ solved.mean
-        energy = 0.5 * n * (log_determinant + self.n_features_in_ * np.log(2 * np.pi) + solved.factor.rank)
+        energy = 0.5 * n * (log_determinant + sums.features * np.log(2 * np.pi) + solved.factor.rank)
         return replace(solved.certificate, objective=float(energy - sums.weights @ np.log(self.priors_)))
 
     def _solve_quadratic(self, sums: ClassMoments) -> Certificate:
@@ -205,12 +210,12 @@ class GaussianClassifier(ClassSystem):
         covariances = [p.second * np.outer(np.exp2(p.exponent), np.exp2(p.exponent)) / p.weight for p in parts]
         self.covariance_ = np.stack([np.diag(c) if self.covariance == "diagonal" else c for c in covariances])
         worst = max(
-            (factor for factor, _ in solved), key=lambda factor: (self.n_features_in_ - factor.rank, factor.condition)
+            (factor for factor, _ in solved), key=lambda factor: (sums.features - factor.rank, factor.condition)
         )
         noise = max(float(relative.max()) for _, relative in solved)
-        digits = max(-np.log10(worst.condition**2 * noise * self.n_features_in_), 0.0) if worst.decided else 0.0
+        digits = max(-np.log10(worst.condition**2 * noise * sums.features), 0.0) if worst.decided else 0.0
         ranks = np.array([factor.rank for factor, _ in solved])
-        constant = self._log_determinants + ranks + self.n_features_in_ * np.log(2 * np.pi)
+        constant = self._log_determinants + ranks + sums.features * np.log(2 * np.pi)
         return certificate(
             status=judge(worst, digits),
             objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
@@ -247,7 +252,7 @@ class GaussianClassifier(ClassSystem):
             super()._spread_out(present)
         k = len(self.classes_)
         factors: list[Factor | None] = [None] * k
-        priors, means = np.zeros(k), np.full((k, self.n_features_in_), np.nan)
+        priors, means = np.zeros(k), np.full((k, self._sums.features), np.nan)
         logs = np.zeros(k)
         if len(present) == 1:
             priors[present] = 1.0

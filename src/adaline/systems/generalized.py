@@ -28,12 +28,13 @@ from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong import outputs
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion, together
 from adaline.systems.drawing import generator
 from adaline.systems.minimum import Minimum, Order, Search
 from adaline.systems.own_machine import first_weights, fit_machine
 from adaline.systems.reading import open_rows, read_finite
-from adaline.systems.streaming import ScoredOnSources, by_blocks, coded
+from adaline.systems.streaming import ScoredOnSources, coded
 from adaline.systems.walking import stroll
 
 Array = NDArray[np.float64]
@@ -89,6 +90,8 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         Stochastic: whether an order of rows is drawn for every epoch.
     random_state : int, generator or None
         Where orders and the first weights of machines are drawn from.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -139,6 +142,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         stop_error: float | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
+        basis: Any = None,
     ) -> None:
         self.loss = loss
         self.activation = activation
@@ -155,6 +159,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         self.stop_error = stop_error
         self.shuffle = shuffle
         self.random_state = random_state
+        self.basis = basis
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

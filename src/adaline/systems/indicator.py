@@ -35,6 +35,8 @@ class LeastSquaresClassifier(ClassSystem):
         output exceeds it (signed, fisher).
     fit_intercept : bool
         Whether the machines have a constant.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -54,10 +56,13 @@ class LeastSquaresClassifier(ClassSystem):
     Lectures S2 and S3, least-squares classifiers; S1 and S4, classification by regression. Passes as LinearRegression.
     """
 
-    def __init__(self, *, coding: str = "one-of-k", threshold: float = 0.0, fit_intercept: bool = True) -> None:
+    def __init__(
+        self, *, coding: str = "one-of-k", threshold: float = 0.0, fit_intercept: bool = True, basis: Any = None
+    ) -> None:
         self.coding = coding
         self.threshold = threshold
         self.fit_intercept = fit_intercept
+        self.basis = basis
 
     def _check_parameters(self) -> None:
         if self.coding not in CODINGS:

@@ -54,6 +54,8 @@ class KeslerPerceptron(OnlineClassifier):
         Whether fit goes on from the weights there are.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -90,6 +92,7 @@ class KeslerPerceptron(OnlineClassifier):
         random_state: Any = 0,
         warm_start: bool = False,
         class_weight: Any = None,
+        basis: Any = None,
     ) -> None:
         self.rate = rate
         self.schedule = schedule
@@ -101,6 +104,7 @@ class KeslerPerceptron(OnlineClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.basis = basis
 
     @property
     def mistakes_(self) -> int:

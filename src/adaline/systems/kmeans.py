@@ -54,6 +54,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         zero: when no row changes its centre.
     random_state : int, generator or None
         Where rows are drawn from.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -90,6 +92,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = 0,
+        basis: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -97,6 +100,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.basis = basis
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -144,7 +148,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         squares = self._nearest(X)[:, 1]
-        source = self._open(X, sample_weight, reset=False)
+        source = self._open_given(X, sample_weight, reset=False)
         return float(-(squares if source.weight is None else squares * host(source.weight)).sum())
 
     def _nearest(self, X: Any) -> Array:

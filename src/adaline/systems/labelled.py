@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from adaline.errors import InvalidData
 from adaline.namespaces import beside, is_device
 from adaline.sources import Source
+from adaline.systems.expanding import learn_basis, seen
 from adaline.systems.labels import Labels, encode, read_labels
-from adaline.systems.reading import open_rows, read_rows, read_weights, source_of
+from adaline.systems.reading import given_names, open_given, read_rows, read_weights, source_of
 
 
 class Labelled(NamedTuple):
     """Rows with labels.
 
     classes : the classes, or those of some rows where finding all costs a pass; `all_classes` finds all.
-    encoded : the source of the rows with the places of their labels among classes given.
+    encoded : the source of the rows, through the system's basis, with the places of their labels among classes given.
     """
 
     classes: Labels
@@ -27,9 +30,13 @@ class Labelled(NamedTuple):
 def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
     """Return the classes that rows have, and their source once it is known which classes there are in all."""
     if isinstance(x, Source):
-        source = open_rows(system, x, y, sample_weight, reset=reset)
-        return Labelled(source.labels(guess=True), source.labels, source.encoded)
+        source = open_given(system, x, y, sample_weight, reset=reset)
+        if reset:
+            learn_basis(system, source)
+        return Labelled(source.labels(guess=True), source.labels, lambda classes: seen(system, source.encoded(classes)))
     rows = read_rows(system, x, reset=reset)
+    if reset:
+        learn_basis(system, source_of(rows, np.empty((rows.shape[0], 0)), None, given_names(system)))
     labels: Labels = read_labels(y)
     if labels.shape[0] != rows.shape[0]:
         raise InvalidData(
@@ -40,15 +47,13 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
 
     def encoded(classes: Labels) -> Source:
         places = codes if classes is found else encode(labels, classes)[1]
-        return coded_source(system, rows, places, sample_weight)
+        return seen(system, coded_source(system, rows, places, sample_weight))
 
     return Labelled(found, lambda: found, encoded)
 
 
 def coded_source(system: Any, rows: Any, codes: Any, sample_weight: Any) -> Source:
     """Return the source of rows whose targets are the places of their labels."""
-    names = getattr(system, "feature_names_in_", None)
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-    names = None if names is None else tuple(map(str, names))
     targets = beside(codes, codes) if is_device(codes) else codes.astype(float)
-    return source_of(rows, targets[:, None], weight, names)
+    return source_of(rows, targets[:, None], weight, given_names(system))

@@ -23,10 +23,12 @@ from adaline.solvers.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
+from adaline.systems.expanding import check_same_columns, columns_of, seen_rows
 from adaline.systems.explaining import Explaining
 from adaline.systems.forgetting import refuse_few_digits, without
-from adaline.systems.reading import open_rows, read_rows
-from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.reading import open_rows, read_rows, refuse_nonfinite
+from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
 
@@ -110,9 +112,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
                 f"cannot merge models of different shape: {mine.shape} with fit_intercept={self.fit_intercept} and "
                 f"{theirs.shape} with fit_intercept={other.fit_intercept}"
             )
-        names = [list(getattr(model, "feature_names_in_", ())) for model in (self, other)]
-        if all(names) and names[0] != names[1]:
-            raise InvalidData(f"cannot merge models of different columns: {names[0]} and {names[1]}")
+        check_same_columns(self, other)
         counted = self._count_with(other._counted)
         total = mine.copy()
         total.merge(theirs)
@@ -146,7 +146,8 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
         """
         check_is_fitted(self, "coef_")
-        x = read_rows(self, X, reset=False)
+        given = read_rows(self, X, reset=False)
+        x = seen_rows(self, given)
         theta = self._theta()
         values: Array
         if is_device(x):
@@ -162,7 +163,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
             rows = ArraySource(x, np.empty((x.shape[0], 0)))
             values = rows.map(lambda block: block.x @ theta[:, 1:].T + theta[:, 0])
         if not np.isfinite(values).all():
-            self._refuse_rows(x)
+            refuse_nonfinite(self, given)
         if interval is None:
             return values[:, 0] if self._flat else values
         if interval not in ("confidence", "prediction"):
@@ -246,20 +247,12 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         proof = _worst([fit.solution.certificate for fit in fits])
         self.certificate_ = replace(proof, seconds=perf_counter() - start)
         self.rank_ = proof.rank
-        factor = fits[0].factor
-        aliased: list[int] | None = None if factor is None and proof.rank < self.n_features_in_ else []
-        if factor is not None and factor.rank < self.n_features_in_:
+        factor, columns = fits[0].factor, theta.shape[1] - 1
+        aliased: list[int] | None = None if factor is None and proof.rank < columns else []
+        if factor is not None and factor.rank < columns:
             aliased = factor.aliased()
-        self.aliased_ = None if aliased is None else np.array([self._name(j) for j in aliased], dtype=object)
-
-    def _refuse_rows(self, x: Any) -> None:
-        """Name the entry of X that made a prediction NaN or infinite, if it is not the prediction that overflows."""
-        rows = x.toarray() if is_sparse(x) else x
-        if not np.isfinite(rows).all():
-            names = getattr(self, "feature_names_in_", None)
-            ArraySource(
-                rows, np.zeros((len(rows), 1)), names=None if names is None else tuple(names)
-            ).refuse_nonfinite()
+        names = columns_of(self) if aliased else []
+        self.aliased_ = None if aliased is None else np.array([names[j] for j in aliased], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

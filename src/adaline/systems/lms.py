@@ -15,10 +15,11 @@ from adaline.scans import SCANS, Scan
 from adaline.solvers.sweep import Swept
 from adaline.sources.recoded import in_memory
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.online import Learned, OnlineSystem
 from adaline.systems.rates import start_scan, warn_of_bound
 from adaline.systems.reading import open_rows
-from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
 
@@ -50,6 +51,8 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         Where orders and random weights are drawn from.
     warm_start : bool
         Whether fit goes on from the weights there are.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         shuffle: bool = False,
         random_state: Any = 0,
         warm_start: bool = False,
+        basis: Any = None,
     ) -> None:
         self.rate = rate
         self.schedule = schedule
@@ -96,6 +100,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+        self.basis = basis
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -138,7 +143,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row: a number, or an array of K."""
         theta = self._scan.theta
-        row = x if type(x) is np.ndarray else self._row(x)
+        row = self._seen_row(x)
         try:
             z = theta[:, 1:].dot(row) + theta[:, 0]
         except (TypeError, ValueError):

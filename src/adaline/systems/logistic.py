@@ -24,13 +24,15 @@ from adaline.sources import Source
 from adaline.sources.recoded import recoded
 from adaline.sums import Spread
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.class_weights import class_counts, class_weights
 from adaline.systems.decisions import Decides
+from adaline.systems.expanding import width_of
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels
 from adaline.systems.machines import Fitting, Machine, Wish
 from adaline.systems.pairs import from_pairs, sides_of
-from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.streaming import ScoredOnSources
 from adaline.systems.telling import Telling
 
 Array = NDArray[np.float64]
@@ -75,6 +77,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
     firth : bool
         Whether to maximise the likelihood times the square root of the determinant of the information (two classes):
         less bias in small samples, and finite weights where the classes are separated.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -126,6 +130,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         warm_start: bool = False,
         folds: int = 5,
         firth: bool = False,
+        basis: Any = None,
     ) -> None:
         self.penalty = penalty
         self.l1 = l1
@@ -139,6 +144,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         self.warm_start = warm_start
         self.folds = folds
         self.firth = firth
+        self.basis = basis
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -263,9 +269,9 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         if given is None:
             return None
         theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
-        if theta.shape != (machines, 1 + self.n_features_in_):
+        if theta.shape != (machines, 1 + width_of(self)):
             raise InvalidParameter(
-                f"init must be ({machines}, {1 + self.n_features_in_}), intercept first, got {theta.shape}"
+                f"init must be ({machines}, {1 + width_of(self)}), intercept first, got {theta.shape}"
             )
         if not np.isfinite(theta).all():
             raise InvalidParameter("init must be finite numbers")

@@ -59,6 +59,8 @@ class GaussianMixture(DensityMixin, Unlabelled):
         Where starts and samples are drawn from.
     warm_start : bool
         Whether fit goes on from the parameters there are.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -97,6 +99,7 @@ class GaussianMixture(DensityMixin, Unlabelled):
         precisions_init: Any = None,
         random_state: Any = 0,
         warm_start: bool = False,
+        basis: Any = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -110,6 +113,7 @@ class GaussianMixture(DensityMixin, Unlabelled):
         self.precisions_init = precisions_init
         self.random_state = random_state
         self.warm_start = warm_start
+        self.basis = basis
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -198,10 +202,10 @@ class GaussianMixture(DensityMixin, Unlabelled):
         with np.errstate(divide="ignore"):
             return Components(np.log(self.weights_), self.means_, factors, View(np.ones(d), np.zeros(d)))
 
-    def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+    def _open_given(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
         if is_sparse(X):
             raise InvalidType("Sparse data was passed, and densities have no zeros to leave out: give X.toarray()")
-        return super()._open(X, sample_weight, reset=reset)
+        return super()._open_given(X, sample_weight, reset=reset)
 
     def _mapped(self, X: Any, function: Any) -> Array:
         at = self._components()
@@ -212,12 +216,12 @@ class GaussianMixture(DensityMixin, Unlabelled):
         return self._over(X, rows)
 
     def _weight(self, X: Any, sample_weight: Any) -> Array | None:
-        weight = self._open(X, sample_weight, reset=False).weight
+        weight = self._open_given(X, sample_weight, reset=False).weight
         return None if weight is None else host(weight)
 
     def _rows(self, X: Any, sample_weight: Any) -> float:
         check_is_fitted(self, "means_")
-        return self._open(X, sample_weight, reset=False).total_weight()
+        return self._open_given(X, sample_weight, reset=False).total_weight()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from time import perf_counter
@@ -27,14 +26,13 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host, is_device
 from adaline.results import Certificate, Status
 from adaline.scans import Scan, Schedule, State
-from adaline.scans.tally import STATUS
 from adaline.solvers.fit import certificate
 from adaline.solvers.sweep import Plan, Swept, sweep
 from adaline.sources import Source
 from adaline.sums.wrong import outputs
-from adaline.systems.dictionaries import names_of, row_of
 from adaline.systems.drawing import generator
 from adaline.systems.reading import read_finite
+from adaline.systems.single_rows import SingleRows
 
 Array = NDArray[np.float64]
 
@@ -60,7 +58,7 @@ class Learned:
     """A certificate that says more, where the rule has one."""
 
 
-class OnlineSystem(BaseEstimator):
+class OnlineSystem(SingleRows, BaseEstimator):
     """A linear machine that learns row by row, or by batch steps, and can go on at any time."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -178,68 +176,6 @@ class OnlineSystem(BaseEstimator):
     def rows_seen_(self) -> int:
         """Number of rows learned from, each counted once a fit."""
         return self._learned[0] + self._scan.steps - self._learned[1]
-
-    # -- one row at a time ---------------------------------------------------------------------------------------
-
-    def _row(self, x: Any) -> Array:
-        """Return one row as contiguous float64 (D,), from an array or a dict of columns; refuse other sizes."""
-        if isinstance(x, Mapping):
-            return row_of(self, x)
-        try:
-            row = np.ascontiguousarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
-        if row.shape != (self.n_features_in_,):
-            raise InvalidData(
-                f"a row must hold {self.n_features_in_} numbers, one for each column, got an array of shape {row.shape}"
-            )
-        return row
-
-    def _begin(self, x: Any, outputs: int) -> Scan:
-        """Start a new model with its first row."""
-        self._check_parameters()
-        if isinstance(x, Mapping):
-            names_of(self, x)
-        else:
-            self.n_features_in_ = int(np.size(x))
-        self._scan = self._start(Shape(self.n_features_in_, outputs))
-        self._typical = self._row(x).copy()
-        self._learned, self.history_, self.n_iter_ = (0, 0), [], 0
-        self._proof = self._certify(Status.ONGOING, 0.0, "scan")
-        return self._scan
-
-    def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
-        """Take one step; a row that is not finite is refused before it."""
-        if scan.take(x, t, self.__dict__.get("_names")):
-            return
-        try:
-            row = x if type(x) is np.ndarray else row_of(self, x) if type(x) is dict else self._row(x)
-            if not row.dot(row) < math.inf:
-                self._refuse(row)
-            scan.learn(row, t)
-        except (TypeError, ValueError):  # another type or shape than the scan takes
-            if type(x) is not np.ndarray:
-                raise
-            row = self._row(x)
-            if not row.dot(row) < math.inf:
-                self._refuse(row)
-            scan.learn(row, t)
-        if scan.numbers[STATUS]:
-            warnings.warn(
-                f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _refuse(self, row: Array) -> None:
-        wrong = np.flatnonzero(~np.isfinite(row))
-        if not len(wrong):
-            raise InvalidData("Input X holds numbers too large to be squared: infinity came out. Rescale that column.")
-        column = int(wrong[0])
-        names = getattr(self, "feature_names_in_", None)
-        name = f"x{column}" if names is None else str(names[column])
-        kind = "NaN" if np.isnan(row[column]) else "infinity"
-        raise InvalidData(f"Input X contains {kind}: column {name!r}. Drop or fill such rows before learning.")
 
     # -- inside --------------------------------------------------------------------------------------------------
 

@@ -16,11 +16,12 @@ from adaline.scans import Scan
 from adaline.sources import Source
 from adaline.sources.recoded import in_memory, recoded
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.class_weights import class_weights
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
 from adaline.systems.online import OnlineSystem
-from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
 
@@ -167,7 +168,7 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
     def _one(self, x: Any) -> Array:
         """Return the outputs of one row, (K,)."""
         theta = self._weights()
-        row = x if type(x) is np.ndarray else self._row(x)
+        row = self._seen_row(x)
         try:
             return np.asarray(theta[:, 1:].dot(row) + theta[:, 0])
         except (TypeError, ValueError):

@@ -61,6 +61,8 @@ class Perceptron(OnlineClassifier):
         Whether fit goes on from the weights there are.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -100,6 +102,7 @@ class Perceptron(OnlineClassifier):
         random_state: Any = 0,
         warm_start: bool = False,
         class_weight: Any = None,
+        basis: Any = None,
     ) -> None:
         self.rule = rule
         self.rate = rate
@@ -112,6 +115,7 @@ class Perceptron(OnlineClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.basis = basis
 
     @property
     def mistakes_(self) -> int:

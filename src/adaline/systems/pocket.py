@@ -57,6 +57,8 @@ class Pocket(OnlineClassifier):
         Whether fit goes on from the weights there are.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows, in corrections and in counts.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -96,6 +98,7 @@ class Pocket(OnlineClassifier):
         random_state: Any = 0,
         warm_start: bool = False,
         class_weight: Any = None,
+        basis: Any = None,
     ) -> None:
         self.rate = rate
         self.schedule = schedule
@@ -106,6 +109,7 @@ class Pocket(OnlineClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.basis = basis
 
     @property
     def errors_(self) -> Array | None:
@@ -115,7 +119,8 @@ class Pocket(OnlineClassifier):
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-        if self.class_weight is None and learn(scan, self._best, x, self._code(y), self.__dict__.get("_names")):
+        plain = self.class_weight is None and "basis_" not in self.__dict__
+        if plain and learn(scan, self._best, x, self._code(y), self.__dict__.get("_names")):
             return self
         row, t, weight = self._one_row(x, y)
         self._best, _ = stream(ArraySource(row[None, :], t, weight), scan, self._best)

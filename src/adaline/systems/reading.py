@@ -20,13 +20,25 @@ from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
+from adaline.systems.expanding import basis_of, learn_basis, seen, seen_rows
 from adaline.systems.streaming import CodedRows, coded, remember
 
 Array = NDArray[np.float64]
 
 
 def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Source:
-    """Return the source of the rows X, y; with `reset` remember the number and names of the columns on the system."""
+    """Return the source of the rows X, y as the system sees them, through its basis if it has one.
+
+    With `reset` remember the number and names of the columns on the system, and learn its basis.
+    """
+    source = open_given(system, x, y, sample_weight, reset=reset)
+    if reset:
+        learn_basis(system, source)
+    return seen(system, source)
+
+
+def open_given(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Source:
+    """Return the source of the rows X, y as they are given, coded; with `reset` remember their columns."""
     if isinstance(x, Source):
         if y is not None or sample_weight is not None:
             raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
@@ -39,9 +51,8 @@ def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, rese
     rows = read_rows(system, x, reset=reset)
     targets = read_targets(system, y, rows.shape[0])
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-    names = getattr(system, "feature_names_in_", None)
     table = namespace(targets).reshape(targets, (rows.shape[0], -1))
-    source = source_of(rows, table, weight, None if names is None else tuple(map(str, names)))
+    source = source_of(rows, table, weight, given_names(system))
     source.flat = targets.ndim == 1
     return source
 
@@ -97,17 +108,31 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
 
 
 def read_finite(system: BaseEstimator, x: Any) -> Any:
-    """Return rows to predict as float64, or CSR, or a device array; name the first number that is not finite."""
+    """Return rows to predict as the system sees them: float64, or CSR, or a device array without a basis.
+
+    The first number that is not finite is named.
+    """
     x = read_rows(system, x, reset=False)
-    if is_device(x):
+    if is_device(x) and basis_of(system) is None:
         return beside(x, x)
+    x = host(x) if is_device(x) else x
     if not is_sparse(x) and x.dtype != np.float64:
         x = x.astype(np.float64)
-    if not np.isfinite(x.data if is_sparse(x) else x).all():
-        names = getattr(system, "feature_names_in_", None)
-        targets = np.zeros((x.shape[0], 1))
-        source_of(x, targets, None, None if names is None else tuple(map(str, names))).refuse_nonfinite()
-    return x
+    refuse_nonfinite(system, x)
+    return seen_rows(system, x)
+
+
+def refuse_nonfinite(system: BaseEstimator, x: Any) -> None:
+    """Name the first number of rows in memory that is not finite, if there is one."""
+    if is_device(x) or np.isfinite(x.data if is_sparse(x) else x).all():
+        return
+    source_of(x, np.zeros((x.shape[0], 1)), None, given_names(system)).refuse_nonfinite()
+
+
+def given_names(system: BaseEstimator) -> tuple[str, ...] | None:
+    """Return the names of the columns as they were given, or None."""
+    names = getattr(system, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
 
 
 def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:

@@ -47,6 +47,8 @@ class LinearRegression(LinearSystem):
         What sample_weight means: how often a row was seen (2 is the row twice, degrees of freedom included), or the
         inverse of its variance up to a factor (weighted least squares: as many observations as rows of positive
         weight). The coefficients are the same; standard errors, tests and likelihoods are not.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -80,6 +82,7 @@ class LinearRegression(LinearSystem):
         stop_error: float | None = None,
         epochs: int = 100_000,
         weights: str = "frequency",
+        basis: Any = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -89,6 +92,7 @@ class LinearRegression(LinearSystem):
         self.stop_error = stop_error
         self.epochs = epochs
         self.weights = weights
+        self.basis = basis
 
     def _check_parameters(self) -> None:
         if self.solver not in SOLVERS:

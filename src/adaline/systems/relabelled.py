@@ -13,6 +13,7 @@ from adaline.block import Block, Shape
 from adaline.errors import InvalidParameter
 from adaline.sources import Source
 from adaline.sources.base import Outer, Reader
+from adaline.sources.expanded import Expanded
 
 Array = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ class Relabelled(Source):
         self.shape = Shape(source.shape.features, values.shape[1])
         self.names = None
         self.replayable, self.sparse, self.parallel = source.replayable, source.sparse, source.parallel
-        self.streamed = source.streamed
+        self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to be held
         self.reads = source.reads
         kept = self._kept(source.target())
         self.n_rows = int(kept.sum())
@@ -83,6 +84,10 @@ class Relabelled(Source):
     def like(self) -> Any:
         """Return an empty array of the rows' namespace."""
         return self.source.like()
+
+    def refuse_nonfinite(self) -> None:
+        """Name what is not finite, by its place among all rows."""
+        self.source.refuse_nonfinite()
 
     def _run(self, read: Reader) -> Iterable[Block]:
         for whole in read():

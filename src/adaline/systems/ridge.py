@@ -44,6 +44,8 @@ class Ridge(LinearSystem):
         Whether the model has a constant w0; it is never penalised.
     weights : "frequency" or "precision"
         What sample_weight means, as for LinearRegression. It also decides how many observations "auto" counts.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -78,12 +80,14 @@ class Ridge(LinearSystem):
         standardize: bool | None = None,
         fit_intercept: bool = True,
         weights: str = "frequency",
+        basis: Any = None,
     ) -> None:
         self.penalty = penalty
         self.criterion = criterion
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.weights = weights
+        self.basis = basis
 
     def _check_parameters(self) -> None:
         if self.criterion not in CRITERIA:

@@ -23,9 +23,11 @@ from adaline.results import Status
 from adaline.solvers.problem import look
 from adaline.sources.recoded import in_memory
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.criteria import Criterion, fit_target
+from adaline.systems.expanding import columns_of
 from adaline.systems.reading import open_rows, read_finite
-from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
 
@@ -67,6 +69,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         Most iterations.
     random_state : int, generator or None
         Where the sample of init="robust" is drawn from.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -111,6 +115,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         tol: float = 1e-10,
         epochs: int = 200,
         random_state: Any = 0,
+        basis: Any = None,
     ) -> None:
         self.loss = loss
         self.threshold = threshold
@@ -123,6 +128,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         self.tol = tol
         self.epochs = epochs
         self.random_state = random_state
+        self.basis = basis
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -194,11 +200,10 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         wanted: Any = level
         if not (isinstance(wanted, Real) and 0 < float(wanted) < 1):
             raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
-        names = getattr(self, "feature_names_in_", None)
         notes = ["no standard errors under a penalty"] if self.penalty else []
         return RobustSummary(
             title=f"RobustRegression(loss={self.loss!r})",
-            names=[f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names],
+            names=columns_of(self),
             targets=[f"y{k}" for k in range(len(self._fits))],
             parts=[judged(fit, level) for fit in self._fits],
             level=level,

@@ -19,15 +19,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.results import Certificate, Status
 from adaline.sources import Source
 from adaline.systems.attempt import attempt
+from adaline.systems.by_blocks import by_blocks
+from adaline.systems.expanding import basis_of
 from adaline.systems.gaussian import GaussianClassifier
-from adaline.systems.labels import Codes, Labels, encode, read_labels
-from adaline.systems.reading import open_rows, read_rows, read_weights
+from adaline.systems.labels import Labels, encode, read_labels
+from adaline.systems.reading import read_finite, read_rows
 from adaline.systems.relabelled import Relabelled
-from adaline.systems.streaming import CodedRows, ScoredOnSources, by_blocks
+from adaline.systems.streaming import ScoredOnSources
+from adaline.systems.teaching import decision, open_encoded, seen_array, teach
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -96,8 +99,8 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def decisions(self, X: Any) -> Array:
         """Return what each machine says, (n, machines): above zero for its class 1."""
         check_is_fitted(self, "estimators_")
-        rows = read_rows(self, X, reset=False)
-        return np.column_stack([_decision(machine, rows) for machine in self.estimators_])
+        rows = read_rows(self, X, reset=False) if basis_of(self) is None else read_finite(self, X)
+        return np.column_stack([decision(machine, rows) for machine in self.estimators_])
 
     def questions(self) -> list[str]:
         """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
@@ -124,18 +127,10 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         known = None if reset else self.classes_
         if known is None and classes is not None:
             known = np.unique(classes)
+        rows: Any
+        codes: Any = None
         if isinstance(X, Source):
-            source = open_rows(self, X, y, sample_weight, reset=reset)
-            found = source.labels(guess=True) if known is None else known
-            try:
-                encoded = source.encoded(found)
-                encoded.target()
-            except UnknownLabel:
-                if known is not None:
-                    raise
-                found = source.labels()
-                encoded = source.encoded(found)
-            rows: Any = encoded
+            rows, found = open_encoded(self, X, y, sample_weight, known, reset=reset)
         else:
             rows = read_rows(self, X, reset=reset)
             labels = read_labels(y)
@@ -145,6 +140,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                     f"y has {len(labels)}"
                 )
             found, codes = encode(np.asarray(labels), known)
+            rows = seen_array(self, rows, codes, sample_weight, reset=reset)
         if len(found) < 2:
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         sides = self._sides(len(found))
@@ -155,7 +151,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 if part.n_rows:
                     getattr(machine, verb)(part)
             else:
-                _teach(machine, verb, rows, values, codes, sample_weight)
+                teach(machine, verb, rows, values, codes, sample_weight)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
@@ -176,6 +172,8 @@ class OneVsRest(Scheme):
     machines : "K" or "K-1"
         "K" (S3): a machine for every class; the largest y_k wins, so that every row has an answer. "K-1" (S2): none for
         the last class, which takes what no machine claims; among several claims the largest wins.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -198,9 +196,10 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    def __init__(self, system: Any = None, *, machines: str = "K") -> None:
+    def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system
         self.machines = machines
+        self.basis = basis
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -228,6 +227,8 @@ class OneVsOne(Scheme):
     ----------
     system : a classifier for two classes, of adaline or scikit-learn; None for GaussianClassifier()
         It is copied for each of K (K - 1) / 2 machines, in the order (0, 1), (0, 2), ..., (1, 2), ...
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -247,8 +248,9 @@ class OneVsOne(Scheme):
     Lecture S2, K > 2 classes, idea 2; S3, extension to multiple classes. As many fits as pairs, each on two classes.
     """
 
-    def __init__(self, system: Any = None) -> None:
+    def __init__(self, system: Any = None, *, basis: Any = None) -> None:
         self.system = system
+        self.basis = basis
 
     def _sides(self, classes: int) -> Array:
         pairs = list(combinations(range(classes), 2))
@@ -274,27 +276,3 @@ class OneVsOne(Scheme):
             sums[:, j] += said.clip(-MOST, MOST)
             sums[:, i] -= said.clip(-MOST, MOST)
         return votes, sums
-
-
-def _teach(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
-    """Let a machine learn from the rows of its classes, as 0 and 1."""
-    side = values[codes]
-    kept = ~np.isnan(side)
-    if not kept.any():
-        return
-    more: dict[str, Any] = {"classes": np.array([0, 1])} if verb == "partial_fit" else {}
-    if sample_weight is not None:
-        more["sample_weight"] = read_weights(sample_weight, rows.shape[0])[kept]
-    getattr(machine, verb)(rows if kept.all() else rows[kept], side[kept].astype(np.int64), **more)
-
-
-def _decision(machine: Any, rows: Any) -> Array:
-    """Return a machine's decision values, (n,); zero before its first row."""
-    given = rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
-    if not hasattr(machine, "classes_"):
-        return np.zeros(rows.shape[0])
-    if hasattr(machine, "decision_function"):
-        return np.asarray(machine.decision_function(given), dtype=np.float64)
-    if hasattr(machine, "predict_proba"):
-        return np.asarray(machine.predict_proba(given)[:, 1] - 0.5)
-    raise InvalidParameter(f"{type(machine).__name__} does not tell how sure it is: it has no decision_function")

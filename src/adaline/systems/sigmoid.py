@@ -17,10 +17,10 @@ from adaline.solvers.majorize import Descent, curvature, descend
 from adaline.sources import Source
 from adaline.sums import SigmoidErrors
 from adaline.sums.sigmoid import activated
+from adaline.systems.by_blocks import by_blocks
 from adaline.systems.online import Learned
 from adaline.systems.online_classes import OnlineClassifier, signed
 from adaline.systems.rates import start_scan
-from adaline.systems.streaming import by_blocks
 
 Array = NDArray[np.float64]
 
@@ -67,6 +67,8 @@ class SigmoidPerceptron(OnlineClassifier):
         Whether fit goes on from the weights there are.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
@@ -105,6 +107,7 @@ class SigmoidPerceptron(OnlineClassifier):
         random_state: Any = 0,
         warm_start: bool = False,
         class_weight: Any = None,
+        basis: Any = None,
     ) -> None:
         self.activation = activation
         self.mode = mode
@@ -119,6 +122,7 @@ class SigmoidPerceptron(OnlineClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.basis = basis
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.namespaces import host, is_device, is_sparse
-from adaline.sources import Source
+from adaline.sources import ArraySource, Source
 from adaline.sources.signal import SignalSource
-from adaline.systems.reading import read_rows, read_targets
+from adaline.systems.expanding import basis_of, columns_of, learn_basis, seen_rows, width_of
+from adaline.systems.reading import read_rows, read_targets, refuse_nonfinite
 from adaline.systems.streaming import CodedRows, ScoredOnSources, coded
 
 Array = NDArray[np.float64]
@@ -75,7 +76,7 @@ class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
 
     def _layout(self) -> tuple[int, ...]:
         """Return the taps of each signal."""
-        signals = self.n_features_in_
+        signals = width_of(self)
         counts = [1 if self.taps is None else self.taps] * signals if np.ndim(self.taps) == 0 else list(self.taps)
         if len(counts) != signals:
             raise InvalidParameter(
@@ -83,21 +84,29 @@ class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
             )
         return tuple(int(count) for count in counts)
 
-    def _names(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
+    def _names(self) -> tuple[str, ...]:
+        return tuple(columns_of(self))
 
     def _tap_names(self) -> list[str]:
         """Return x0(n), x0(n-1), ... for the taps in their order."""
-        signals = self._names() or [f"x{c}" for c in range(self.n_features_in_)]
         lags = [
-            (name, -self.delay - j) for name, taps in zip(signals, self._layout(), strict=True) for j in range(taps)
+            (name, -self.delay - j)
+            for name, taps in zip(self._names(), self._layout(), strict=True)
+            for j in range(taps)
         ]
         return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
 
     def _read_signals(self, x: Any, *, reset: bool) -> Any:
-        """Return signals as (n, C)."""
-        x = host(x) if is_device(x) else x
+        """Return signals as the filter sees them, (n, C)."""
+        x = self._read_given(host(x) if is_device(x) else x, reset=reset)
+        if reset:
+            learn_basis(self, ArraySource(x, np.empty((len(x), 0))))
+        if basis_of(self) is not None:
+            refuse_nonfinite(self, x)
+        return seen_rows(self, x)
+
+    def _read_given(self, x: Any, *, reset: bool) -> Any:
+        """Return signals as they are given, (n, C)."""
         if isinstance(x, CodedRows):
             return np.asarray(x)
         if len(x.shape if hasattr(x, "shape") else np.shape(np.asarray(x))) == 1:

@@ -1,50 +1,19 @@
-"""Systems on sources: rows of a table are coded as the model has it, and predictions are made block by block."""
+"""Systems on sources: rows of a table are coded as the model has it, and scored with their own targets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import Source, TableSource
 
-Array = NDArray[np.float64]
-Method = TypeVar("Method", bound=Callable[..., Any])
-
 
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     """Rows that have been through the coding of the model: columns need no check by name."""
-
-
-def by_blocks(method: Method) -> Method:
-    """Let a method from rows to rows, such as predict, take a source: it is called for each block, in order."""
-
-    @wraps(method)
-    def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(X, Source):
-            return method(self, X, *args, **kwargs)
-        parts: dict[int, Any] = {}
-
-        def rows(block: Any) -> Array:
-            if block.rows == 0:
-                return np.empty(0)
-            x = block.x.view(CodedRows) if isinstance(block.x, np.ndarray) else block.x
-            parts[block.first_row] = method(self, x, *args, **kwargs)
-            return np.empty(0)
-
-        coded(self, X, targets=False).map(rows)
-        found = [parts[first] for first in sorted(parts)]
-        if isinstance(found[0], tuple):
-            return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
-        return np.concatenate(found)
-
-    return cast(Method, reading)
 
 
 def coded(system: Any, source: Source, targets: bool = True) -> Source:

@@ -11,6 +11,7 @@ from adaline.proof.likelihood import WaldTest, wald_test
 from adaline.proof.likelihood_summary import SEPARATED, LikelihoodSummary, summarise
 from adaline.results import Certificate
 from adaline.solvers.likelihood import LikelihoodFit
+from adaline.systems.expanding import columns_of
 from adaline.systems.labels import Labels
 from adaline.systems.machines import Separation
 
@@ -84,5 +85,4 @@ class Telling:
         return self._fits[0]
 
     def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return columns_of(self)

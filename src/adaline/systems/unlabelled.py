@@ -17,7 +17,8 @@ from adaline.errors import InvalidParameter
 from adaline.results import Certificate, Status
 from adaline.solvers.fit import certificate
 from adaline.sources import Source
-from adaline.systems.reading import read_rows, read_weights, source_of
+from adaline.systems.expanding import learn_basis, seen
+from adaline.systems.reading import given_names, read_rows, read_weights, source_of
 from adaline.systems.streaming import coded, remember
 
 Array = NDArray[np.float64]
@@ -31,7 +32,13 @@ class Unlabelled(BaseEstimator):
     certificate_: Certificate
 
     def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
-        """Return the source of rows with their weights; with `reset` remember the columns."""
+        """Return the source of rows as the system sees them, with their weights; with `reset` remember the columns."""
+        source = self._open_given(X, sample_weight, reset=reset)
+        if reset:
+            learn_basis(self, source)
+        return seen(self, source)
+
+    def _open_given(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
         if isinstance(X, Source):
             if sample_weight is not None:
                 raise InvalidParameter("a source brings its own weights: give no sample_weight")
@@ -41,9 +48,7 @@ class Unlabelled(BaseEstimator):
             return X.unlabelled()
         rows = read_rows(self, X, reset=reset)
         weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-        names = getattr(self, "feature_names_in_", None)
-        names = None if names is None else tuple(map(str, names))
-        return source_of(rows, np.empty((rows.shape[0], 0)), weight, names)
+        return source_of(rows, np.empty((rows.shape[0], 0)), weight, given_names(self))
 
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
         """Return function(block) for rows to predict, in their order; name a row that is not finite."""

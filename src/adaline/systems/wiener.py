@@ -21,6 +21,7 @@ from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.attempt import attempt
+from adaline.systems.expanding import check_same_columns, width_of
 from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import open_rows, read_weights
 from adaline.systems.recording import Recording
@@ -55,6 +56,9 @@ class WienerFilter(SignalSystem):
         lambda of (5.13), added to the diagonal of N R_xx.
     fit_intercept : bool
         Whether the output has a constant w0; method="covariance" only.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the signals phi(x_n) instead of x_n; `basis_` is as learned. With taps a Hammerstein
+        filter; with taps=None and past samples as columns of X, Polynomial makes a Volterra filter.
 
     Attributes
     ----------
@@ -94,12 +98,14 @@ class WienerFilter(SignalSystem):
         delay: int = 0,
         penalty: float = 0.0,
         fit_intercept: bool = False,
+        basis: Any = None,
     ) -> None:
         self.taps = taps
         self.method = method
         self.delay = delay
         self.penalty = penalty
         self.fit_intercept = fit_intercept
+        self.basis = basis
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows.
@@ -150,6 +156,7 @@ class WienerFilter(SignalSystem):
                 f"cannot merge filters of different kind: (taps, method, delay, fit_intercept) = {kinds[0]} for "
                 f"{mine.shape.targets} and {kinds[1]} for {theirs.shape.targets} desired signals"
             )
+        check_same_columns(self, other)
         self._recording = self._recording.merge(theirs)
         self._keep(self._solve(None, self._own_sums("merge")), start)
         return self
@@ -243,7 +250,7 @@ class WienerFilter(SignalSystem):
 
     def _solve(self, source: SignalSource | None, total: Moments) -> Fit:
         """Solve from sums, with the rows they came from where they are at hand."""
-        if self._windowed and self.n_features_in_ == 1:
+        if self._windowed and width_of(self) == 1:
             return toeplitz.solve(source, total, float(self.penalty))
         ridge = RidgePenalty(float(self.penalty), np.ones(total.shape.features))
         if source is None:

@@ -58,7 +58,11 @@ def fit(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        option("--set", metavar="KEY=VALUE", help="A parameter of the system; may be repeated."),
+        option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A parameter of the system; may be repeated: --set basis=Polynomial --set basis__degree=3.",
+        ),
     ] = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="Where to save the model.")] = None,
     features: Features = None,

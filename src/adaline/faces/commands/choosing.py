@@ -10,6 +10,7 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
+from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.errors import InvalidParameter
 from adaline.faces.commands.asking import listed
 from adaline.faces.commands.ending import note
@@ -43,19 +44,28 @@ def found_system(named: str) -> str:
 
 
 def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
-    """Return constructor arguments from key=value texts: Python literals, names of systems for `system`, else text."""
+    """Return constructor arguments from key=value texts: Python literals, names of systems and bases, else text.
+
+    Arguments of a basis are named basis__degree and so on, as scikit-learn does.
+    """
     known = inspect.signature(SYSTEMS[system]).parameters
     out: dict[str, Any] = {}
+    inside: dict[str, Any] = {}
     for text in settings:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals:
             raise InvalidParameter(f"--set wants key=value, got {text!r}")
+        if key.startswith("basis__"):
+            inside[key.removeprefix("basis__")] = _literal(value)
+            continue
         if key not in known:
             raise InvalidParameter(f"{system} has no parameter {key!r}. There are: {', '.join(known)}")
         if key in out:
             raise InvalidParameter(f"--set names {key} twice")
-        out[key] = SYSTEMS[found_system(value.strip())]() if key == "system" else _literal(value)
+        out[key] = {"system": _system, "basis": _basis}.get(key, _literal)(value.strip())
+    if inside:
+        _set_inside(out.get("basis"), inside)
     return out
 
 
@@ -85,6 +95,28 @@ def task_of(systems: Iterable[str]) -> str | None:
     if len(kinds) > 1:
         raise InvalidParameter("--systems names regressions and classifiers: compare one kind at a time")
     return kinds.pop() if kinds else None
+
+
+def _system(named: str) -> Any:
+    return SYSTEMS[found_system(named)]()
+
+
+def _basis(named: str) -> Basis | None:
+    """Return a basis with its defaults by its name, whatever the case."""
+    found = {cls.__name__.lower(): cls for cls in (Polynomial, Fourier, Radial)}.get(named.lower())
+    if found is None and named.lower() != "none":
+        raise InvalidParameter(f"there is no basis {named!r} here. There are: Polynomial, Fourier, Radial")
+    return None if found is None else found()
+
+
+def _set_inside(basis: Basis | None, settings: dict[str, Any]) -> None:
+    if basis is None:
+        raise InvalidParameter(f"--set basis__{next(iter(settings))} needs a basis: --set basis=Polynomial beside it")
+    known = basis.get_params()
+    for key in settings:
+        if key not in known:
+            raise InvalidParameter(f"{type(basis).__name__} has no parameter {key!r}. There are: {', '.join(known)}")
+    basis.set_params(**settings)
 
 
 def _literal(text: str) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from adaline.faces.commands.showing import certificate, console, facts, number, p_value, plain, say, show
 from adaline.results import Status
+from adaline.systems.expanding import basis_of, columns_of
 
 MOST = 40  # coefficients that are shown by default
 MOST_CLASSES = 8
@@ -34,7 +34,7 @@ def described(model: Any) -> dict[str, Any]:
         "rows": rows_of(model),
         "target": None if coding is None else coding.target,
         "columns": list(coding.needed) if coding is not None else None,
-        "features": [str(name) for name in vars(model).get("feature_names_in_", ())] or None,
+        "features": columns_of(model) if {"feature_names_in_", "basis_"} & vars(model).keys() else None,
         "classes": vars(model).get("classes_"),
         "intercept": getattr(model, "intercept_", None),
         "coef": getattr(model, "coef_", None),
@@ -137,7 +137,8 @@ def _discriminants(model: Any, most: int | None, rest: str) -> None:
     sides = [f"for {classes[1]}, against {classes[0]}"] if len(coef) == 1 else classes
     if machines[0] is not model:
         sides = model.questions()
-    names = ["intercept", *_names(model)]
+    inner = None if machines[0] is model else basis_of(machines[0])
+    names = ["intercept", *(columns_of(model) if inner is None else inner.names(columns_of(model)))]
     table = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, [constant, *coef.T], strict=True)]
     for first in range(0, len(sides), MOST_CLASSES):
         if first:
@@ -151,14 +152,14 @@ def _places(model: Any, most: int | None, rest: str) -> None:
     """Print the centres of clusters or the means of densities, a row each."""
     centres = vars(model).get("cluster_centers_", vars(model).get("means_"))
     rows = [[str(k), *(number(float(v)) for v in row)] for k, row in enumerate(np.asarray(centres))]
-    show(["", *_names(model)], rows[:most])
+    show(["", *columns_of(model)], rows[:most])
     _more(len(rows), most, rest)
 
 
 def _taps(model: Any, most: int | None, rest: str) -> None:
     """Print the coefficients of a filter, or of anything else that is linear."""
     coef = np.atleast_2d(model.coef_)
-    names = model._tap_names() if hasattr(model, "_tap_names") else _names(model)
+    names = model._tap_names() if hasattr(model, "_tap_names") else columns_of(model)
     heads = ["coefficient"] if len(coef) == 1 else [f"target {k}" for k in range(len(coef))]
     rows = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, coef.T, strict=True)]
     if np.any(np.asarray(model.intercept_) != 0):
@@ -166,11 +167,6 @@ def _taps(model: Any, most: int | None, rest: str) -> None:
         rows.insert(0, ["intercept", *(number(float(v)) for v in constant)])
     show(["", *heads], rows[:most])
     _more(len(rows), most, rest)
-
-
-def _names(model: Any) -> Sequence[str]:
-    known = vars(model).get("feature_names_in_")
-    return [f"x{j}" for j in range(model.n_features_in_)] if known is None else [str(name) for name in known]
 
 
 def _more(count: int, most: int | None, rest: str) -> None:

@@ -1,0 +1,446 @@
+"""Every system with a basis is that system on the columns of phi, however the rows come and however they are read."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.linear_model import LogisticRegression as Foreign
+
+import adaline
+from adaline import basis, open_table
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources import ArraySource, expanded
+from adaline.sources import table as table_module
+from adaline.sources.expanded import ExpandedRows
+from adaline.systems import SYSTEMS, UNSUPERVISED, ClassSystem, LinearSystem, OnlineSystem, by_blocks
+from adaline.systems.signals import SignalSystem
+
+ALL = {**SYSTEMS, **UNSUPERVISED}
+EACH = pytest.mark.parametrize("cls", ALL.values(), ids=ALL)
+ONLINE = pytest.mark.parametrize("cls", [c for c in SYSTEMS.values() if issubclass(c, OnlineSystem)])
+CLASSIFIERS = {name: cls for name, cls in SYSTEMS.items() if is_classifier(cls())}
+PHI = pytest.mark.parametrize(
+    "phi",
+    [
+        basis.Polynomial(degree=2),
+        basis.Radial(centres=5),
+        basis.Polynomial(degree=2, orthogonal=True) + basis.Fourier(terms=3, random=True),
+    ],
+    ids=["polynomial", "radial", "beside"],
+)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::adaline.errors.AdalineWarning"),
+    pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
+]
+
+RNG = np.random.default_rng(0)
+N = 300
+X = RNG.normal(size=(N, 2))
+W = RNG.integers(1, 3, N).astype(float)
+NUMBERS = X[:, 0] * X[:, 1] + 0.2 * RNG.normal(size=N)
+LABELS = np.where(NUMBERS + 0.3 * RNG.normal(size=N) > 0, "on", "off")
+
+
+def target(cls: type[Any]) -> Any:
+    return LABELS if is_classifier(cls()) else NUMBERS
+
+
+def quick(cls: type[Any], **more: Any) -> Any:
+    """Return the system; on rows that no plane parts, perceptrons are ended early."""
+    epochs = {"epochs": 20} if "epochs" in cls().get_params() and cls is not SYSTEMS["LinearRegression"] else {}
+    return cls(**epochs, **more)
+
+
+def said(model: Any, rows: Any) -> Any:
+    """Return what a model says of rows, as numbers."""
+    return np.asarray(getattr(model, "decision_function", model.predict)(rows))
+
+
+def near(a: Any, b: Any, rtol: float = 1e-10) -> None:
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+
+
+def by_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let phi be too large to be held, and blocks as short as they get."""
+    monkeypatch.setattr(expanded, "HELD", 0)
+    monkeypatch.setattr(expanded, "PIECE", 1)
+    monkeypatch.setattr(by_blocks, "PIECE", 1)
+
+
+@PHI
+@EACH
+def test_it_is_the_system_on_the_columns_of_phi(cls: type[Any], phi: Any) -> None:
+    y, columns = target(cls), clone(phi).fit_transform(X)
+    model, plain = quick(cls, basis=phi).fit(X, y), quick(cls).fit(columns, y)
+    near(said(model, X), said(plain, columns))
+    assert model.score(X, y) == pytest.approx(plain.score(columns, y), abs=1e-10)
+    assert (model.n_features_in_, model.basis_.size) == (2, columns.shape[1])
+    assert model.basis is phi
+    assert not hasattr(phi, "n_features_in_")
+    for name in ("predict_proba", "transform", "predict_log_proba"):
+        if hasattr(model, name):
+            near(getattr(model, name)(X), getattr(plain, name)(columns), 1e-9)
+    if hasattr(plain, "coef_"):
+        assert model.coef_.shape == plain.coef_.shape
+
+
+@PHI
+@EACH
+def test_blocks_give_what_the_whole_gives(cls: type[Any], phi: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    weighted = {"sample_weight": W} if cls is not UNSUPERVISED["GaussianMixture"] else {}
+    whole = quick(cls, basis=phi).fit(X, target(cls), **weighted)
+    expected, score = said(whole, X), whole.score(X, target(cls))
+    by_small_blocks(monkeypatch)
+    model = quick(cls, basis=phi).fit(X, target(cls), **weighted)
+    near(said(model, X), expected, 1e-8 if cls is SYSTEMS["Ridge"] else 1e-10)  # an automatic penalty: sqrt(rounding)
+    assert model.score(X, target(cls)) == pytest.approx(score, abs=1e-8)
+    assert model.certificate_.solver == whole.certificate_.solver
+    assert model.certificate_.passes == whole.certificate_.passes
+
+
+OTHERWISE = [
+    ("LogisticRegression", {"penalty": "auto", "folds": 3}),
+    ("LogisticRegression", {"penalty": 1.0, "class_weight": "balanced"}),
+    ("LogisticRegression", {"l1": 1.0}),
+    ("LogisticRegression", {"firth": True}),
+    ("LogisticRegression", {"penalty": 0.1, "solver": "lbfgs"}),
+    ("Ridge", {"criterion": "loo"}),
+    ("RobustRegression", {"loss": "tukey"}),
+    ("RobustRegression", {"loss": "quantile", "quantile": 0.3}),
+    ("GaussianClassifier", {"components": 2}),
+    ("GaussianClassifier", {"covariance": "full"}),
+    ("GeneralizedLinear", {"loss": "huber"}),
+    ("GeneralizedLinear", {"solver": "stochastic", "rate": 0.01, "epochs": 3, "shuffle": False}),
+    ("LinearRegression", {"solver": "qr"}),
+    ("LMS", {"rate": 0.01, "shuffle": True, "epochs": 3}),
+    ("Perceptron", {"class_weight": {"on": 2.0, "off": 1.0}, "shuffle": True, "epochs": 5}),
+    ("SigmoidPerceptron", {"mode": "online", "shuffle": True, "epochs": 5}),
+    ("KMeans", {"init": "random", "n_init": 3}),
+    ("GaussianMixture", {"n_components": 3}),
+]
+
+
+@pytest.mark.parametrize(("name", "settings"), OTHERWISE, ids=str)
+def test_blocks_give_what_the_whole_gives_in_other_settings(
+    name: str, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phi, y = basis.Polynomial(degree=2), target(ALL[name])
+    whole = ALL[name](basis=phi, **settings).fit(X, y)
+    expected = said(whole, X)
+    by_small_blocks(monkeypatch)
+    model = ALL[name](basis=phi, **settings).fit(X, y)
+    near(said(model, X), expected, 1e-7)
+    assert model.certificate_.status == whole.certificate_.status
+
+
+def test_large_expansions_are_never_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No block that any system sees is longer than it should be, and no array holds them all."""
+    by_small_blocks(monkeypatch)
+    longest = []
+    monkeypatch.setattr(
+        basis.Polynomial, "of", lambda self, x, of=basis.Polynomial.of: longest.append(len(x)) or of(self, x)
+    )
+
+    def opened(self: Any, x: Any, *rest: Any, init: Any = ArraySource.__init__, **named: Any) -> None:
+        longest.append(len(x) if x.shape[1] == 5 else 0)
+        init(self, x, *rest, **named)
+
+    monkeypatch.setattr(ArraySource, "__init__", opened)
+    for cls in SYSTEMS.values():
+        if not issubclass(cls, SignalSystem):  # these hold their signals
+            shuffled = {"shuffle": True} if "shuffle" in cls().get_params() else {}
+            quick(cls, basis=basis.Polynomial(degree=2), **shuffled).fit(X, target(cls)).predict(X)
+            assert max(longest) <= 64, cls
+    adaline.OneVsRest(adaline.Perceptron(epochs=3), basis=basis.Polynomial()).fit(X, LABELS)
+    assert max(longest) <= 64
+
+
+@EACH
+def test_a_stream_gives_what_arrays_give(cls: type[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": target(cls)}).to_parquet(path, row_group_size=120)
+    for phi in (basis.Polynomial(degree=2), basis.Radial(centres=3)):
+        more = {"shuffle": False} if "shuffle" in cls().get_params() else {}
+        expected = quick(cls, basis=phi, **more).fit(X, target(cls))
+        with monkeypatch.context() as streaming:
+            held = quick(cls, basis=phi, **more).fit(open_table(path, target="y"))
+            streaming.setattr(table_module, "KEPT", 0)
+            streaming.setattr(table_module, "block_rows", lambda features: 128)
+            streaming.setattr(expanded, "PIECE", 1)
+            source = open_table(path, target="y")
+            assert source.streamed
+            model = quick(cls, basis=phi, **more).fit(source)
+            assert model.feature_names_in_.tolist() == ["a", "b"]
+            near(said(held, X), said(expected, X))
+            if cls is SYSTEMS["Pocket"]:  # it draws rows within blocks
+                continue
+            near(said(model, X), said(expected, X), 1e-7)
+            near(said(model, open_table(path, target="y")), said(model, X))
+            assert model.score(open_table(path, target="y")) == pytest.approx(expected.score(X, target(cls)), abs=1e-6)
+
+
+@EACH
+def test_sparse_and_device_rows(cls: type[Any]) -> None:
+    strict = pytest.importorskip("array_api_strict")
+    model = quick(cls, basis=basis.Polynomial(degree=2)).fit(X, target(cls))
+    if not issubclass(cls, SignalSystem) and cls is not UNSUPERVISED["GaussianMixture"]:
+        rows = sparse.csr_array(X)
+        other = quick(cls, basis=basis.Polynomial(degree=2)).fit(rows, target(cls))
+        np.testing.assert_array_equal(said(other, rows), said(model, X))
+    if not is_classifier(cls()):
+        rows = strict.asarray(X)
+        other = quick(cls, basis=basis.Polynomial(degree=2)).fit(rows, strict.asarray(NUMBERS))
+        assert isinstance(other.predict(rows), np.ndarray)
+        np.testing.assert_array_equal(other.predict(rows), model.predict(X))
+
+
+@EACH
+def test_pieces_go_on_with_the_basis_of_the_first(cls: type[Any]) -> None:
+    if not hasattr(cls(), "partial_fit"):
+        pytest.skip("it is fitted in one go")
+    phi, y = basis.Polynomial(degree=2), target(cls)
+    columns = phi.fit_transform(X)
+    model, plain = cls(basis=phi), cls()
+    for rows in np.array_split(np.arange(N), 4):
+        model.partial_fit(X[rows], y[rows])
+        plain.partial_fit(columns[rows], y[rows])
+    near(said(model, X), said(plain, columns))
+    learned = cls(basis=basis.Radial(centres=4)).partial_fit(X[:100], y[:100])
+    before = learned.basis_
+    learned.partial_fit(X[100:], y[100:])
+    assert learned.basis_ is before
+
+
+@ONLINE
+def test_one_row_at_a_time(cls: type[Any]) -> None:
+    phi, y = basis.Polynomial(degree=2), target(cls)
+    known = {"classes": np.unique(y)} if is_classifier(cls()) else {}
+
+    def make(phi: Any) -> Any:
+        return cls(basis=phi, **({"mode": "online"} if "mode" in cls().get_params() else {}))
+
+    rows, named = make(phi), make(phi)
+    for x, t in zip(X[:60], y[:60], strict=True):
+        rows.learn_one(x, t, **known)
+        named.learn_one({"a": x[0], "b": x[1]}, t, **known)
+    whole = make(phi).partial_fit(X[:60], y[:60], **known)
+    for model in (rows, named):
+        np.testing.assert_array_equal(model.coef_, whole.coef_)
+        assert model.n_features_in_ == 2
+    assert named.feature_names_in_.tolist() == ["a", "b"]
+    assert rows.predict_one(X[70]) == whole.predict(X[70:71])[0]
+    assert named.predict_one({"b": X[70, 1], "a": X[70, 0]}) == rows.predict_one(list(X[70]))
+    with pytest.raises(InvalidData, match="column 'x1'"):
+        rows.learn_one(np.array([1.0, np.nan]), y[0])
+    with pytest.raises(InvalidData, match="2 numbers"):
+        rows.learn_one(np.ones(5), y[0])
+    with pytest.raises(InvalidData, match="one row is too little"):
+        make(basis.Radial(centres=3)).learn_one(X[0], y[0], **known)
+
+
+def test_a_basis_as_wide_as_the_rows_is_not_passed_over() -> None:
+    model = adaline.LMS(basis=basis.Custom(np.square), rate=0.01)
+    for x, t in zip(X, NUMBERS, strict=True):
+        model.learn_one(x, t)
+    plain = adaline.LMS(rate=0.01).partial_fit(X**2, NUMBERS)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    assert model.predict_one(X[3]) == pytest.approx(plain.predict(X[3:4] ** 2)[0])
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS.values(), ids=CLASSIFIERS)
+def test_exclusive_or(cls: type[Any]) -> None:
+    corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    rows = corners.repeat(10, axis=0) + 0.1 * np.random.default_rng(1).normal(size=(40, 2))
+    y = np.array([0, 1, 1, 0]).repeat(10)
+    assert cls().fit(rows, y).score(rows, y) < 0.8
+    assert cls(basis=basis.Polynomial(degree=2)).fit(rows, y).score(rows, y) == 1.0
+    spread = issubclass(cls, ClassSystem) or hasattr(cls(), "system")
+    if not spread or cls is SYSTEMS["LeastSquaresClassifier"]:  # a covariance needs more than two rows a class
+        model = cls(basis=basis.Polynomial(degree=2)).fit(corners, y[::10])
+        np.testing.assert_array_equal(model.predict(corners), y[::10])
+
+
+MERGING = [c for c in SYSTEMS.values() if hasattr(c, "merge")]
+
+
+@pytest.mark.parametrize("cls", MERGING)
+def test_models_of_one_basis_merge_and_forget(cls: type[Any]) -> None:
+    y, phi = target(cls), basis.Polynomial(degree=2)
+    parts = [cls(basis=phi).fit(X[rows], y[rows]) for rows in (slice(0, 180), slice(180, None))]
+    near(said(parts[0].merge(parts[1]), X), said(cls(basis=phi).fit(X, y), X), 1e-8)
+    near(said(parts[0].forget(X[180:], y[180:]), X), said(cls(basis=phi).fit(X[:180], y[:180]), X), 1e-8)
+    for other in (None, basis.Polynomial(degree=3), basis.Custom(lambda x: np.hstack([x, x, x[:, :1]]))):
+        with pytest.raises(InvalidData, match="cannot merge"):
+            parts[0].merge(cls(basis=other).fit(X, y))
+    learned = [cls(basis=basis.Radial(centres=3)).fit(X[rows], y[rows]) for rows in (slice(0, 180), slice(180, None))]
+    with pytest.raises(InvalidData, match="different bases"):
+        learned[0].merge(learned[1])
+    same = cls(basis=basis.Radial(centres=3)).fit(X[:180], y[:180])
+    assert learned[0].merge(same) is learned[0]
+
+
+def test_columns_have_the_names_that_the_basis_gives() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    names = ["intercept", "a", "b", "a^2", "a b", "b^2"]
+    for cls in ("LinearRegression", "Ridge", "RobustRegression", "LogisticRegression"):
+        model = SYSTEMS[cls](basis=basis.Polynomial(degree=2)).fit(frame, target(SYSTEMS[cls]))
+        assert [row["name"] for row in model.summary().to_dict()["coefficients"]] == names
+        assert model.feature_names_in_.tolist() == ["a", "b"]
+    twice = adaline.LinearRegression(basis=basis.Polynomial(degree=2)).fit(np.column_stack([X, X[:, 0]]), NUMBERS)
+    assert twice.aliased_.tolist() == ["x2", "x0 x2", "x1 x2", "x2^2"]
+    line = adaline.WienerFilter(taps=2, basis=basis.Polynomial(degree=2)).fit(X[:, :1].repeat(2, axis=1), NUMBERS)
+    assert line.aliased_.tolist()[:2] == ["x1(n)", "x1(n-1)"]
+
+
+def test_inference_on_the_columns_of_phi() -> None:
+    phi = basis.Polynomial(degree=2)
+    columns = phi.fit_transform(X)
+    model, plain = adaline.LinearRegression(basis=phi).fit(X, NUMBERS), adaline.LinearRegression().fit(columns, NUMBERS)
+    np.testing.assert_array_equal(model.influence(X, NUMBERS).dffits, plain.influence(columns, NUMBERS).dffits)
+    np.testing.assert_array_equal(model.variance_inflation(), plain.variance_inflation())
+    for ours, theirs in zip(model.predict(X, "prediction"), plain.predict(columns, "prediction"), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    ours = model.summary(errors="HC3", X=X, y=NUMBERS).to_dict()["coefficients"]
+    theirs = plain.summary(errors="HC3", X=columns, y=NUMBERS).to_dict()["coefficients"]
+    assert [row["std_error"] for row in ours] == [row["std_error"] for row in theirs]
+    assert model.test("x0^2 = 0").p_value == plain.test("x2 = 0").p_value
+    assert model.test("`x0 x1` = 0").p_value == plain.test("x3 = 0").p_value
+    table = adaline.anova(adaline.LinearRegression().fit(X, NUMBERS), model)
+    assert table.columns == (2, 5)
+    assert table.p_value[1] < 1e-9
+    other = adaline.LinearRegression(basis=basis.Fourier(terms=9)).fit(X, NUMBERS)
+    with pytest.raises(InvalidData, match=r"no column 'x0', 'x1', 'x0\^2'"):
+        adaline.anova(model, other)
+
+
+@EACH
+def test_arguments_of_the_basis_are_arguments_of_the_system(cls: type[Any]) -> None:
+    model = cls(basis=basis.Polynomial(degree=2))
+    assert clone(model).set_params(basis__degree=3).fit(X, target(cls)).basis_.size == 9
+    assert model.basis.degree == 2
+    assert cls().basis is None
+    for wrong in ("polynomial", np.square, basis.Polynomial):
+        with pytest.raises(InvalidParameter, match=r"basis must be .*basis\.Polynomial.*basis\.Custom"):
+            cls(basis=wrong).fit(X, target(cls))
+    with pytest.raises(InvalidParameter, match="degree"):
+        cls(basis=basis.Polynomial(degree=0)).fit(X, target(cls))
+    stored = pickle.loads(pickle.dumps(model.fit(X, target(cls))))
+    np.testing.assert_array_equal(said(stored, X), said(model, X))
+    again = model.set_params(basis=None).fit(X, target(cls))
+    assert not hasattr(again, "basis_")
+    np.testing.assert_array_equal(said(again, X), said(cls().fit(X, target(cls)), X))
+
+
+@PHI
+@EACH
+def test_what_is_not_finite_is_named_as_given(cls: type[Any], phi: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad, y = X.copy(), target(cls)
+    bad[200, 1] = np.inf
+    model = quick(cls, basis=phi).fit(X, y)
+    for small in (False, True):
+        if small:
+            by_small_blocks(monkeypatch)
+        with pytest.raises(InvalidData, match="infinity: first at row 200, column 'x1'"):
+            quick(cls, basis=phi).fit(bad, y)
+        with pytest.raises(InvalidData, match="infinity: first at row 200, column 'x1'"):
+            model.predict(bad)
+
+
+@pytest.mark.parametrize("cls", [SYSTEMS["LinearRegression"], SYSTEMS["LogisticRegression"], SYSTEMS["LMS"]])
+def test_powers_of_two_change_no_bit(cls: type[Any]) -> None:
+    scale = np.array([2.0**20, 2.0**-30])
+    phi = basis.Polynomial(degree=2)
+    np.testing.assert_array_equal(
+        said(cls(basis=phi).fit(X * scale, target(cls)), X * scale), said(cls(basis=phi).fit(X, target(cls)), X)
+    )
+
+
+@pytest.mark.parametrize("cls", [SYSTEMS["OneVsRest"], SYSTEMS["OneVsOne"]])
+def test_schemes_have_a_basis_of_their_own_or_of_their_machines(
+    cls: type[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    y = np.digitize(NUMBERS, [-0.5, 0.5])
+    phi = basis.Polynomial(degree=2)
+    for machine in (adaline.LogisticRegression(penalty=1.0), Foreign()):
+        whole = cls(machine, basis=phi).fit(X, y)
+        plain = cls(machine).fit(phi.fit_transform(X), y)
+        near(said(whole, X), said(plain, phi.transform(X)))
+        with monkeypatch.context() as blocks:
+            by_small_blocks(blocks)
+            near(said(cls(machine, basis=phi).fit(X, y), X), said(whole, X))
+    inner = cls(adaline.LogisticRegression(penalty=1.0, basis=phi)).fit(X, y)
+    near(said(inner, X), said(cls(adaline.LogisticRegression(penalty=1.0), basis=phi).fit(X, y), X))
+    both = cls(adaline.LogisticRegression(penalty=1.0, basis=phi), basis=basis.Fourier(terms=1)).fit(X, y)
+    assert (both.basis_.size, both.estimators_[0].basis_.size, both.n_features_in_) == (4, 14, 2)
+    assert both.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("rule", ["wiener", "rls"])
+def test_volterra_and_hammerstein_filters(rule: str) -> None:
+    x = RNG.normal(size=2000)
+    past = np.column_stack([x, np.concatenate([[0.0], x[:-1]])])
+    phi = basis.Polynomial(degree=2)
+
+    def make(taps: int | None) -> Any:
+        if rule == "wiener":
+            return adaline.WienerFilter(taps=taps, basis=phi)
+        return adaline.AdaptiveFilter(rule="rls", taps=taps, regularization=1e-9, basis=phi)
+
+    volterra = make(None).fit(past, 0.5 * past[:, 0] - past[:, 0] * past[:, 1] + 0.25 * past[:, 1] ** 2)
+    near(volterra.coef_, np.array([0.5, 0.0, 0.0, -1.0, 0.25]), 1e-7)
+    hammerstein = make(2).fit(x, past @ [1.0, 0.5] + past**2 @ [0.0, -2.0])
+    near(hammerstein.coef_, np.array([1.0, 0.5, 0.0, -2.0]), 1e-7)
+    assert [len(taps) for taps in hammerstein.taps_] == [2, 2]
+    if rule == "rls":
+        again = make(2)
+        outputs = [again.learn_one(float(s), float(d)) for s, d in zip(x[:50], x[:50] ** 2, strict=True)]
+        whole = make(2).filter(x[:50], x[:50] ** 2)
+        np.testing.assert_array_equal(again.coef_, make(2).fit(x[:50], x[:50] ** 2).coef_)
+        np.testing.assert_array_equal(outputs, whole.output)
+        assert again.predict_one(1.5) == pytest.approx(make(2).fit(x[:50], x[:50] ** 2).predict_one(np.array([1.5])))
+
+
+def test_more_columns_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dual forms and products, on phi that is not held."""
+    rows, y = RNG.normal(size=(60, 40)), RNG.normal(size=60)
+    phi = basis.Polynomial(degree=2)
+    for cls in (adaline.LinearRegression, adaline.Ridge):
+        whole = cls(basis=phi).fit(rows, y)
+        with monkeypatch.context() as blocks:
+            by_small_blocks(blocks)
+            model = cls(basis=phi).fit(rows, y)
+            near(model.predict(rows), whole.predict(rows), 1e-8)
+            assert model.certificate_.solver == whole.certificate_.solver
+    assert whole.coef_.shape == (860,)
+
+
+def test_the_sample_that_a_basis_learns_from_is_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sorted rows: centres are found over their whole range."""
+    monkeypatch.setattr("adaline.systems.expanding.SAMPLE", 50)
+    x = np.sort(RNG.normal(size=(N, 1)), axis=0)
+    model = adaline.LinearRegression(basis=basis.Radial(centres=4)).fit(x, x[:, 0])
+    centres = model.basis_.centres_ * model.basis_.unit_ + model.basis_.middle_
+    assert centres.min() < -0.5 < 0.5 < centres.max()
+
+
+def test_every_linear_system_takes_frames_with_categories() -> None:
+    frame = pd.DataFrame({"a": X[:, 0], "kind": np.where(X[:, 1] > 0, "u", "v")})
+    for cls in SYSTEMS.values():
+        if issubclass(cls, LinearSystem):
+            model = cls(basis=basis.Polynomial(degree=2)).fit(frame, NUMBERS)
+            assert model.basis_.get_feature_names_out(model.feature_names_in_).tolist()[:3] == ["a", "kind[T.v]", "a^2"]
+            assert model.predict(frame).shape == (N,)
+
+
+def test_expanded_rows_are_a_source_like_any_other() -> None:
+    phi = basis.Polynomial(degree=2).fit(X)
+    rows = ExpandedRows(ArraySource(X, NUMBERS[:, None]), phi)
+    near(adaline.LinearRegression().fit(rows).coef_, adaline.LinearRegression(basis=phi).fit(X, NUMBERS).coef_)
