@@ -16,7 +16,6 @@ from itertools import product
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.pipeline import make_pipeline
 
 from adaline import LinearRegression, basis
 from drawing import BLUE, GREEN, VERMILION, finish, panels
@@ -32,7 +31,7 @@ def needed(dimension: int, rng: np.random.Generator) -> int:
     for m in range(2, 12):
         centres = np.array(list(product(np.linspace(0, 1, m), repeat=dimension)))
         width = 1 / (m - 1) / X.std()  # one step of the grid; Radial counts in standard deviations
-        model = make_pipeline(basis.Radial(centres=centres, width=width), LinearRegression()).fit(X, wave(X))
+        model = LinearRegression(basis=basis.Radial(centres=centres, width=width)).fit(X, wave(X))
         if model.score(X_new, wave(X_new)) >= 0.99:
             return len(centres)
     raise AssertionError("twelve along each axis are not enough")

@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import norm
-from sklearn.pipeline import make_pipeline
 
 from adaline import GaussianClassifier, LogisticRegression, basis, separability
 from drawing import BLUE, GREY, finish, line, panels, points
@@ -40,7 +39,7 @@ def main() -> Figure:
     models = {
         "line": GaussianClassifier().fit(X, y),
         "quadratic": GaussianClassifier(covariance="full").fit(X, y),
-        "40 bumps": make_pipeline(BUMPS, LogisticRegression(penalty=1e-3)).fit(X, y),
+        "40 bumps": LogisticRegression(penalty=1e-3, basis=BUMPS).fit(X, y),
     }
     train = {name: 1 - model.score(X, y) for name, model in models.items()}
     new = {name: 1 - model.score(X_new, y_new) for name, model in models.items()}

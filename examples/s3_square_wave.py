@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.pipeline import make_pipeline
 
 from adaline import LinearRegression, basis
 from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
@@ -25,7 +24,7 @@ TERMS = (1, 3, 7, 15, 31, 63)
 def main() -> Figure:
     x = (np.arange(20_000) + 0.5)[:, None] * 2 * np.pi / 20_000
     wave = np.sign(np.sin(x[:, 0]))
-    curves = {m: make_pipeline(basis.Fourier(terms=m), LinearRegression()).fit(x, wave).predict(x) for m in TERMS}
+    curves = {m: LinearRegression(basis=basis.Fourier(terms=m)).fit(x, wave).predict(x) for m in TERMS}
     left_over = np.array([np.mean((wave - curve) ** 2) for curve in curves.values()])
     parseval = np.array([1 - 8 / np.pi**2 * sum(1 / k**2 for k in range(1, m + 1, 2)) for m in TERMS])
     overshoot = np.array([(curve.max() - 1) / 2 for curve in curves.values()])

@@ -16,7 +16,6 @@ import warnings
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
 
 from adaline import Perceptron, Pocket, basis, separability
 from drawing import finish, line, panels, points, regions
@@ -40,11 +39,10 @@ def main() -> Figure:
     assert linear.history_[-1] > 0, "the perceptron has no clean epoch"
     assert best.score(X, y) < 0.8, "even the best line met gets about a quarter wrong"
 
-    model = make_pipeline(PRODUCTS, Perceptron()).fit(X, y)
-    rule = model[-1]
+    model = Perceptron(basis=PRODUCTS).fit(X, y)
     assert separability(PRODUCTS.fit_transform(X), y).separable, "with the product of the columns they are separable"
     assert model.score(X, y) == 1.0, "the perceptron in the basis gets every row right"
-    assert rule.mistakes_ <= rule.bound_, "within its bound"
+    assert model.mistakes_ <= model.bound_, "within its bound"
 
     figure, (left, right) = panels(2)
     for ax in (left, right):
@@ -52,7 +50,7 @@ def main() -> Figure:
     line(left, best.coef_, best.intercept_)
     finish(left, f"The pocket's best line gets {best.errors_[0]:.0f} of 120 rows wrong", "$x_1$", "$x_2$")
     regions(right, model.predict)
-    finish(right, f"With $x_1 x_2$ as a basis function: none, after {rule.mistakes_} corrections", "$x_1$", "$x_2$")
+    finish(right, f"With $x_1 x_2$ as a basis function: none, after {model.mistakes_} corrections", "$x_1$", "$x_2$")
     return figure
 
 

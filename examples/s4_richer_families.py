@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from sklearn.pipeline import make_pipeline
 
 from adaline import LinearRegression, basis
 from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
@@ -27,9 +26,7 @@ def main() -> Figure:
     rng = np.random.default_rng(14)
     x, x_new = np.linspace(0, 1, 20)[:, None], rng.uniform(0, 1, size=(5000, 1))
     y, y_new = (np.sin(2 * np.pi * rows[:, 0]) + 0.3 * rng.normal(size=len(rows)) for rows in (x, x_new))
-    models = {
-        p: make_pipeline(basis.Polynomial(degree=p, orthogonal=True), LinearRegression()).fit(x, y) for p in DEGREES
-    }
+    models = {p: LinearRegression(basis=basis.Polynomial(degree=p, orthogonal=True)).fit(x, y) for p in DEGREES}
     train = np.array([np.mean((y - model.predict(x)) ** 2) for model in models.values()])
     new = np.array([np.mean((y_new - model.predict(x_new)) ** 2) for model in models.values()])
     best = int(DEGREES[new.argmin()])

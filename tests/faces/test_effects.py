@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adaline import GaussianClassifier, LeastSquaresClassifier, LinearRegression
+from adaline.basis import Polynomial
 from adaline.faces.effects import effects, strongest
 from adaline.faces.reliability import reliability
 from tests.faces.examples import labels
@@ -17,6 +18,16 @@ def test_effects_do_not_depend_on_units() -> None:
         one = effects(kind().fit(X, y), X, NAMES)
         two = effects(kind().fit(X * scale, y), X * scale, NAMES)
         np.testing.assert_allclose([e.strength for e in one], [e.strength for e in two], rtol=1e-9)
+
+
+def test_effects_of_a_basis_are_those_of_its_columns() -> None:
+    phi = Polynomial(degree=2)
+    columns = phi.fit_transform(X)
+    names = phi.get_feature_names_out(NAMES).tolist()
+    for kind in (LinearRegression, GaussianClassifier):
+        target = Y if kind is LinearRegression else np.median(Y) < Y
+        found = effects(kind(basis=phi).fit(X, target), X, NAMES)
+        assert found == effects(kind().fit(columns, target), columns, names)
 
 
 def test_effects_are_those_of_the_summary_and_sum_to_zero_over_classes() -> None:
