@@ -40,6 +40,9 @@ FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the
 SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
 SAMPLE = 24  # rows of a sample for each coefficient
 LEAST_SAMPLE = 4096
+LARGER = 6  # times as many rows in a second sample
+HELD = 4e6  # numbers of a sample held beside the rows
+STEP_GAINS = 30  # what a step in the metric of a sample takes off the gap at least, mostly
 
 
 @dataclass(frozen=True)
@@ -109,18 +112,21 @@ def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -
     rows = max(SAMPLE * problem.size, LEAST_SAMPLE)
     if 4 * rows > problem.source.n_rows:
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
-    sample = problem.on(drawn(problem.source, rows))
-    share = problem.share(sample.source)
-    typical = sample.source.total_weight() / sample.source.n_rows
-    start = newton(replace(sample, ridge=sample.ridge + typical), theta, wanted * share, most=20)
-    if _matrix_work(problem) <= SMALL:
+    more = min(LARGER * rows, problem.source.n_rows // 8, int(HELD / (1 + problem.features)))
+    sample = drawn(problem.source, more if more > 2 * rows else rows)
+    small = _matrix_work(problem) <= SMALL
+    first = problem.on(drawn(sample, rows))
+    start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
+    if small:
         return Solved(newton(problem, start.theta, wanted, give_up=give_up), "Newton (IRLS)")
+    share = problem.share(sample)
+    if sample.n_rows > rows:
+        start = _on_sample(problem.on(sample), start.theta, wanted * share, 2)
     assert start.curvature is not None
-    metric: Metric = Scaled(start.curvature, share)
-    here = Descended(start.theta, problem.at(start.theta), None)
     # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
     provable = problem.loss.concordance * reach(problem, start.curvature) * math.sqrt(share)
-    here = _closer(problem, here, metric, wanted, min(wanted, 0.25 / provable**2) if provable > 0 else wanted)
+    near_enough = min(wanted, 0.25 / provable**2) if provable > 0 else wanted
+    here = _closer(problem, start.theta, Scaled(start.curvature, share), wanted, near_enough)
     if not here.converged and not give_up(here):
         history = here.history
         here = newton(problem, here.theta, wanted, give_up=give_up)
@@ -128,17 +134,38 @@ def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -
     return Solved(here, "L-BFGS in the metric of a sample, then Newton")
 
 
-def _closer(problem: Problem, here: Descended, metric: Metric, wanted: float, near_enough: float) -> Descended:
+def _on_sample(sample: Problem, theta: Array, wanted: float, most: int) -> Descended:
+    """Return the minimum on a sample, held a little for what its rows do not show."""
+    typical = sample.source.total_weight() / sample.source.n_rows
+    return newton(replace(sample, ridge=sample.ridge + typical), theta, wanted, most)
+
+
+class _Nearing:
+    """A problem asked for its matrix in the same pass as for its gradient, once the next step will be near enough."""
+
+    def __init__(self, problem: Problem, near_enough: float) -> None:
+        self.problem, self.near_enough, self.second = problem, near_enough, False
+
+    def at(self, theta: Array) -> At:
+        return self.problem.at(theta, self.second)
+
+    def done(self, at: At, estimate: float) -> bool:
+        self.second = estimate <= STEP_GAINS * self.near_enough
+        return estimate <= self.near_enough
+
+
+def _closer(problem: Problem, theta: Array, metric: Metric, wanted: float, near_enough: float) -> Descended:
     """Go on in a metric until the estimate of the gap is near enough, then prove it and take the last step."""
-    near = quasi_newton(problem, here.theta, metric, lambda _, estimate: estimate <= near_enough, most=12, at=here.at)
-    at = problem.at(near.theta, second=True)
+    nearing = _Nearing(problem, near_enough)
+    near = quasi_newton(nearing, theta, metric, nearing.done, most=12)
+    at = near.at if near.at.hessian is not None else problem.at(near.theta, second=True)
     assert at.hessian is not None
     curvature = factor(at.hessian)
     decrement = curvature.length(at.gradient)
     bound = _by_curvature(problem, curvature, decrement)
     step = -curvature.solve(at.gradient)
     new = problem.at(near.theta + step)
-    history = here.history + near.history
+    history = near.history
     if new.value > at.value * (1 + 1e-13):
         return Descended(near.theta, at, curvature, history, bound, is_met(problem, bound, decrement, wanted))
     # the matrix there is at least exp(-c R |step|) of the one here, and so are lengths in its metric

@@ -17,10 +17,12 @@ Array = NDArray[np.float64]
 
 
 def drawn(source: Source, rows: int, seed: int = 0) -> Source:
-    """Return so many rows of a source without replacement, in their order; in one pass, and where rows lie in memory
-    without one.
+    """Return so many rows of a source, one of each of as many stretches of equal length, in their order; in one pass,
+    and where rows lie in memory without one.
     """
-    some = np.sort(np.random.default_rng(seed).choice(source.n_rows, min(rows, source.n_rows), replace=False))
+    rows = min(rows, source.n_rows)
+    ends = np.arange(rows + 1) * source.n_rows // max(rows, 1)
+    some = np.random.default_rng(seed).integers(ends[:-1], ends[1:])
     if isinstance(source, Held):
         return source.picked(some)
     parts = [part for block in source.blocks() if (part := _cut(block, some)).rows]
