@@ -30,7 +30,8 @@ def sources(tmp_path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["array", "csr", "table"])
 def test_a_sample_is_the_same_rows_from_every_source(kind: str, tmp_path: Path) -> None:
     found = drawn(sources(tmp_path)[kind], 100, seed=3)
-    some = np.sort(np.random.default_rng(3).choice(3000, 100, replace=False))
+    ends = np.arange(0, 3001, 30)
+    some = np.random.default_rng(3).integers(ends[:-1], ends[1:])
     x = found.x.toarray() if sparse.issparse(found.x) else found.x
     np.testing.assert_array_equal(x, X[some])
     np.testing.assert_array_equal(found.t, T[some])
@@ -60,3 +61,11 @@ def test_a_fold_is_the_rows_with_their_weight(kind: str, tmp_path: Path) -> None
             rtol=1e-10,
             atol=1e-9,
         )
+
+
+def test_a_sample_has_no_row_twice_and_all_rows_where_there_are_no_more() -> None:
+    source = ArraySource(np.arange(1000.0)[:, None], np.zeros((1000, 1)))
+    for rows in (1, 7, 333, 667, 999, 1000, 5000):
+        found = drawn(source, rows)
+        assert isinstance(found, ArraySource)
+        assert len(np.unique(found.x)) == found.n_rows == min(rows, 1000)
