@@ -112,9 +112,9 @@ def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -
     rows = max(SAMPLE * problem.size, LEAST_SAMPLE)
     if 4 * rows > problem.source.n_rows:
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
-    more = min(LARGER * rows, problem.source.n_rows // 8, int(HELD / (1 + problem.features)))
-    sample = drawn(problem.source, more if more > 2 * rows else rows)
     small = _matrix_work(problem) <= SMALL
+    more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, int(HELD / (1 + problem.features)))
+    sample = drawn(problem.source, more if more > 2 * rows else rows)
     first = problem.on(drawn(sample, rows))
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
     if small:
