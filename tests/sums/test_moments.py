@@ -210,7 +210,9 @@ def test_columns_below_the_smallest_normal_number(moments: Fill, centred: bool) 
 
 
 def sparse_source(x: Array, t: Array) -> SparseSource:
-    return SparseSource(sparse.csr_array(x), t)
+    source = SparseSource(sparse.csr_array(x), t)
+    source.n_blocks = 8
+    return source
 
 
 @pytest.mark.parametrize(("make", "centred"), [(ArraySource, True), (ArraySource, False), (sparse_source, False)])
