@@ -52,10 +52,13 @@ def tangent(problem: Problem, theta: Array, at: At) -> Plane:
 
 
 class Planes:
-    """Lower bounds of a problem; planes at other intercepts are taken when first needed and kept."""
+    """Lower bounds of a problem; planes at other intercepts are taken when first needed and kept.
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    `once` says that one bound is asked for, not one after each step.
+    """
+
+    def __init__(self, problem: Problem, once: bool = False) -> None:
+        self.problem, self.once = problem, once
         self.lowest = _lowest(problem)
         self.tilted: list[Plane] = []
 
@@ -107,11 +110,18 @@ class Planes:
         return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
 
     def _tilt(self, theta: Array, at: At, slope: Array) -> None:
-        """Take planes at intercepts far enough from here that their slopes make up for any that is small."""
-        step = min(1.0, math.sqrt(2 * abs(at.value) / max(self.problem.spread.weight, 1e-300))) or 1.0
-        for k in range(self.problem.outputs):
-            for sign in (1.0, -1.0) if self.problem.outputs == 1 else (1.0,):
-                self._tilt_one(theta, k, sign, step, abs(float(slope[k])))
+        """Take planes at intercepts far enough from here that their slopes make up for any that is small; for one bound
+        just far enough for this one, as what a plane lies below the loss here grows with its distance.
+        """
+        outputs = self.problem.outputs
+        steps = np.full(outputs, math.sqrt(2 * abs(at.value) / max(self.problem.spread.weight, 1e-300)) or 1.0)
+        if self.once:
+            enough = 4 * outputs * float(np.abs(slope).max())
+            bent = self.problem.bending(theta)
+            steps = np.minimum(steps, np.divide(enough, bent, out=steps.copy(), where=bent > 0))
+        for k, step in enumerate(np.minimum(steps, 1.0)):
+            for sign in (1.0, -1.0) if outputs == 1 else (1.0,):
+                self._tilt_one(theta, k, sign, float(step), abs(float(slope[k])))
 
     def _tilt_one(self, theta: Array, k: int, sign: float, step: float, enough: float) -> None:
         while step <= FURTHEST:

@@ -92,10 +92,14 @@ class Problem:
 
     def thinned_blocks(self, theta: Array, rows: int) -> Array:
         """Return about the second derivatives of each machine alone, of so many rows for each, those that bend most."""
-        point, some = Point(self.loss, theta, self.view), drawn(self.source, TYPICAL)
-        bent = some.sum(CurvatureDiagonal, point, outputs=self.outputs).sums[:, 0] / self.share(some)
-        thinning = Thinning(point, np.maximum(bent, 1e-300) / rows)
+        thinning = Thinning(Point(self.loss, theta, self.view), np.maximum(self.bending(theta), 1e-300) / rows)
         return self._held(self.source.sum(ThinnedCurvature, thinning, outputs=self.outputs).sums)
+
+    def bending(self, theta: Array) -> Array:
+        """Return about the sum of weight x curvature of each machine, (K,), from some rows."""
+        some = drawn(self.source, TYPICAL)
+        point = Point(self.loss, theta, self.view)
+        return some.sum(CurvatureDiagonal, point, outputs=self.outputs).sums[:, 0] / self.share(some)
 
     def _held(self, blocks: Array) -> Array:
         """Return the matrices of each machine with the penalty added."""

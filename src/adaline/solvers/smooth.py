@@ -95,7 +95,7 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
         found.history = history + found.history
         name += ", then truncated Newton"
     if problem.penalised:
-        found.gap = Planes(problem).gap(found.theta, found.at, np.zeros(problem.features))
+        found.gap = Planes(problem, once=True).gap(found.theta, found.at, np.zeros(problem.features))
     return Solved(found, name)
 
 
