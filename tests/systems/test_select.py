@@ -434,7 +434,11 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (Ridge(), {"penalty": []}, "penalty has no values to choose from"),
     (Ridge(), {"penalty": 1.0}, "penalty needs a list of values to choose from"),
     (Ridge(), {"criterion": "gcv"}, "criterion needs a list of values"),
-    (Ridge(), {"penalti": [1.0]}, "Ridge has no parameter 'penalti'. Did you mean penalty\\? There are: basis, criterion"),
+    (
+        Ridge(),
+        {"penalti": [1.0]},
+        "Ridge has no parameter 'penalti'. Did you mean penalty\\? There are: basis, criterion",
+    ),
     (make_pipeline(Ridge(), Ridge()), {"penalty": [1.0]}, "'penalty' may be ridge-1__penalty or ridge-2__penalty"),
     ([Ridge()], {"penalty": [1.0]}, "several systems are compared as they are"),
     (Ridge(), {"penalty": [1.0], "parameters": {"penalty": [1.0]}}, "a parameter is given twice"),

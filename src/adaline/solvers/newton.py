@@ -39,6 +39,7 @@ class Descended:
     gap: float = math.inf
     converged: bool = False
     slow: int = 0
+    given_up: bool = False
 
 
 def newton(

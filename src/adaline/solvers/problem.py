@@ -98,12 +98,14 @@ class Problem:
     def bending(self, theta: Array) -> Array:
         """Return about the sum of weight x curvature of each machine, (K,), from some rows."""
         some = drawn(self.source, TYPICAL)
-        point = Point(self.loss, theta, self.view)
-        return some.sum(CurvatureDiagonal, point, outputs=self.outputs).sums[:, 0] / self.share(some)
+        bent = some.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums[:, 0]
+        return np.asarray(bent / (self.share(some) or 1.0))
 
     def _held(self, blocks: Array) -> Array:
         """Return the matrices of each machine with the penalty added."""
         places = np.arange(1 + self.features)
+        if not self.intercept:
+            blocks[:, 0, :] = blocks[:, :, 0] = 0.0
         blocks[:, places, places] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
         return blocks
 

@@ -113,6 +113,7 @@ def quasi_newton(
             here.converged = True
             return here
         if give_up(here):
+            here.given_up = True
             return here
         if not slope < 0:
             if not pairs:
@@ -156,7 +157,8 @@ def inner(a: Array, b: Array) -> float:
 
 
 def _add(to: Array, what: Array, share: float) -> None:
-    """Add a share of an array in place."""
+    """Add a share of an array in place; BLAS would work on a copy of what is not a run of numbers."""
+    assert to.flags.c_contiguous
     linalg.blas.daxpy(what.ravel(), to.ravel(), a=share)
 
 

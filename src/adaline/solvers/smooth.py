@@ -36,12 +36,13 @@ SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
 MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
 BLOCKS = 4e7  # numbers of the matrices of each machine alone
 BENDING = 12  # rows of them for each column
+LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton goes on
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
 SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
 SAMPLE = 24  # rows of a sample for each coefficient
 LEAST_SAMPLE = 4096
 LARGER = 6  # times as many rows in a second sample
-HELD = 4e6  # numbers of a sample held beside the rows
+HELD = 1.6e7  # numbers of a sample held beside the rows
 STEP_GAINS = 30  # what a step in the metric of a sample takes off the gap at least, mostly
 
 
@@ -84,19 +85,30 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
         found = truncated_newton(problem, theta, of_diagonal, done, give_up=give_up)
         name = "truncated Newton in the metric of the diagonal"
     elif _has_blocks(problem):
-        found = _refreshed(problem, theta, of_each, NEXT_STEPS, done, give_up)
+        found = _refreshed(problem, theta, of_each, NEXT_STEPS, 0.0, done, give_up)
         name = "L-BFGS in the metric of each machine"
     else:
-        found = _refreshed(problem, theta, of_diagonal, FIRST_STEPS, done, give_up)
+        found = _refreshed(problem, theta, of_diagonal, FIRST_STEPS, LITTLE, done, give_up)
         name = "L-BFGS in the metric of the diagonal"
-    if not found.converged and len(found.history) >= MOST_STEPS:  # nearer to the minimum than far steps can be trusted
+    if not found.converged and not found.given_up and solver != "newton-cg":
         history = found.history
         found = truncated_newton(problem, found.theta, of_diagonal, done, give_up=give_up)
         found.history = history + found.history
         name += ", then truncated Newton"
     if problem.penalised:
-        found.gap = Planes(problem, once=True).gap(found.theta, found.at, np.zeros(problem.features))
+        found.gap = _gap(problem, found)
+        if found.converged and wanted < found.gap < math.inf:  # what was gone by is not quite what can be proven
+            sure = wanted * min(0.25, 0.5 * wanted / found.gap)
+            more = truncated_newton(
+                problem, found.theta, of_diagonal, lambda at, estimate: _proven(problem, at, estimate) <= sure
+            )
+            more.history = found.history + more.history
+            more.gap, found = _gap(problem, more), more
     return Solved(found, name)
+
+
+def _gap(problem: Problem, found: Descended) -> float:
+    return Planes(problem, once=True).gap(found.theta, found.at, np.zeros(problem.features))
 
 
 def _matrix_work(problem: Problem) -> float:
@@ -109,13 +121,14 @@ def _matrix_work(problem: Problem) -> float:
 
 
 def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> Solved:
-    rows = max(SAMPLE * problem.size, LEAST_SAMPLE)
+    most = int(HELD / (1 + problem.features))
+    rows = min(max(SAMPLE * problem.size, LEAST_SAMPLE), most)
     if 4 * rows > problem.source.n_rows:
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
     small = _matrix_work(problem) <= SMALL
-    more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, int(HELD / (1 + problem.features)))
+    more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, most)
     sample = drawn(problem.source, more if more > 2 * rows else rows)
-    first = problem.on(drawn(sample, rows))
+    first = problem.on(drawn(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
     if small:
         return Solved(newton(problem, start.theta, wanted, give_up=give_up), "Newton (IRLS)")
@@ -166,7 +179,7 @@ def _closer(problem: Problem, theta: Array, metric: Metric, wanted: float, near_
     step = -curvature.solve(at.gradient)
     new = problem.at(near.theta + step)
     history = near.history
-    if new.value > at.value * (1 + 1e-13):
+    if new.value > at.value + 1e-13 * abs(at.value):
         return Descended(near.theta, at, curvature, history, bound, is_met(problem, bound, decrement, wanted))
     # the matrix there is at least exp(-c R |step|) of the one here, and so are lengths in its metric
     left, length = curvature.length(new.gradient), reach(problem, curvature)
@@ -194,15 +207,20 @@ def _refreshed(
     theta: Array,
     metric: Callable[[Array], Metric],
     steps: int,
+    little: float,
     done: Callable[[At, float], bool],
     give_up: GiveUp,
 ) -> Descended:
-    """Step down in a metric that is taken anew, first after FIRST_STEPS, then each time after so many steps."""
+    """Step down in a metric that is taken anew, first after FIRST_STEPS, then each time after so many steps; until one
+    has gained but a little share of F, or nothing.
+    """
     here, most = Descended(theta, problem.at(theta), None), FIRST_STEPS
     while len(here.history) < MOST_STEPS:
         new = quasi_newton(problem, here.theta, metric(here.theta), done, most, here.at, give_up)
+        gained = here.at.value - new.at.value
+        stuck = not new.history or gained <= little * abs(new.at.value)
         new.history = here.history + new.history
-        if new.converged or len(new.history) < len(here.history) + most:
+        if new.converged or new.given_up or stuck:
             return new
         here, most = new, steps
     return here

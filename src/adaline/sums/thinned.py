@@ -54,7 +54,8 @@ class ThinnedCurvature(Sum):
         if block.weight is not None:
             bent = bent * host(block.weight)[:, None]
         for k, matrix in enumerate(self.sums):
-            chance = np.minimum(bent[:, k] / level[k], 1.0)
+            with np.errstate(over="ignore"):
+                chance = np.minimum(bent[:, k] / level[k], 1.0)
             chosen = np.flatnonzero(chances(block.first_row, block.rows, k) < chance)
             part = Block(block.x, block.t, chosen=chosen).gathered()
             matrix += second_moments(part, bent[chosen, k] / chance[chosen], view)
