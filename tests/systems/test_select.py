@@ -437,7 +437,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (
         Ridge(),
         {"penalti": [1.0]},
-        "Ridge has no parameter 'penalti'. Did you mean penalty\\? There are: basis, criterion",
+        "Ridge has no parameter 'penalti'. Did you mean penalty\\? There are: basis, crit",
     ),
     (make_pipeline(Ridge(), Ridge()), {"penalty": [1.0]}, "'penalty' may be ridge-1__penalty or ridge-2__penalty"),
     ([Ridge()], {"penalty": [1.0]}, "several systems are compared as they are"),

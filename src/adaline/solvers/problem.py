@@ -27,6 +27,7 @@ from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Sp
 
 Array = NDArray[np.float64]
 
+ROUNDED = 4 * np.finfo(np.float64).eps  # spread over mean that rounding alone can make
 TYPICAL = 4096  # rows that tell how much a machine bends in all
 
 
@@ -183,7 +184,8 @@ class Problem:
 
     def inside(self, theta: Array) -> Array:
         """Return coefficients in the view from those in raw units."""
-        slopes = theta[:, 1:] / self.view.scale
+        scale = self.view.scale
+        slopes = np.divide(theta[:, 1:], scale, out=np.zeros_like(theta[:, 1:]), where=scale > 0)
         constant = theta[:, :1] - slopes @ self.view.offset[:, None]
         return np.asarray(np.concatenate([constant * self.intercept, slopes], axis=1))
 
@@ -239,6 +241,7 @@ def pose(
     reach = spread.deviation if centred else spread.root
     reach = np.where(reach > 0, reach, np.where(spread.largest > 0, spread.largest, 1.0))
     exponent = np.frexp(reach)[1].astype(np.int64)
-    scale = np.ldexp(1.0, -exponent)
+    varies = spread.deviation > ROUNDED * np.abs(spread.mean)  # 0.1 + 0.2 here and 0.3 there do not
+    scale = np.where(varies, np.ldexp(1.0, -exponent), 0.0) if centred else np.ldexp(1.0, -exponent)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
     return Problem(source, loss, outputs, intercept, View(scale, offset), penalty.scaled(exponent), spread)
