@@ -22,9 +22,9 @@ from adaline.faces.commands.ending import check_output, note
 from adaline.faces.commands.showing import print_json, say
 from adaline.faces.commands.writing import KINDS, writing
 from adaline.sources import TableSource
-from adaline.sources.learning import Wish, check_column, check_needed
 from adaline.sources.relation import Relation, Runs
 from adaline.sources.sql import quoted
+from adaline.sources.wish import Wish, check_column, check_needed
 from adaline.systems import SYSTEMS
 from adaline.systems.signals import SignalSystem
 from adaline.systems.streaming import CodedRows, coding_of
