@@ -18,7 +18,8 @@ from adaline.sources.array import ArraySource
 from adaline.sources.base import Outer, Reader, Source, block_rows
 from adaline.sources.learning import kept, learn, missing_message, target_columns
 from adaline.sources.progress import Progress, watched
-from adaline.sources.relation import Relation, Run
+from adaline.sources.relation import Relation
+from adaline.sources.runs import Run
 from adaline.sources.targets import ReadTargets, distinct_labels, no_targets, numbers, places, weights
 from adaline.sources.wish import Wish, check_column, check_needed
 

@@ -22,7 +22,8 @@ from adaline.faces.commands.ending import check_output, note
 from adaline.faces.commands.showing import print_json, say
 from adaline.faces.commands.writing import KINDS, writing
 from adaline.sources import TableSource
-from adaline.sources.relation import Relation, Runs
+from adaline.sources.relation import Relation
+from adaline.sources.runs import Runs
 from adaline.sources.sql import quoted
 from adaline.sources.wish import Wish, check_column, check_needed
 from adaline.systems import SYSTEMS
