@@ -36,6 +36,13 @@ def even(batches: Iterator[Any], size: int) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
+def as_table(batch: Any) -> Any:
+    """Return a batch as a table of Arrow."""
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+
+
 def row_groups(files: Sequence[str], columns: Sequence[str], size: int) -> Runs:
     """Return the rows of Parquet files in order, a row group a run."""
     from pyarrow import parquet
@@ -73,8 +80,7 @@ def _usual(batch: Any) -> Any:
     if wanted == batch.schema.types:
         return batch
     fields = [field.with_type(kind) for field, kind in zip(batch.schema, wanted, strict=True)]
-    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-    return table.cast(pa.schema(fields), safe=False)
+    return as_table(batch).cast(pa.schema(fields), safe=False)
 
 
 def _usual_type(kind: Any) -> Any:
