@@ -79,7 +79,7 @@ class Scan(ScanState, ABC):
         outputs : (n, K) float64, takes w.x of each row before its own step, in the order of visit; zeros from the row
             on that ended the scan.
         """
-        if self.ended:
+        if self.ended():
             if outputs is not None:
                 outputs[:] = 0.0
             return
@@ -94,7 +94,7 @@ class Scan(ScanState, ABC):
             core.run_csr(x.data, x.indices, x.indptr, *rest)
         else:
             core.run_dense(block.x, *rest)
-        if outputs is not None and self.ended:
+        if outputs is not None and self.ended():
             outputs[self.stopped :] = 0.0
 
     def learn(self, x: Array, t: float | Array) -> float:
@@ -134,11 +134,11 @@ class Scan(ScanState, ABC):
             x = self._augmented(columns.x, int(row if block.chosen is None else block.chosen[row]))
             t = np.asarray(block.t[row], dtype=np.float64)
             self._visit(x, t, weight, None if outputs is None else outputs[i], i)
-            if self.ended:
+            if self.ended():
                 break
         if not np.isfinite(self.theta).all():
             self._stop(State.DIVERGED, len(picked))
-        if outputs is not None and self.ended:
+        if outputs is not None and self.ended():
             outputs[self.stopped :] = 0.0
 
     @abstractmethod

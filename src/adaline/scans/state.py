@@ -55,7 +55,6 @@ class ScanState:
         """How the scan stands."""
         return State(int(self.numbers[STATUS]))
 
-    @property
     def ended(self) -> bool:
         """Whether something ended the scan, so that later rows change nothing."""
         return bool(self.numbers[STATUS])
