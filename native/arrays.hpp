@@ -122,6 +122,9 @@ inline Targets targets(const Reals& t, const Maybe& weight, index rows) {
 // The kernels of the instruction set in use.
 extern const Kernels* active;
 
+// Adds the scans to the module.
+void bind_scans(nb::module_& m);
+
 // Adds the kernels of likelihoods to the module.
 void bind_objectives(nb::module_& m);
 

@@ -16,8 +16,9 @@ import adaline
 from adaline.coding import Coding, Column, Factor, Term
 from adaline.errors import AdalineError, InvalidParameter, InvalidType, ModelFileError
 from adaline.storage import load, read_header, save
+from adaline.storage.classes import CLASSES, FIELDS
 from adaline.storage.layout import laid_out, layout
-from adaline.storage.tree import CLASSES, FIELDS, decode, encode
+from adaline.storage.tree import decode, encode
 from adaline.sums import Moments
 from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
 from tests.storage.cases import Case, assert_equal, behaviours, cases

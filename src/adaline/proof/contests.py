@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Block
-from adaline.namespaces import host, is_device, is_sparse
+from adaline.namespaces import host, is_device
+from adaline.proof.class_rows import ClassRows, dense
 from adaline.proof.exact import signs, whole, whole_rows
 from adaline.proof.frame import UNIT, Frame, Scores
 from adaline.proof.lifting import Whole
@@ -127,7 +128,7 @@ class Contests:
         score = Scores(self.frame, weights)
         limit = float(score.limit[0] if self.k == 2 else 2.0 * score.limit.max()) * (1 + 8 * UNIT)
 
-        def judge(rows: _Rows) -> Sweep:
+        def judge(rows: ClassRows) -> Sweep:
             height = self._heights(rows, score.scores(rows.x), skip)
             flat: Index = np.empty((0, 2), dtype=np.int64)
             if zeros or not (height < -limit).any():
@@ -163,7 +164,7 @@ class Contests:
         gaps = {(own, rival): every[own] - every[rival] for own, rival in permutations(range(self.k), 2)}
         scores = {pair: Scores(self.frame, gap.T) for pair, gap in gaps.items()}
 
-        def judge(rows: _Rows) -> None:
+        def judge(rows: ClassRows) -> None:
             for (own, rival), gap in gaps.items():
                 part = rows.of(np.flatnonzero(rows.own == own))
                 if len(part.number):
@@ -181,7 +182,7 @@ class Contests:
             some = wanted[(wanted >= block.first_row) & (wanted < block.first_row + block.rows)]
             if len(some):
                 at = some - block.first_row
-                x = _dense((host(block.x) if is_device(block.x) else block.x)[at])
+                x = dense((host(block.x) if is_device(block.x) else block.x)[at])
                 for number, code, row in zip(some.tolist(), host(block.t)[at, 0].tolist(), x, strict=True):
                     found[number] = int(code), row
             return np.empty(0)
@@ -197,7 +198,7 @@ class Contests:
             out[rival, at] = -rows[rival]
         return out
 
-    def _heights(self, rows: _Rows, scores: Array, skip: Mask | None) -> Array:
+    def _heights(self, rows: ClassRows, scores: Array, skip: Mask | None) -> Array:
         """Return v . theta in floats, (n, 1) for two classes, else (n, K); infinity where there is no contest."""
         if self.k == 2:
             height = np.where(rows.own[:, None] == 1, scores, -scores)
@@ -211,7 +212,7 @@ class Contests:
             height[skip[rows.number]] = np.inf
         return height
 
-    def _settled(self, rows: _Rows, doubtful: Index, weights: Whole, score: Scores) -> NDArray[np.int8]:
+    def _settled(self, rows: ClassRows, doubtful: Index, weights: Whole, score: Scores) -> NDArray[np.int8]:
         """Return the exact signs of some contests: by bounds of their own, then in integers."""
         out = np.zeros(len(doubtful), dtype=np.int8)
         for first in range(0, len(doubtful), EXACT_ROWS):
@@ -233,7 +234,7 @@ class Contests:
             out[first : first + EXACT_ROWS] = sign
         return out
 
-    def _vanishes(self, part: _Rows, gap: Whole, score: Scores) -> Mask:
+    def _vanishes(self, part: ClassRows, gap: Whole, score: Scores) -> Mask:
         """Return for which rows every score is zero, exactly."""
         out = np.ones(len(part.number), dtype=bool)
         for first in range(0, len(out), EXACT_ROWS):
@@ -246,7 +247,7 @@ class Contests:
             out[first : first + EXACT_ROWS] = zero
         return out
 
-    def _lowest(self, rows: _Rows, height: Array, count: int) -> tuple[Chosen, Array, Array]:
+    def _lowest(self, rows: ClassRows, height: Array, count: int) -> tuple[Chosen, Array, Array]:
         low = np.full((self.k, self.k), np.inf)
         at = [np.empty((0, 2), dtype=np.int64)]
         found = [np.empty(0)]
@@ -263,49 +264,23 @@ class Contests:
                 found.append(values[some])
         where = np.concatenate(at)
         part = rows.of(where[:, 0])
-        return Chosen(part.number, part.own, where[:, 1], _dense(self.frame.used(part.x))), np.concatenate(found), low
+        return Chosen(part.number, part.own, where[:, 1], dense(self.frame.used(part.x))), np.concatenate(found), low
 
-    def _whole(self, rows: _Rows) -> Whole:
-        return whole_rows(_dense(self.frame.used(rows.x)), self.frame.shift, self.frame.exponent)[0]
+    def _whole(self, rows: ClassRows) -> Whole:
+        return whole_rows(dense(self.frame.used(rows.x)), self.frame.shift, self.frame.exponent)[0]
 
-    def _each(self, judge: Callable[[_Rows], Any]) -> list[Any]:
+    def _each(self, judge: Callable[[ClassRows], Any]) -> list[Any]:
         """Call judge with the rows of every block that take part; results in the order of the blocks."""
         parts: dict[int, Any] = {}
 
         def work(block: Block) -> Array:
-            rows = _Rows.of_block(block, self.place)
+            rows = ClassRows.of_block(block, self.place)
             if len(rows.number):
                 parts[block.first_row] = judge(rows)
             return np.empty(0)
 
         self.source.map(work)
         return [parts[first] for first in sorted(parts)]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of a block that take part: all their columns, their numbers and the places of their classes."""
-
-    x: Any
-    number: Index
-    own: Index
-
-    @classmethod
-    def of_block(cls, block: Block, place: Index) -> _Rows:
-        x = host(block.x) if is_device(block.x) else block.x
-        own = place[host(block.t)[:, 0].astype(np.int64)]
-        part = own >= 0
-        if block.weight is not None:
-            part &= host(block.weight) > 0
-        rows = cls(x, block.first_row + np.arange(block.rows, dtype=np.int64), own)
-        return rows if part.all() else rows.of(np.flatnonzero(part))
-
-    def of(self, places: Any) -> _Rows:
-        return _Rows(self.x[places], self.number[places], self.own[places])
-
-
-def _dense(x: Any) -> Array:
-    return np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)
 
 
 def _zeros(*shape: int) -> Whole:

@@ -29,7 +29,8 @@ from adaline.errors import InvalidParameter
 from adaline.kernels import native
 from adaline.namespaces import host, is_device, is_sparse
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import FIELDS, REACH, SIZE, STATUS, STOPPED, WORST, Seen, State, Tally
+from adaline.scans.state import ScanState
+from adaline.scans.tally import REACH, STATUS, STOPPED, WORST, Seen, State
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
@@ -38,14 +39,8 @@ EXPLODED, SUSPECT = 1e16, 100.0
 """Squares of the ratio of an error to the largest target, above which a scan has diverged or keeps no theta."""
 
 
-class Scan(ABC):
-    """Base of all rules; a final class enters itself in `adaline.scans.SCANS`.
-
-    Attributes
-    ----------
-    theta : (K, 1 + D) weights, changed in place.
-    good : the last theta kept aside.
-    """
+class Scan(ScanState, ABC):
+    """Base of all rules; a final class enters itself in `adaline.scans.SCANS`."""
 
     code: int
     """Number of the rule in the native scans."""
@@ -55,18 +50,6 @@ class Scan(ABC):
     """Whether the one target is the number of a class, 0, 1, ..., and theta has a row for each."""
     roots: int = 0
     """How many (1 + D) x (1 + D) matrices the rule carries."""
-
-    def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True, average: int | None = None) -> None:
-        self.theta = theta
-        self.schedule = schedule
-        self.intercept = intercept
-        self.average = average
-        self.good = theta.copy()
-        self.numbers = np.zeros(SIZE)
-        self.lag = np.zeros_like(theta) if average is not None else np.zeros((0, 0))
-        self.root = np.zeros((0, 0, 0))
-        self._native: Any = None
-        self.begin()
 
     # -- starting ------------------------------------------------------------------------------------------------
 
@@ -84,11 +67,6 @@ class Scan(ABC):
         """Numbers of the rule that the native scan needs, at most four."""
         return ()
 
-    def begin(self) -> None:
-        """Start the tallies again, as an epoch does; steps, weights and status go on."""
-        self.numbers[1 : len(FIELDS)] = 0.0
-        self.numbers[FIELDS.index("margin")] = math.inf
-
     # -- running -------------------------------------------------------------------------------------------------
 
     def run(self, block: Block, order: Order | None = None, outputs: Array | None = None) -> None:
@@ -101,7 +79,7 @@ class Scan(ABC):
         outputs : (n, K) float64, takes w.x of each row before its own step, in the order of visit; zeros from the row
             on that ended the scan.
         """
-        if self._ended():
+        if self.ended():
             if outputs is not None:
                 outputs[:] = 0.0
             return
@@ -116,7 +94,7 @@ class Scan(ABC):
             core.run_csr(x.data, x.indices, x.indptr, *rest)
         else:
             core.run_dense(block.x, *rest)
-        if outputs is not None and self._ended():
+        if outputs is not None and self.ended():
             outputs[self.stopped :] = 0.0
 
     def learn(self, x: Array, t: float | Array) -> float:
@@ -156,74 +134,18 @@ class Scan(ABC):
             x = self._augmented(columns.x, int(row if block.chosen is None else block.chosen[row]))
             t = np.asarray(block.t[row], dtype=np.float64)
             self._visit(x, t, weight, None if outputs is None else outputs[i], i)
-            if self._ended():
+            if self.ended():
                 break
         if not np.isfinite(self.theta).all():
             self._stop(State.DIVERGED, len(picked))
-        if outputs is not None and self._ended():
+        if outputs is not None and self.ended():
             outputs[self.stopped :] = 0.0
 
     @abstractmethod
     def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
         """Take the textbook's step for a row x (1 + D,) of squared length `square`, at the rate eta."""
 
-    # -- reading -------------------------------------------------------------------------------------------------
-
-    @property
-    def steps(self) -> int:
-        """Steps taken since the start."""
-        return int(self.numbers[0])
-
-    @property
-    def tally(self) -> Tally:
-        """What was seen since `begin`."""
-        return Tally(*self.numbers[: len(FIELDS)].tolist())
-
-    @property
-    def status(self) -> State:
-        """How the scan stands."""
-        return State(int(self.numbers[STATUS]))
-
-    @property
-    def stopped(self) -> int:
-        """Row of the last run, in the order of visit, that ended the scan; -1 where nothing did."""
-        return int(self.numbers[STOPPED]) if self.status is not State.RUNNING else -1
-
-    @property
-    def averaged(self) -> Array:
-        """Mean of theta over the steps since averaging began, (K, 1 + D); theta itself before.
-
-        The sum of theta_1 .. theta_n is n theta_n - sum_j (j - 1) d_j for the steps d_j, so only the rows' own
-        entries are touched; `lag` is that last sum.
-        """
-        n = self.steps - (self.average or 0)
-        if self.average is None or n <= 0 or self.status is not State.RUNNING:
-            return self.theta.copy()
-        return np.asarray(self.theta - self.lag / n)
-
-    @property
-    def period(self) -> int:
-        """Steps between two times that theta is kept aside: a power of two, so that copying costs little a row."""
-        return max(256, 1 << (self.theta.size // 64).bit_length())
-
-    def copy(self) -> Self:
-        """Return a scan that goes on from here by itself."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
-        for name in ("theta", "good", "numbers", "lag", "root"):
-            setattr(other, name, getattr(other, name).copy())
-        return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     # -- inside --------------------------------------------------------------------------------------------------
-
-    def _ended(self) -> bool:
-        return bool(self.numbers[STATUS])
 
     def _core(self) -> Any:
         if self._native is None and native is not None:

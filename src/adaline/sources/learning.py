@@ -2,107 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adaline.coding import Coding, Column, Term
-from adaline.coding.coding import check_policies
 from adaline.coding.columns import FEW_LEVELS, is_missing, is_text, learn_category, plain
 from adaline.coding.expressions import names_in
 from adaline.coding.formula import read_formula
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.terms import without_repetition
-from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.errors import InvalidData, MissingValues
 from adaline.sources.relation import Relation
+from adaline.sources.reporting import shorten
 from adaline.sources.sql import quoted
+from adaline.sources.wish import Wish
 
 SAMPLE = 200_000  # rows in which a text column is looked at first
 SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # that stand in numbers as people write them
 MOSTLY = 0.5  # share of numbers beyond which a text column is numbers with something wrong in it
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What the user asked of a table: the arguments of `open_table`, names checked against its columns."""
-
-    target: str | tuple[str, ...] | None = None
-    features: tuple[str, ...] | None = None
-    weight: str | None = None
-    categories: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
-    dates: tuple[str, ...] = ()
-    missing: str = "error"
-    unseen: str = "error"
-    formula: str | None = None
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """The targets, each a column or (from a formula) an expression."""
-        if self.target is None:
-            return ()
-        return self.target if isinstance(self.target, tuple) else (self.target,)
-
-
-def read_wish(relation: Relation, wish: Wish) -> Wish:
-    """Return a wish whose names all exist; raise what is wrong with it otherwise."""
-    check_policies(wish.missing, wish.unseen)
-    if wish.formula is not None and (wish.target is not None or wish.features is not None):
-        raise InvalidParameter("a formula names target and features: give neither target= nor features=")
-    listed: list[tuple[str, Iterable[str]]] = [
-        ("target", wish.targets),
-        ("features", wish.features or ()),
-        ("weight", [wish.weight] if wish.weight is not None else []),
-        ("categories", [name for name, _ in wish.categories]),
-        ("dates", wish.dates),
-    ]
-    for argument, names in listed:
-        for name in names:
-            check_column(relation, name, argument)
-    for name in wish.dates:
-        if relation.kind(name) != "date":
-            raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
-        if relation.date_format and _ambiguous(relation, name):
-            raise InvalidData(
-                f"column {name!r}: days and months cannot be told apart in its dates; write them as 2024-12-31"
-            )
-    if wish.weight is not None and relation.kind(wish.weight) not in ("number", "boolean"):
-        raise InvalidData(f"the weights in column {wish.weight!r} are {relation.schema[wish.weight]}, not numbers")
-    if wish.features is not None:
-        twice = {*wish.targets, wish.weight} & {*wish.features}
-        if twice or len(set(wish.features)) < len(wish.features):
-            raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
-    return wish
-
-
-def _ambiguous(relation: Relation, name: str) -> bool:
-    """Whether the dates of a text file can be read in two ways: 01/02/2024, 01-02-24."""
-    if "%y" in relation.date_format:
-        return True
-    latest = relation.rows(f"SELECT max(day({quoted(name)})) FROM {relation.sql}")[0][0]
-    return latest is not None and latest <= 12
-
-
-def check_column(relation: Relation, name: str, argument: str) -> None:
-    """Refuse a name that no column has, with those that look like it."""
-    if name in relation.schema:
-        return
-    near = difflib.get_close_matches(str(name), relation.schema, n=1)
-    shown = shorten(", ".join(list(relation.schema)[:20]), 200)
-    shown += ", ..." if len(relation.schema) > 20 else ""
-    meant = f" Did you mean {near[0]!r}?" if near else ""
-    if all(re.fullmatch(r"[-+.\deE]+", column) for column in relation.schema):
-        meant = " Its first line seems to hold numbers, not names: put a line of column names before it."
-    raise InvalidParameter(f"{argument}: {relation.title} has no column {name!r}.{meant} There are: {shown}")
-
-
-def check_needed(relation: Relation, coding: Coding) -> None:
-    """Refuse a table that lacks a column which a model's coding reads."""
-    absent = [name for name in coding.needed if name not in relation.schema]
-    if absent:
-        raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")
 
 
 def usable(relation: Relation, wish: Wish) -> tuple[list[str], dict[str, str]]:
@@ -343,8 +262,3 @@ def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str
         f"column {name!r} holds numbers written as {value!r}: write them plainly, as 1234.5, without signs for "
         "thousands, percent or money, and with a decimal point; or name it in categories= to code them"
     )
-
-
-def shorten(shown: str, most: int) -> str:
-    """Return a text, cut where it is too long for a message."""
-    return shown if len(shown) <= most else shown[:most] + "..."

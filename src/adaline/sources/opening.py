@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.sources.learning import Wish, read_wish
 from adaline.sources.relation import Relation
 from adaline.sources.table import TableSource
+from adaline.sources.wish import Wish, read_wish
 
 
 def open_table(

@@ -1,14 +1,10 @@
-"""A table that can be read again and again by DuckDB: files, a query, a database, a frame.
-
-Plain Parquet files are decoded by Arrow instead, a row group a thread, from a map of the file: 60 million rows of 20
-columns take 2.7 s on two cores, where DuckDB's own sum of the columns takes 3.7 s, and its stream of batches 5.0 s.
-"""
+"""A table that can be read again and again by DuckDB: files, a query, a database, a frame."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from copy import copy
 from functools import partial
@@ -22,16 +18,13 @@ from adaline.sources.dialect import SAMPLE, Dialect, find_dialect, number_type
 from adaline.sources.files import escaped, expanded, file_format
 from adaline.sources.frame import as_arrow, as_frame, declared_levels
 from adaline.sources.reporting import Reporting, reported
+from adaline.sources.runs import Runs, even, row_groups
 from adaline.sources.sql import QUERY, quoted, subquery, text, the_table
 from adaline.sources.text import Layout, check_names, layout, what_is_wrong
 from adaline.sources.threads import threads
 
 WHOLE_SAMPLE = 2**26  # bytes of text up to which all of it is looked at to find the types of its columns
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b")
-ROW_GROUP_BYTES = 2**25  # of the numbers in a row group, beyond which it is decoded piece by piece
-
-Run = Callable[[], Iterator[Any]]
-Runs = Iterator[tuple[int, Run]]
 
 
 class Relation:
@@ -72,7 +65,7 @@ class Relation:
         A run is read by one thread; several runs may be read at a time.
         """
         if self.parquet and where == "TRUE":
-            return self._row_groups(columns, size)
+            return row_groups(self.files, columns, size)
         return self._stream(columns, where, size)
 
     def count(self, where: str) -> int:
@@ -165,22 +158,10 @@ class Relation:
         chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
         with Reporting(self.title, self._found_wrong):
             reader = self._cursor().sql(f"SELECT {chosen} FROM {self.sql} WHERE {where}").to_arrow_reader(4 * size)
-        for batch in _even(reported(reader, self.title, self._found_wrong), size):
+        for batch in even(reported(reader, self.title, self._found_wrong), size):
             yield batch.num_rows, partial(iter, [batch])
         if self._whole is not None:
             self._whole.result()
-
-    def _row_groups(self, columns: Sequence[str], size: int) -> Runs:
-        from pyarrow import parquet
-
-        for name in self.files:
-            with Reporting(name):
-                meta = parquet.read_metadata(name)
-            for group in range(meta.num_row_groups):
-                rows = meta.row_group(group).num_rows
-                if rows == 0:
-                    continue
-                yield rows, partial(_row_group, name, meta, group, list(columns), size)
 
     def _open_files(self, data: Any, table: str | None) -> None:
         given = [data] if isinstance(data, str | os.PathLike) else data
@@ -270,61 +251,6 @@ class Relation:
             )
         }
         self.sql = held[the_table(name, list(held), table)]
-
-
-def _row_group(name: str, meta: Any, group: int, columns: list[str], size: int) -> Iterator[Any]:
-    """Decode one row group, in pieces where it is large; the file is mapped only while that lasts."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    large = 8 * meta.row_group(group).num_rows * len(columns) > ROW_GROUP_BYTES
-    with Reporting(name), pa.memory_map(name) as mapped:
-        file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False)
-        if large:
-            batches = file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
-            yield from map(_usual, batches)
-        else:
-            yield _usual(file.read_row_group(group, columns=columns, use_threads=False))
-
-
-def _usual(batch: Any) -> Any:
-    """Return a batch without types that only files have: dictionaries, decimals, numbers that float64 rounds."""
-    import pyarrow as pa
-
-    wanted = [_usual_type(field.type) for field in batch.schema]
-    if wanted == batch.schema.types:
-        return batch
-    fields = [field.with_type(kind) for field, kind in zip(batch.schema, wanted, strict=True)]
-    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-    return table.cast(pa.schema(fields), safe=False)
-
-
-def _usual_type(kind: Any) -> Any:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return _usual_type(kind.value_type)
-    if pa.types.is_int64(kind) or pa.types.is_uint64(kind) or pa.types.is_decimal(kind) or pa.types.is_float16(kind):
-        return pa.float64()
-    return kind
-
-
-def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
-    """Cut and join batches to `size` rows each, so that how DuckDB cuts them changes no bit."""
-    import pyarrow as pa
-
-    held: list[Any] = []
-    rows = 0
-    for batch in batches:
-        held.append(batch)
-        rows += batch.num_rows
-        while rows >= size:
-            joined = pa.Table.from_batches(held)
-            yield joined.slice(0, size)
-            held = joined.slice(size).to_batches()
-            rows -= size
-    if rows:
-        yield pa.Table.from_batches(held)
 
 
 def _connect() -> Any:

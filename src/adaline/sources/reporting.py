@@ -44,6 +44,11 @@ def reported(batches: Iterator[Any], title: str, look: Look) -> Iterator[Any]:
         yield from batches
 
 
+def shorten(shown: str, most: int) -> str:
+    """Return a text, cut where it is too long for a message."""
+    return shown if len(shown) <= most else shown[:most] + "..."
+
+
 def _first_line(message: str) -> str:
     lines = [line.strip() for line in message.strip().splitlines() if line.strip()]
     return lines[0][:250] if lines else "cannot be read"

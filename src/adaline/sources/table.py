@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,10 +15,12 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Outer, Reader, Source, block_rows
-from adaline.sources.learning import Wish, check_column, check_needed, kept, learn, missing_message, target_columns
+from adaline.sources.learning import kept, learn, missing_message, target_columns
 from adaline.sources.progress import Progress, watched
-from adaline.sources.relation import Relation, Run
+from adaline.sources.relation import Relation
+from adaline.sources.runs import Run, as_table
 from adaline.sources.targets import ReadTargets, distinct_labels, no_targets, numbers, places, weights
+from adaline.sources.wish import Wish
 
 Array = NDArray[np.float64]
 
@@ -153,7 +154,8 @@ class TableSource(Source):
         self._refuse_change()
         runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
         first = 0
-        with watched(self.relation.title, self._likely_rows(), self.progress) as progress:
+        likely = self.relation.likely_rows() if self._rows is None else self._rows
+        with watched(self.relation.title, likely, self.progress) as progress:
             for rows, run in runs:
                 yield partial(self._read, run, first, progress)
                 first += rows
@@ -211,35 +213,6 @@ class TableSource(Source):
         self._encoded = classes, out
         return out
 
-    def coded_by(self, coding: Coding, targets: bool = True, text_target: bool = False) -> TableSource:
-        """Return this table coded as a fitted model has it; without targets only rows to predict.
-
-        Where it was opened with a target, the rows that take part stay the same. Categories whose levels are texts, and
-        with `text_target` the target, are read as texts even where this file shows only numbers.
-        """
-        check_needed(self.relation, coding)
-        wanted = self.targets or (() if coding.target is None else (coding.target,))
-        relation = self.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
-        wish = Wish(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
-        where = self.where if self.targets else None
-        if not targets:
-            return TableSource(
-                relation,
-                wish,
-                coding=coding,
-                read_targets=no_targets,
-                n_targets=0,
-                where=where,
-                progress=self.progress,
-            )
-        target = self.wish.target if self.wish.formula is None else self.targets[0]
-        wish = replace(wish, target=target, weight=self.wish.weight, missing=coding.missing)
-        if not self.targets and coding.target is not None:
-            for name in target_columns(self.relation, coding.target):
-                check_column(self.relation, name, "target")
-            wish = replace(wish, target=coding.target, weight=coding.weight)
-        return TableSource(relation, wish, coding=coding, where=where, progress=self.progress).keep()
-
     def refuse_nonfinite(self) -> None:
         """Name what is missing or infinite."""
         columns = [*self._beside(), *self.coding.needed]
@@ -276,7 +249,7 @@ class TableSource(Source):
 
     def _read(self, run: Run, first: int, progress: Progress) -> Iterator[Block]:
         for batch in run():
-            frame = nw.from_native(_table(batch), eager_only=True)
+            frame = nw.from_native(as_table(batch), eager_only=True)
             try:
                 yield self._block(frame, first)
             except MissingValues:
@@ -295,9 +268,6 @@ class TableSource(Source):
         targets = [] if self._n_targets == 0 else self.targets
         names = [name for wanted in targets for name in target_columns(self.relation, wanted)]
         return [*names, *([] if self.wish.weight is None else [self.wish.weight])]
-
-    def _likely_rows(self) -> int | None:
-        return self.relation.likely_rows() if self._rows is None else self._rows
 
     def _refuse_change(self) -> None:
         if self.relation.stamps() != self.relation.stamp:
@@ -326,9 +296,3 @@ class TableSource(Source):
         if self._blocks is not None:
             out._blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in self._blocks]
         return out
-
-
-def _table(batch: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch

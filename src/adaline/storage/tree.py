@@ -3,19 +3,17 @@
 None, booleans, whole numbers, finite floats, text and lists are JSON as they are. All else is an object of one key that
 says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]},
 {"tensor": name}, {"array": ...} (text, labels, and numbers where there are no tensors), {"Status": "SOLVED"}, one of
-the classes listed here, such as {"Shape": {"features": 4, "targets": 1}}, {"same": n}: the n-th of these objects, or
+the listed classes, such as {"Shape": {"features": 4, "targets": 1}}, {"same": n}: the n-th of these objects, or
 {"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another, likewise {"basis": ...}, or
 {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}: a loss or an activation.
 
-Classes are a closed list. A name in a file is looked up in it and never imported; an object is made only if exactly its
-own fields are there. A class that is not listed cannot be stored, and the error says where to enter it.
+Classes are a closed list (`adaline.storage.classes`); an object is made only if exactly its own fields are there.
 
 Arrays that do not lie row by row are stored with the order and direction of their axes (see `adaline.storage.layout`).
 """
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 import re
@@ -25,61 +23,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.basis import BASES, Basis, Custom
-from adaline.block import Shape
-from adaline.coding import Coding, Column, Factor, Term
+from adaline.basis import Basis, Custom
 from adaline.errors import InvalidType
 from adaline.namespaces import host, is_device
-from adaline.penalties import RidgePenalty
-from adaline.proof.robust import RobustFit
-from adaline.proof.sample import Counted
-from adaline.results import Certificate, Solution, Status
-from adaline.scans import SCANS, Scan, Schedule
-from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
-from adaline.solvers.fit import Fit
-from adaline.solvers.likelihood import LikelihoodFit
-from adaline.solvers.pocket import Best
+from adaline.results import Status
+from adaline.scans import Scan
 from adaline.storage.checks import check, fields_of, typed
+from adaline.storage.classes import CLASSES, FIELDS, NESTED, PARTS
 from adaline.storage.criteria import CRITERIA, criterion_of, parts_of_criterion
 from adaline.storage.layout import laid_out, layout
-from adaline.sums import ClassMoments, Components, Moments, View
-from adaline.systems import SYSTEMS
-from adaline.systems.adaptation import Adaptation
-from adaline.systems.machines import Separation
-from adaline.systems.recording import Recording
 
 Anything = NDArray[Any]
-
-_FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
-
-RECORDS: tuple[type[Any], ...] = (
-    *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
-    RobustFit,
-    *(Coding, Column, Factor, Term),
-    *(Schedule, Best, LikelihoodFit, Separation),
-    *(Components, View),
-)
-"""Dataclasses and named tuples: stored by their fields, made again by their constructor."""
-
-PARTS: dict[type[Any], tuple[str, ...]] = {
-    Moments: ("shape", "buffer"),
-    ClassMoments: ("parts",),
-    CholeskyFactor: (*_FACTOR, "r"),
-    SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
-    **{cls: tuple(n for n in vars(cls.start(Shape(1, 1))) if n != "_native") for cls in SCANS.values()},
-}
-"""Other classes with the attributes that make them up; cached properties are formed again from these."""
-
-FIELDS: dict[type[Any], tuple[str, ...]] = {
-    **{cls: getattr(cls, "_fields", None) or tuple(f.name for f in dataclasses.fields(cls)) for cls in RECORDS},
-    **PARTS,
-}
-NESTED: dict[str, dict[str, type[Any]]] = {
-    "system": SYSTEMS,
-    "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
-}
-"""What can stand inside a system: stored by its arguments and what it has learned."""
-CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
 
 _WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
 NUMBERS: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("bool", *_WIDTHS)}
@@ -199,7 +153,7 @@ class _Writer:
             ]
             if unknown:
                 raise InvalidType(
-                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.tree"
+                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.classes"
                 )
         tree = {kind.__name__: {name: self.write(getattr(value, name), f"{path}.{name}") for name in fields}}
         self.objects[id(value)] = len(self.objects)

@@ -29,6 +29,7 @@ from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot
 from adaline.sums.products import plain_product, shifted_product, sparse_product
+from adaline.sums.state import CENTRED, RAW, MomentState
 
 Array = NDArray[np.float64]
 
@@ -36,23 +37,14 @@ ROUNDING = 2.0**-53
 SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
 PANEL_ROWS = 96  # of the native kernel
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
-CENTRED, RAW = 0.0, 1.0
 
 
-class Moments(Sum):
-    """Weighted first and second moments of [x t].
-
-    One flat buffer holds rows, W, mode, first_hi, first_lo, exponent, noise (q = D + K each) and S (q x q), so that it
-    can be stored, sent and merged as it is.
-    """
+class Moments(MomentState, Sum):
+    """Weighted first and second moments of [x t], in one flat buffer."""
 
     invertible: ClassVar[bool] = True
     uses_blas: ClassVar[bool] = native is None
     reads_columns: ClassVar[bool] = True
-
-    def __init__(self, shape: Shape, buffer: Array) -> None:
-        self.shape = shape
-        self.buffer = buffer
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -61,57 +53,6 @@ class Moments(Sum):
         buffer = np.zeros(3 + 4 * q + q * q)
         buffer[2] = CENTRED if config.get("centred", True) else RAW
         return cls(shape, buffer)
-
-    @property
-    def columns(self) -> int:
-        """Number of columns q = D + K."""
-        return self.shape.features + self.shape.targets
-
-    @property
-    def rows(self) -> int:
-        """Number of rows taken in."""
-        return int(self.buffer[0])
-
-    @property
-    def weight(self) -> float:
-        """Sum of the weights, W."""
-        return float(self.buffer[1])
-
-    @property
-    def centred(self) -> bool:
-        """Whether S is about the mean."""
-        return bool(self.buffer[2] == CENTRED)
-
-    @property
-    def first_hi(self) -> Array:
-        """Leading part of the mean (centred) or of the scaled sum (raw)."""
-        return self._vector(0)
-
-    @property
-    def first_lo(self) -> Array:
-        """Trailing part of the mean or of the sum."""
-        return self._vector(1)
-
-    @property
-    def exponent(self) -> Array:
-        """Scales: column j is held times 2^-exponent[j]."""
-        return self._vector(2)
-
-    @property
-    def noise(self) -> Array:
-        """Bound on the rounding error of the diagonal of S."""
-        return self._vector(3)
-
-    @property
-    def second(self) -> Array:
-        """The scaled matrix S, (q, q)."""
-        q = self.columns
-        return self.buffer[3 + 4 * q :].reshape(q, q)
-
-    @property
-    def finite(self) -> bool:
-        """Whether every number taken in was finite: read off the sums, not off the rows."""
-        return bool(np.isfinite(self.buffer).all())
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block: about a shift of its own if centred, about zero if raw."""
@@ -169,21 +110,10 @@ class Moments(Sum):
         columns = [*range(d), d + k]
         out = type(self).zero(Shape(d, 1))
         out.buffer[:3] = self.buffer[:3]
-        for mine, theirs in ((out._vector(i), self._vector(i)) for i in range(4)):
+        for mine, theirs in ((out.vector(i), self.vector(i)) for i in range(4)):
             mine[:] = theirs[columns]
         out.second[:] = self.second[np.ix_(columns, columns)]
         return out
-
-    def copy(self) -> Moments:
-        """Return an independent copy."""
-        return type(self)(self.shape, self.buffer.copy())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.shape, self.buffer)
-
-    def _vector(self, k: int) -> Array:
-        q = self.columns
-        return self.buffer[3 + k * q : 3 + (k + 1) * q]
 
     def _fill(self, block: Block) -> None:
         if native is not None and isinstance(block.x, np.ndarray | Columns):

@@ -44,7 +44,7 @@ class Adaptation:
     taps, delay : of the filter; taps one a signal.
     samples, end : (C, reach + ROOM) samples of the signals, those before `end` known; the first are zero.
     seen : samples heard since the start.
-    theta, good, numbers, root : state of the scan, see `adaline.scans.base`; changed in place by `scan`.
+    theta, good, numbers, root : state of the scan, see `adaline.scans.state`; changed in place by `scan`.
     """
 
     rule: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -15,13 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.results import Certificate, Status
-from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.systems.adaptation import Adaptation
 from adaline.systems.adaptive_rules import check_rule, first_certificate, rule_of
 from adaline.systems.attempt import attempt
 from adaline.systems.expanding import begin_basis, seen_rows
-from adaline.systems.reading import open_rows, read_weights
+from adaline.systems.signal_blocks import signal_blocks
 from adaline.systems.signals import Filtered, SignalSystem
 
 Array = NDArray[np.float64]
@@ -227,7 +225,7 @@ class AdaptiveFilter(SignalSystem):
         start = perf_counter()
         self._check_parameters()
         afresh = afresh or not hasattr(self, "_state")
-        blocks = self._blocks(X, y, sample_weight, reset=afresh)
+        blocks = signal_blocks(self, X, y, sample_weight, reset=afresh)
         (self._begin if afresh else self._go_on)(next(blocks)[1])
         state, before = self._state, self._state.scan.tally
         ran, found, recorded = state.diverged, [], []
@@ -249,25 +247,6 @@ class AdaptiveFilter(SignalSystem):
         if state.diverged and not ran:
             warnings.warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", AdalineWarning, stacklevel=4)
         return found
-
-    def _blocks(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Iterator[tuple[Any, Any, Any, int]]:
-        """Return blocks of x, t, weights and the number of the first row; before them the number of desired signals."""
-        if isinstance(X, Source):
-            source = open_rows(self, X, y, sample_weight, reset=reset)
-            if reset:
-                self._flat = source.flat
-            yield None, source.shape.targets, None, 0
-            for block in source.blocks():
-                yield block.x, block.t, block.weight, block.first_row
-        else:
-            x = self._read_signals(X, reset=reset)
-            t = self._read_desired(y, len(x))
-            weight = None if sample_weight is None else read_weights(sample_weight, len(x))
-            if reset:
-                self._flat = t.ndim == 1
-            t = t.reshape(len(t), -1)
-            yield None, t.shape[1], None, 0
-            yield x, t, weight, 0
 
     def _first(self, x: Any, y: Any) -> Adaptation:
         """Start with one sample: it says how many signals there are."""

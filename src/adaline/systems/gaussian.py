@@ -15,25 +15,22 @@ from adaline.errors import InvalidParameter
 from adaline.namespaces import host, is_sparse
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
-from adaline.solvers.components import Kind
 from adaline.solvers.direct import gram_name
 from adaline.solvers.discriminant import discriminant, shrunk
 from adaline.solvers.factor import Factor
 from adaline.solvers.factoring import gram_factor
 from adaline.solvers.fit import certificate, judge
 from adaline.sources import Source
-from adaline.sums import ClassMoments, Components, Moments
+from adaline.sums import ClassMoments, Components
 from adaline.systems.by_blocks import by_blocks
 from adaline.systems.class_mixtures import class_mixtures, densities
 from adaline.systems.classes import ClassSystem
+from adaline.systems.covariances import COVARIANCES, diagonal, log_determinant, spherical
 from adaline.systems.drawing import generator
 from adaline.systems.expanding import width_of
 from adaline.systems.unlabelled import check_whole
 
 Array = NDArray[np.float64]
-
-COVARIANCES = {"shared": Kind.TIED, "full": Kind.FULL, "diagonal": Kind.DIAG, "identity": Kind.SPHERICAL}
-"""What may be asked for, and what it means for the components of a mixture."""
 
 
 class GaussianClassifier(ClassSystem):
@@ -177,12 +174,12 @@ class GaussianClassifier(ClassSystem):
 
     def _solve_linear(self, sums: ClassMoments) -> Certificate:
         within = sums.within()
-        shape = shrunk(within, self.shrinkage) if self.covariance == "shared" else _spherical(within)
+        shape = shrunk(within, self.shrinkage) if self.covariance == "shared" else spherical(within)
         solved = discriminant(shape, sums)
         n = solved.within.weight
         self._factors: list[Factor | None] = [solved.factor] * len(self.classes_)
-        log_determinant = _log_determinant(solved.factor)
-        self._log_determinants = np.full(len(self.classes_), log_determinant)
+        log_volume = log_determinant(solved.factor)
+        self._log_determinants = np.full(len(self.classes_), log_volume)
         scale = np.exp2(solved.within.exponent)
         covariance = solved.within.second * np.outer(scale, scale) / n
         self.covariance_ = covariance if self.covariance == "shared" else float(covariance[0, 0])
@@ -198,15 +195,15 @@ class GaussianClassifier(ClassSystem):
         else:
             self.coef_ = coef
             self.intercept_ = level - coef @ solved.mean
-        energy = 0.5 * n * (log_determinant + sums.features * np.log(2 * np.pi) + solved.factor.rank)
+        energy = 0.5 * n * (log_volume + sums.features * np.log(2 * np.pi) + solved.factor.rank)
         return replace(solved.certificate, objective=float(energy - sums.weights @ np.log(self.priors_)))
 
     def _solve_quadratic(self, sums: ClassMoments) -> Certificate:
-        parts = [_diagonal(part) if self.covariance == "diagonal" else part for part in sums.parts]
+        parts = [diagonal(part) if self.covariance == "diagonal" else part for part in sums.parts]
         parts = [shrunk(part, self.shrinkage) for part in parts]
         solved = [gram_factor(part, True, no_penalty(sums.features)) for part in parts]
         self._factors = [factor for factor, _ in solved]
-        self._log_determinants = np.array([_log_determinant(factor) for factor, _ in solved])
+        self._log_determinants = np.array([log_determinant(factor) for factor, _ in solved])
         covariances = [p.second * np.outer(np.exp2(p.exponent), np.exp2(p.exponent)) / p.weight for p in parts]
         self.covariance_ = np.stack([np.diag(c) if self.covariance == "diagonal" else c for c in covariances])
         worst = max(
@@ -278,24 +275,3 @@ class GaussianClassifier(ClassSystem):
                 f"priors must be {len(weights)} positive probabilities that add up to 1, in the order of classes_"
             )
         return priors
-
-
-def _diagonal(moments: Moments) -> Moments:
-    out = moments.copy()
-    out.second[:] = np.diag(out.second.diagonal())
-    return out
-
-
-def _spherical(within: Moments) -> Moments:
-    """Return the scatter with one variance for all columns, in raw units."""
-    out = within.copy()
-    size = np.exp2(2 * (out.exponent - out.exponent.max()))
-    level = float((out.second.diagonal() * size).mean())
-    out.second[:] = np.diag(level / size)
-    out.noise[:] = float((out.noise * size).mean()) / size
-    return out
-
-
-def _log_determinant(factor: Factor) -> float:
-    """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
-    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.frame.weight))

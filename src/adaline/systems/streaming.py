@@ -10,6 +10,7 @@ from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import Source, TableSource
+from adaline.sources.coded import coded_by
 
 
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -22,7 +23,7 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
         coding = coding_of(system)
         if coding is not None:
             classes = system.__dict__.get("classes_")
-            return source.coded_by(coding, targets, classes is not None and classes.dtype.kind in "UO")
+            return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "

@@ -17,8 +17,8 @@ from adaline.faces.commands.explaining import MOST, certify, described, explain,
 from adaline.faces.commands.opening import Opened, known_as, open_data
 from adaline.faces.commands.showing import print_json, say, show
 from adaline.sources import TableSource
-from adaline.sources.learning import Wish, read_wish
 from adaline.sources.relation import Relation
+from adaline.sources.wish import Wish, read_wish
 from adaline.systems.streaming import CodedRows
 
 

@@ -12,9 +12,10 @@ from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.faces.commands.asking import Wanted
 from adaline.faces.commands.ending import note
 from adaline.sources import TableSource
-from adaline.sources.learning import Wish, check_column, read_wish, target_columns, usable
+from adaline.sources.learning import target_columns, usable
 from adaline.sources.relation import Relation
 from adaline.sources.sql import quoted
+from adaline.sources.wish import Wish, check_column, read_wish
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories)\b")

@@ -22,9 +22,11 @@ from adaline.faces.commands.ending import check_output, note
 from adaline.faces.commands.showing import print_json, say
 from adaline.faces.commands.writing import KINDS, writing
 from adaline.sources import TableSource
-from adaline.sources.learning import Wish, check_column, check_needed
-from adaline.sources.relation import Relation, Runs
+from adaline.sources.coded import coded_by
+from adaline.sources.relation import Relation
+from adaline.sources.runs import Runs, as_table
 from adaline.sources.sql import quoted
+from adaline.sources.wish import Wish, check_column, check_needed
 from adaline.systems import SYSTEMS
 from adaline.systems.signals import SignalSystem
 from adaline.systems.streaming import CodedRows, coding_of
@@ -85,11 +87,11 @@ def predictions(model: Any, relation: Relation, coding: Coding, asked: Asked) ->
     """Return batches of the table, which of their rows have all that is needed, and what is predicted for those."""
     whole: NDArray[Any] | None = None
     if isinstance(model, FILTERS):
-        whole = np.asarray(model.predict(TableSource(relation, Wish()).coded_by(coding, targets=False)))
+        whole = np.asarray(model.predict(coded_by(TableSource(relation, Wish()), coding, targets=False)))
     first = 0
     for _, run in relation.runs(list(relation.schema), "TRUE", BATCH):
         for batch in run():
-            batch = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+            batch = as_table(batch)
             frame = nw.from_native(batch, eager_only=True)
             complete = np.ones(len(frame), dtype=bool) if whole is not None else coding.complete(frame)
             if whole is not None:

@@ -1,0 +1,207 @@
+// adaline._native, continued: scans.
+
+#include <cmath>
+
+#include "arrays.hpp"
+
+using namespace nanobind::literals;
+
+namespace adaline {
+namespace {
+
+// The numbers of one row where it is an array of doubles that lie together; nothing else is an error.
+class Numbers {
+    Py_buffer view{};
+    bool held;
+
+  public:
+    explicit Numbers(nb::handle x) : held(PyObject_GetBuffer(x.ptr(), &view, PyBUF_ND | PyBUF_FORMAT) == 0) {
+        if (!held) PyErr_Clear();
+    }
+    ~Numbers() {
+        if (held) PyBuffer_Release(&view);
+    }
+    Numbers(const Numbers&) = delete;
+
+    const double* of(index n) const {
+        const bool fits = held && view.ndim == 1 && view.shape[0] == n && view.format && view.format[0] == 'd' && !view.format[1];
+        return fits ? static_cast<const double*>(view.buf) : nullptr;
+    }
+};
+
+bool as_double(PyObject* value, double& out) {
+    if (!PyFloat_Check(value) && !PyLong_Check(value)) return false;
+    out = PyFloat_AsDouble(value);
+    if (out != -1 || !PyErr_Occurred()) return true;
+    PyErr_Clear();
+    return false;
+}
+
+// The values of a dict in the order of the names; false where it has others, or values that are no plain numbers.
+bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(names.ptr());
+    if (PyDict_GET_SIZE(x.ptr()) != n) return false;
+    Py_ssize_t place = 0;
+    PyObject *key, *value;
+    for (Py_ssize_t k = 0; k < n; ++k) {
+        PyObject* const name = PyTuple_GET_ITEM(names.ptr(), k);
+        if (!PyDict_Next(x.ptr(), &place, &key, &value) || key != name) value = PyDict_GetItemWithError(x.ptr(), name);
+        if (!value) PyErr_Clear();
+        if (!value || !as_double(value, out[k])) return false;
+    }
+    return true;
+}
+
+// A scan that holds on to the arrays of its state, so that a row costs one look at x.
+class BoundScan {
+    Buffer theta, good, tally, lag, root;
+    Scanner s;
+    bool of_classes;
+    std::vector<double> row, outputs;
+
+    using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
+
+    Targets checked(const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order, const Maybe& rates,
+                    const Outputs& outputs, index rows, Visits& v) const {
+        const Targets y = targets(t, weight, rows);
+        require(y.K == s.T, "t must have a column for each target");
+        if (order)
+            require(within<index>(order->data(), 0, index(order->size()), 0, rows), "rows of an order must exist");
+        require(!(order && chosen), "an order and chosen rows exclude each other");
+        v = {order ? index(order->size()) : rows, order ? order->data() : nullptr, rates ? rates->data() : nullptr,
+             outputs ? outputs->data() : nullptr};
+        require(s.schedule != 3 || (rates && index(rates->size()) >= v.count), "there must be a rate for each row");
+        require(!outputs || (index(outputs->shape(0)) == v.count && index(outputs->shape(1)) == s.K),
+                "outputs must be (rows, K)");
+        return y;
+    }
+
+  public:
+    BoundScan(int rule, Buffer theta, Buffer good, Buffer tally, Buffer lag, Buffer root, const Reals& parameters,
+              bool intercept, bool of_classes, index average, index period, int schedule, double rate, double tau,
+              double power)
+        : theta(theta), good(good), tally(tally), lag(lag), root(root), of_classes(of_classes) {
+        require(theta.ndim() == 2 && theta.shape(1) >= 1 && good.size() == theta.size(), "theta must be (K, 1 + D)");
+        require(tally.size() == 16 && parameters.size() == 4 && period > 0, "tallies and parameters do not fit");
+        require(average < 0 || lag.size() == theta.size(), "lag must be like theta");
+        const index K = index(theta.shape(0)), D = index(theta.shape(1)) - 1, n = 1 + D;
+        require(root.ndim() == 3 && (rule < 11 || root.shape(0) >= 1) &&
+                    (root.size() == 0 || (index(root.shape(1)) == (rule < 16 ? n : 1) && index(root.shape(2)) == (n + 7) / 8 * 8)),
+                "root must be (roots, 1 + D, padded 1 + D), or one row where it is diagonal");
+        s = {rule, D, K, of_classes ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), tally.data(), lag.data(),
+             root.data(), index(root.shape(0)), {}, average, period, schedule, rate, tau, power};
+        for (int i = 0; i < 4; ++i) s.parameter[i] = parameters.data()[i];
+        row.resize(D);
+        outputs.resize(K);
+    }
+
+    void run_dense(nb::handle x, const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order,
+                   const Maybe& rates, const Outputs& outputs) const {
+        Rows held(x);
+        Dense& rows = held.dense;
+        if (chosen) {
+            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, rows.rows), "chosen rows must exist");
+            rows.chosen = chosen->data();
+            rows.rows = index(chosen->size());
+        }
+        Visits v;
+        const Targets y = checked(t, weight, chosen, order, rates, outputs, rows.rows, v);
+        require(rows.columns == s.D, "x must have D columns");
+        if (order) rows.chosen = order->data();
+        rows.rows = v.count;
+        const nb::gil_scoped_release unlocked;
+        active->scan_dense(s, rows, y, v);
+    }
+
+    void run_csr(const Vector& data, const Vector& indices, const Vector& indptr, const Reals& t, const Maybe& weight,
+                 const Chosen& chosen, const Chosen& order, const Maybe& rates, const Outputs& outputs) const {
+        const Sparse x = sparse(data, indices, indptr, s.D, false);
+        if (chosen)
+            require(within<index>(chosen->data(), 0, index(chosen->size()), 0, x.rows), "chosen rows must exist");
+        Visits v;
+        const Targets y =
+            checked(t, weight, chosen, order, rates, outputs, chosen ? index(chosen->size()) : x.rows, v);
+        {
+            const nb::gil_scoped_release unlocked;
+            active->scan_csr(s, x, chosen ? chosen->data() : v.order, y, v);
+        }
+        if (tally.data()[11] == 3) {
+            tally.data()[11] = 2;
+            throw nb::value_error("an index lies outside of the columns");
+        }
+    }
+
+    double learn(const Row& x, double t) {
+        require(s.T == 1, "there are several targets");
+        require(index(x.size()) == s.D && s.schedule != 3, "x must have D numbers");
+        return one(x.data(), &t);
+    }
+
+    double learn_several(const Row& x, const Row& t) {
+        require(index(t.size()) == s.T, "there must be a number for each target");
+        require(index(x.size()) == s.D && s.schedule != 3, "x must have D numbers");
+        return one(x.data(), t.data());
+    }
+
+    // Whether one row was taken as it is: an array, or a dict by `names`, all of it finite. If not, nothing was done.
+    bool take(nb::handle x, nb::handle t, nb::handle names) {
+        if (s.schedule == 3 || tally.data()[11] != 0) return false;
+        double target;
+        if (s.T > 1) {
+            const Numbers several(t);
+            const double* const targets = several.of(s.T);
+            return targets && take(x, targets, names);
+        }
+        return as_double(t.ptr(), target) && take(x, &target, names);
+    }
+
+    bool take(nb::handle x, const double* t, nb::handle names) {
+        if (PyDict_CheckExact(x.ptr()) && PyTuple_CheckExact(names.ptr()))
+            return PyTuple_GET_SIZE(names.ptr()) == s.D && in_order(x, names, row) && finish(row.data(), t);
+        const Numbers numbers(x);
+        const double* const p = numbers.of(s.D);
+        return p && finish(p, t);
+    }
+
+    // Takes a row that is finite; false also where it ended the scan.
+    bool finish(const double* x, const double* t) {
+        double square = 0, far = 0;
+        for (index j = 0; j < s.D; ++j) square += x[j] * x[j];
+        for (index k = 0; k < s.T; ++k) far += t[k] * 0;
+        if (!(square < HUGE_VAL) || far != 0) return false;
+        one(x, t);
+        return tally.data()[11] == 0;
+    }
+
+    double one(const double* x, const double* t) {
+        const Dense rows{x, false, 1, s.D, s.D, 1};
+        active->scan_dense(s, rows, {t, s.T, nullptr}, {1, nullptr, nullptr, outputs.data()});
+        return tally.data()[11] == 0 ? outputs[0] : 0;  // a scan that has ended writes no outputs
+    }
+
+    // w.x of the last row that was learned by itself, before its step.
+    const std::vector<double>& last() const { return outputs; }
+};
+
+}  // namespace
+
+void bind_scans(nb::module_& m) {
+    const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
+    const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
+    nb::class_<BoundScan>(m, "Scan")
+        .def(nb::init<int, Buffer, Buffer, Buffer, Buffer, Buffer, const Reals&, bool, bool, index, index, int, double,
+                      double, double>(),
+             "rule"_a, array("theta"), array("good"), array("tally"), array("lag"), array("root"), array("parameters"),
+             "intercept"_a, "of_classes"_a, "average"_a, "period"_a, "schedule"_a, "rate"_a, "tau"_a, "power"_a)
+        .def("run_dense", &BoundScan::run_dense, "x"_a, array("t"), optional("weight"), optional("chosen"),
+             optional("order"), optional("rates"), optional("outputs"))
+        .def("run_csr", &BoundScan::run_csr, array("data"), array("indices"), array("indptr"), array("t"),
+             optional("weight"), optional("chosen"), optional("order"), optional("rates"), optional("outputs"))
+        .def("learn", &BoundScan::learn, array("x"), "t"_a)
+        .def("learn", &BoundScan::learn_several, array("x"), array("t"))
+        .def("take", nb::overload_cast<nb::handle, nb::handle, nb::handle>(&BoundScan::take), "x"_a, "t"_a,
+             "names"_a.none())
+        .def("last", &BoundScan::last);
+}
+
+}  // namespace adaline
