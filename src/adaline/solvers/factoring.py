@@ -1,7 +1,7 @@
 """Factoring sums: the Gram matrix by Cholesky or its eigenvectors, the triangle by QR or SVD, equilibrated first.
 
-Columns that do not vary, or by rounding alone, are dead. A direction is cut off where rounding of the sums, or of the raw columns themselves,
-could have made it; the factor then says whether that is beyond doubt.
+Columns that do not vary, or by rounding alone, are dead. A direction is cut off where rounding of the sums, or of the
+raw columns themselves, could have made it; the factor then says whether that is beyond doubt.
 """
 
 from __future__ import annotations
