@@ -1,4 +1,4 @@
-"""Run the benchmarks, print their tables, and write docs/benchmarks.md after a full run."""
+"""Run the benchmarks, print their tables, and write docs/benchmarks.md: all of it, or the sections that were run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a twentieth of the rows, fewer turns: does it work?")
     parser.add_argument("--only", action="append", choices=list(BENCHMARKS), metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--threads", type=int, default=2, help="threads of every contender (2)")
-    parser.add_argument("--output", type=Path, help="where to write the report; a full run writes docs/benchmarks.md")
+    parser.add_argument("--output", type=Path, help="where to write the report (docs/benchmarks.md, unless it is quick)")
     arguments = parser.parse_args()
 
     settings = Settings(quick=arguments.quick, threads=arguments.threads)
@@ -39,10 +39,10 @@ def main() -> None:
         print(f"\n{sections[-1]}", flush=True)
 
     output = arguments.output
-    if output is None and not arguments.quick and not arguments.only:
+    if output is None and not arguments.quick:
         output = REPORT
     if output is not None:
-        write(output, sections, settings.threads)
+        write(output, sections, settings.threads, whole=not arguments.only)
         print(f"\nwritten: {output}")
 
 

@@ -81,9 +81,16 @@ def circumstances(threads: int) -> str:
     return "\n".join(lines)
 
 
-def write(path: Path, sections: Iterable[Section], threads: int) -> None:
-    """Write the whole report; an existing one is replaced only once the new one is complete."""
-    text = "\n\n".join([INTRODUCTION.strip(), circumstances(threads), *(str(section) for section in sections)]) + "\n"
+def write(path: Path, sections: Iterable[Section], threads: int, *, whole: bool = True) -> None:
+    """Write the report; an existing one is replaced only once the new one is complete.
+
+    Unless it is `whole`, sections that the existing report has beside these are kept.
+    """
+    parts = {section.title: str(section) for section in sections}
+    if not whole and path.exists():
+        before = path.read_text(encoding="utf-8").strip().split("\n\n## ")[1:]
+        parts = {text.partition("\n")[0]: f"## {text}" for text in before} | parts
+    text = "\n\n".join([INTRODUCTION.strip(), circumstances(threads), *parts.values()]) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".tmp")
     draft.write_text(text, encoding="utf-8")
