@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a twentieth of the rows, fewer turns: does it work?")
     parser.add_argument("--only", action="append", choices=list(BENCHMARKS), metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--threads", type=int, default=2, help="threads of every contender (2)")
-    parser.add_argument("--output", type=Path, help="where to write the report (docs/benchmarks.md, unless it is quick)")
+    parser.add_argument("--output", type=Path, help="where to write (docs/benchmarks.md, unless it is quick)")
     arguments = parser.parse_args()
 
     settings = Settings(quick=arguments.quick, threads=arguments.threads)
