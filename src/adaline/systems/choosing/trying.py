@@ -110,12 +110,12 @@ def spread(errors: Array, weight: Array) -> float:
     return float(np.sqrt(share @ (errors - mean) ** 2 / (len(errors) - 1)))
 
 
-def of_rows(losses: Array, weight: Array) -> tuple[float, float]:
-    """Return the mean loss and its standard error over rows; a weight of 2 is the row twice."""
-    n = weight.sum()
-    mean = weight @ losses / n
-    square = weight @ (losses - mean) ** 2 / (n - 1) if n > 1 else np.nan
-    return float(mean), float(np.sqrt(square / n))
+def of_rows(losses: Array, weight: Array, n: float) -> tuple[float, float]:
+    """Return the mean loss over rows and its standard error: of n observations, the sum of weights or their number."""
+    share = weight / weight.sum()
+    mean = share @ losses
+    square = share @ (losses - mean) ** 2 / (n - 1) if n > 1 else np.nan
+    return float(mean), float(np.sqrt(square))
 
 
 def freedom_of(model: Any) -> float:
@@ -131,8 +131,8 @@ def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Places) -> list[
     if rows.whole or not isinstance(rows, ArrayRows):
         assert isinstance(measure, RowLoss)
         losses = measure.losses(model, rows.x, rows.y)
-        return [of_rows(losses[part], rows.weight[part])[0] for part in parts]
+        return [float(np.average(losses[part], weights=rows.weight[part])) for part in parts]
     if isinstance(measure, RowLoss):
-        return [of_rows(measure.losses(model, *rows.at(part)), rows.weight[part])[0] for part in parts]
+        return [float(np.average(measure.losses(model, *rows.at(part)), weights=rows.weight[part])) for part in parts]
     assert isinstance(measure, Score)
     return [measure.error(model, *rows.at(part)) for part in parts]
