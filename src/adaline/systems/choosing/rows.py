@@ -94,7 +94,7 @@ class SignalRows(ArrayRows):
 
     def deal(self, folds: int, seed: int) -> SignalRows:
         """Cut the signals into stretches with one number of samples of positive weight."""
-        some = np.count_nonzero(self.weight)
+        some = int(np.count_nonzero(self.weight))
         _check_folds(folds, some)
         self.fold = np.maximum(np.cumsum(self.weight > 0) - 1, 0) * folds // some
         return self

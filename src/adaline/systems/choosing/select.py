@@ -200,8 +200,8 @@ def _choice(candidates: Sequence[Candidate], tried: Sequence[Tried], rule: str) 
     limit = tried[winner].error + tried[winner].std_error
     if np.isnan(limit):
         raise InvalidParameter(
-            f"rule='one-standard-error' needs a standard error, and {candidates[winner].label} has none: one observation "
-            "does not spread. Use rule='best', or more rows"
+            f"rule='one-standard-error' needs a standard error, and {candidates[winner].label} has none: one "
+            "observation does not spread. Use rule='best', or more rows"
         )
     return min((i for i in fitted if tried[i].error <= limit), key=richness), winner
 
