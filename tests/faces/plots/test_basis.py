@@ -78,8 +78,8 @@ RIGHT: dict[str, Callable[[], tuple[Axes, Axes]]] = {
         plots.ambiguous_regions(OneVsRest(LogisticRegression(penalty=1.0, basis=CUBE)).fit(XC, C), XC, C),
     ),
     "history": lambda: (
-        plots.history(LMS(rate=1e-3, epochs=5, basis=CUBE).fit(X, Y)),
-        plots.history(LMS(rate=1e-3, epochs=5).fit(phi(X), Y)),
+        plots.history(LMS(rate="auto", epochs=5, basis=CUBE).fit(X, Y)),
+        plots.history(LMS(rate="auto", epochs=5).fit(phi(X), Y)),
     ),
 }
 REFUSED: dict[str, Callable[[], Any]] = {
@@ -103,10 +103,7 @@ def test_a_basis_is_drawn_as_what_it_is(name: str) -> None:
     found, expected = RIGHT[name]()
     for one, other in zip(drawn(found), drawn(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
-    words = [
-        [tick.get_text() for tick in ax.get_yticklabels()] + [text.get_text() for text in ax.texts]
-        for ax in (found, expected)
-    ]
+    words = [[text.get_text() for text in (*ax.get_yticklabels(), *ax.texts)] for ax in (found, expected)]
     assert words[0] == words[1]
 
 
@@ -117,9 +114,6 @@ def test_what_has_no_place_on_the_axes_is_refused(name: str) -> None:
 
 
 def test_every_plot_of_a_model_is_under_this_law() -> None:
-    takers = {
-        name
-        for name in plots.__all__
-        if {"model", "path", "system"} & set(inspect.signature(getattr(plots, name)).parameters)
-    }
+    asks = {name: inspect.signature(getattr(plots, name)).parameters for name in plots.__all__}
+    takers = {name for name, given in asks.items() if {"model", "path", "system"} & given.keys()}
     assert takers == RIGHT.keys() | REFUSED.keys()

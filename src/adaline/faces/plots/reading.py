@@ -100,9 +100,8 @@ def need(model: Any, attribute: str, plot: str, instead: str) -> Any:
 def refuse_basis(model: Any, plot: str, instead: str) -> None:
     """Refuse a system with a basis: its weights, centres and spreads belong to phi(x), and the axes to x."""
     if getattr(model, "basis", None) is not None or getattr(model, "basis_", None) is not None:
-        raise InvalidParameter(
-            f"{plot} draws columns as given, and {type(model).__name__} sees them by a basis: {instead}"
-        )
+        name = type(model).__name__
+        raise InvalidParameter(f"{plot} draws columns as given, and {name} sees them by a basis: {instead}")
 
 
 def plain(values: Any) -> Any:
