@@ -352,6 +352,8 @@ def test_densities_and_centres() -> None:
     criterion = select(GaussianMixture(n_init=3), X, n_components=[1, 2, 3, 4, 5], scoring="bic")
     assert (criterion.parameters, criterion.method) == ({"n_components": 3}, "bic")
     assert criterion.tried[2].error == pytest.approx(criterion.best.bic(X))
+    with pytest.raises(InvalidParameter, match="bic judges the fit to all rows: leave method out"):
+        select(GaussianMixture(), X, n_components=[1], scoring="bic", method="folds")
     centres = select(KMeans(n_init=3), X, n_clusters=[1, 2, 3]).curve
     assert centres.validation[1] > 2 * centres.validation[2] > centres.training[2]
 
@@ -448,6 +450,9 @@ def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     select(Ridge(), X, y, penalty=[1.0, 2.0], method="folds", folds=2, progress=lambda *step: told.append(step))
     steps = ["penalty=1", "penalty=1", "penalty=2", "penalty=2", "all rows", "done"]
     assert told == [(i, 5, step) for i, step in enumerate(steps)]
+    told.clear()  # where the formula fails for all, folds are fits more
+    select(Ridge(), WIDE, WIDE[:, 0], penalty=[1.0, 2.0], folds=2, progress=lambda *step: told.append(step))
+    assert told == [(i, 3 if i < 2 else 7, step) for i, step in enumerate(["penalty=1", "penalty=2", *steps])]
     select(Ridge(), X, y, penalty=[1.0, 2.0])
     assert capsys.readouterr().err == ""
 

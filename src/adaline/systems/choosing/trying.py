@@ -19,7 +19,6 @@ from adaline.systems.choosing.rows import ArrayRows, Places, Rows
 from adaline.systems.linear import LinearSystem
 
 Array = NDArray[np.float64]
-Tell = Callable[[str], None]
 Progress = bool | Callable[[int, int, str], None] | None
 
 FAILURES = (AdalineError, ValueError)  # what a candidate may raise without ending the search
@@ -72,22 +71,36 @@ def first_line(problem: Any) -> str:
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
 
 
+class Fits:
+    """Fits begun, of a total that may grow: called before each with what it is of, it calls show(done, total, text)."""
+
+    def __init__(self, total: int, show: Callable[[int, int, str], None]) -> None:
+        self.done, self.total, self.show = 0, total, show
+
+    def __call__(self, text: str) -> None:
+        self.show(min(self.done, self.total - 1), self.total, text)
+        self.done += 1
+
+    def expect(self, more: int) -> None:
+        """Let so many more be made."""
+        self.total += more
+
+
 @contextmanager
-def reporting(progress: Progress, title: str, total: int) -> Iterator[Tell]:
+def reporting(progress: Progress, title: str, total: int) -> Iterator[Fits]:
     """Return what is called before each fit: it shows a line, or calls `progress` with (done, total, text)."""
     if callable(progress):
-        done = 0
-
-        def tell(text: str) -> None:
-            nonlocal done
-            progress(min(done, total - 1), total, text)
-            done += 1
-
-        yield tell
-        progress(total, total, "done")
+        fits = Fits(total, progress)
+        yield fits
+        progress(fits.total, fits.total, "done")
         return
     with watched(title, total, progress, "fits") as line:
-        yield lambda text: line.add(1)
+
+        def show(done: int, total: int, text: str) -> None:
+            line.total = total
+            line.add(1)
+
+        yield Fits(total, show)
 
 
 def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, tell: Callable[[], None]) -> Tried:
