@@ -124,7 +124,7 @@ def coefficient_path(
 
     References
     ----------
-    Lecture S0, section 5.2, (5.13).
+    Lecture S0, section 5.2, (5.13). Cost: with a system, a fit for each of 60 penalties, or of those given.
     """
     chosen: float | None = None
     if hasattr(path, "fit"):
@@ -168,6 +168,11 @@ def coefficient_path(
 @styled
 def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the criterion that Ridge(penalty="auto") minimised, along the penalty, with the choice marked.
+
+    Parameters
+    ----------
+    model : a Ridge(penalty="auto"), fitted to one target.
+    ax : where to draw; None: axes of a new figure.
 
     Examples
     --------
