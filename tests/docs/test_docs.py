@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
+from adaline.sums import SUMS
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([DOCS / "index.md", DOCS / "coming-from.md", *(DOCS / "guide").glob("*.md")])
@@ -83,3 +85,12 @@ def test_examples_have_a_title_and_words_for_the_gallery() -> None:
         assert len(example.prose.split()) > 20, f"{example.name}: what does one see?"
         assert example.code.startswith("from __future__")
         assert f"({example.name}.md)" in gallery.index(found)
+
+
+def test_the_design_names_every_sum_and_layer() -> None:
+    design = (DOCS / "design.md").read_text()
+    chain, table = design.split("```")[1], design.split("## Sums")[1].split("Laws")[0]
+    assert set(SUMS) == set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))))
+    own = {path.stem for path in (ROOT / "src" / "adaline").iterdir() if path.suffix in ("", ".py")}
+    apart = {"__init__", "__main__", "__pycache__", "plots"}  # the front doors
+    assert {name for name in own - apart if not re.search(rf"\b{name}\b", chain)} == set()

@@ -115,9 +115,11 @@ def test_other_targets_weights_and_rows(source: Any, whole: ArraySource) -> None
     assert source.unlabelled().shape.targets == 0
     places = np.array([3, 77, 499])
     np.testing.assert_array_equal(source.rows_at(places), whole.x[places])
-    other = source.with_targets(T)
-    other.weight = W + 1
+    other = source.with_weight(W + 1)
     assert other.total_weight() == W.sum() + N
+    assert source.total_weight() == W.sum()
+    with pytest.raises(AttributeError):
+        source.weight = W + 1
     assert in_memory(source) is source
     first = of_class(codes, 1, 3)
     np.testing.assert_array_equal(next(first.blocks()).x, whole.x[T[:, 0] == 1][:64])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import ArraySource, expanded
 from adaline.sources import table as table_module
 from adaline.sources.expanded import ExpandedRows
+from adaline.sources.folds import Fold, fold_of
 from adaline.systems import SYSTEMS, UNSUPERVISED, ClassSystem, LinearSystem, OnlineSystem, by_blocks
 from adaline.systems.signals import SignalSystem
 
@@ -429,6 +431,66 @@ def test_the_sample_that_a_basis_learns_from_is_of_all_rows(monkeypatch: pytest.
     model = adaline.LinearRegression(basis=basis.Radial(centres=4)).fit(x, x[:, 0])
     centres = model.basis_.centres_ * model.basis_.unit_ + model.basis_.middle_
     assert centres.min() < -0.5 < 0.5 < centres.max()
+
+
+@EACH
+def test_a_basis_learns_nothing_from_rows_of_weight_zero(cls: type[Any]) -> None:
+    if issubclass(cls, SignalSystem):
+        pytest.skip("samples of weight zero are heard in the delay line of others")
+    weight, y = (np.arange(N) < 200).astype(float), target(cls)
+    far = np.where(weight[:, None] > 0, X, X + 100.0)
+    phi = basis.Radial(centres=5)
+    kept, absent = quick(cls, basis=phi).fit(far, y, sample_weight=weight), quick(cls, basis=phi).fit(X[:200], y[:200])
+    assert kept.basis_.same(absent.basis_)
+
+
+def test_a_basis_learns_nothing_from_rows_held_out() -> None:
+    held = fold_of(0, N, 5) == 0
+    x = np.where(held[:, None], X + 100.0, X)
+    model = adaline.Ridge(basis=basis.Radial(centres=5)).fit(Fold(ArraySource(x, NUMBERS[:, None]), 0, 5, held=False))
+    assert model.basis_.same(basis.Radial(centres=5).fit(X[~held]))
+
+
+@EACH
+def test_pieces_of_another_basis_are_refused(cls: type[Any]) -> None:
+    if not hasattr(cls(), "partial_fit"):
+        pytest.skip("it is fitted in one go")
+    y = target(cls)
+    model = cls(basis=basis.Polynomial(degree=2)).partial_fit(X[:100], y[:100])
+    model.set_params(basis=basis.Polynomial(degree=2).fit(X)).partial_fit(X[100:200], y[100:200])
+    for other in (basis.Polynomial(degree=3), basis.Fourier(), None):
+        with pytest.raises(InvalidParameter, match=r"was begun with Polynomial\(.*set it back to go on, or fit anew"):
+            model.set_params(basis=other).partial_fit(X[200:], y[200:])
+    with pytest.raises(InvalidParameter, match="was begun with None"):
+        cls().partial_fit(X[:100], y[:100]).set_params(basis=basis.Fourier()).partial_fit(X[100:], y[100:])
+    model.set_params(basis=basis.Polynomial(degree=2)).partial_fit(X[200:], y[200:])
+
+
+class Power:
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+
+    def __call__(self, x: Any) -> Any:
+        return x**self.degree
+
+    def of(self, x: Any) -> Any:
+        return x**self.degree
+
+
+def raised(x: Any, degree: int) -> Any:
+    return x**degree
+
+
+@pytest.mark.parametrize(
+    "made",
+    [Power, lambda degree: Power(degree).of, lambda degree: partial(raised, degree=degree)],
+    ids=["object", "method", "partial"],
+)
+def test_functions_that_are_objects_are_known_again(made: Any) -> None:
+    model = adaline.LinearRegression(basis=basis.Custom(made(2))).partial_fit(X[:100], NUMBERS[:100])
+    model.partial_fit(X[100:], NUMBERS[100:])
+    with pytest.raises(InvalidParameter, match="was begun with Custom"):
+        model.set_params(basis=basis.Custom(made(3))).partial_fit(X, NUMBERS)
 
 
 def test_every_linear_system_takes_frames_with_categories() -> None:

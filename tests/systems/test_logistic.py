@@ -13,6 +13,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 import adaline
 from adaline import AdalineWarning, LogisticRegression
+from adaline.basis import Polynomial
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.results import Status
 from adaline.solvers import smooth
@@ -257,6 +258,10 @@ def test_warm_starts_and_init() -> None:
     first = theta(model)
     assert model.fit(x, y).n_iter_ < steps
     np.testing.assert_allclose(theta(model), first, rtol=1e-9)
+    for other in (Polynomial(degree=2), None):
+        model.set_params(basis=other).fit(x, y)
+        np.testing.assert_allclose(theta(model), theta(LogisticRegression(basis=other).fit(x, y)), rtol=1e-9)
+    assert model.fit(x[:, :1], y).coef_.shape == (1, 1)
     assert LogisticRegression(init=first).fit(x, y).n_iter_ < steps
     with pytest.raises(InvalidParameter, match="init must be"):
         LogisticRegression(init=[1.0]).fit(x, y)

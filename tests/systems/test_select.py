@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import Lasso
 from sklearn.metrics import log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -110,7 +111,28 @@ def test_leave_one_out_of_precisions_leaves_out_the_whole_row() -> None:
         (y[i] - clone(system).fit(X[k], y[k], weight[k]).predict(X[i : i + 1])[0]) ** 2 for i, k in enumerate(keep)
     ]
     found = select([system], X, y, sample_weight=weight)
-    np.testing.assert_allclose(found.tried[0].error, np.average(losses, weights=weight), rtol=1e-9)
+    mean = np.average(losses, weights=weight)
+    std_error = np.sqrt(np.average((losses - mean) ** 2, weights=weight) / 19)
+    np.testing.assert_allclose(found.tried[0][1:3], [mean, std_error], rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_one_standard_error_knows_no_unit_of_precisions(scale: float) -> None:
+    X, y = rows(30)
+    weight = np.random.default_rng(2).uniform(0.5, 3.0, 30)
+    weight[:4] = 0.0
+    given: dict[str, Any] = {"tol": [1e-3, 1e-4], "rule": "one-standard-error"}
+    one, other = (
+        select(LinearRegression(weights="precision"), X, y, sample_weight=some, **given)
+        for some in (weight, weight * scale)
+    )
+    assert one.method == other.method == "loo"
+    np.testing.assert_allclose([t[:3] for t in one.tried], [t[:3] for t in other.tried], rtol=1e-9)
+
+
+def test_one_standard_error_of_one_observation_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="needs a standard error, and penalty=1 has none"):
+        select(Ridge(fit_intercept=False), [[1.0]], [1.0], penalty=[1.0, 2.0], method="loo", rule="one-standard-error")
 
 
 def test_leave_one_out_of_absolute_errors() -> None:
@@ -290,6 +312,38 @@ def test_signals_are_held_out_in_stretches() -> None:
     assert found.tried[2].error == pytest.approx(np.mean(errors), rel=1e-9)
 
 
+def test_signals_keep_the_samples_of_weight_zero() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    d = np.convolve(x, [1.0, 0.5, -0.3, 0.2])[:400] + 0.01 * rng.normal(size=400)
+    weight = rng.permutation(np.repeat([0.0, 1.0], 200))
+    weight[:60] = 0.0  # no stretch is without samples
+    found = select(WienerFilter(), x, d, sample_weight=weight, taps=[2, 4])
+    stretch = np.maximum(np.cumsum(weight > 0) - 1, 0) * 10 // np.count_nonzero(weight)
+    errors = []
+    for k in range(10):
+        model = WienerFilter(taps=4).fit(x, d, sample_weight=weight * (stretch != k))
+        errors += ((d - model.predict(x)) ** 2)[(stretch == k) & (weight > 0)].tolist()
+    assert found.tried[1].error == pytest.approx(np.mean(errors), rel=1e-9)
+    assert found.tried[1].error < 2e-4
+
+
+def test_targets_as_a_column_are_those_in_a_row() -> None:
+    X, y = rows(40)
+    flat, column = (select(Lasso(), X, given, alpha=[0.1, 1.0]) for given in (y, y[:, None]))
+    np.testing.assert_array_equal([one[:3] for one in column.tried], [one[:3] for one in flat.tried])
+
+
+def test_predictions_of_another_shape_are_refused() -> None:
+    class Half(Lasso):
+        def predict(self, X: Any) -> Any:
+            return np.asarray(super().predict(X))[::2]
+
+    X, y = rows(40)
+    with pytest.raises(InvalidData, match=r"y has shape \(36, 1\) and the predictions of Half \(18, 1\)"):
+        select(Half(), X, y, alpha=[0.1])
+
+
 def test_densities_and_centres() -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 2)) + centre for centre in ([0, 0], [6, 0], [0, 6])])
@@ -298,6 +352,8 @@ def test_densities_and_centres() -> None:
     criterion = select(GaussianMixture(n_init=3), X, n_components=[1, 2, 3, 4, 5], scoring="bic")
     assert (criterion.parameters, criterion.method) == ({"n_components": 3}, "bic")
     assert criterion.tried[2].error == pytest.approx(criterion.best.bic(X))
+    with pytest.raises(InvalidParameter, match="bic judges the fit to all rows: leave method out"):
+        select(GaussianMixture(), X, n_components=[1], scoring="bic", method="folds")
     centres = select(KMeans(n_init=3), X, n_clusters=[1, 2, 3]).curve
     assert centres.validation[1] > 2 * centres.validation[2] > centres.training[2]
 
@@ -394,6 +450,9 @@ def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     select(Ridge(), X, y, penalty=[1.0, 2.0], method="folds", folds=2, progress=lambda *step: told.append(step))
     steps = ["penalty=1", "penalty=1", "penalty=2", "penalty=2", "all rows", "done"]
     assert told == [(i, 5, step) for i, step in enumerate(steps)]
+    told.clear()  # where the formula fails for all, folds are fits more
+    select(Ridge(), WIDE, WIDE[:, 0], penalty=[1.0, 2.0], folds=2, progress=lambda *step: told.append(step))
+    assert told == [(i, 3 if i < 2 else 7, step) for i, step in enumerate(["penalty=1", "penalty=2", *steps])]
     select(Ridge(), X, y, penalty=[1.0, 2.0])
     assert capsys.readouterr().err == ""
 
@@ -437,7 +496,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (
         Ridge(),
         {"penalti": [1.0]},
-        "Ridge has no parameter 'penalti'. Did you mean penalty\\? There are: basis, crit",
+        "Ridge has no parameter 'penalti'. Did you mean penalty\\? There are: basis, criterion",
     ),
     (make_pipeline(Ridge(), Ridge()), {"penalty": [1.0]}, "'penalty' may be ridge-1__penalty or ridge-2__penalty"),
     ([Ridge()], {"penalty": [1.0]}, "several systems are compared as they are"),

@@ -8,11 +8,14 @@ give. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
+from inspect import isfunction
+from types import MethodType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from adaline.namespaces import is_sparse
@@ -73,6 +76,10 @@ class Basis(TransformerMixin, BaseEstimator):
         """Whether another basis is this one, with the same arguments and the same things learned."""
         return type(self) is type(other) and _alike(vars(self), vars(other))
 
+    def asked_like(self, other: Any) -> bool:
+        """Whether another basis has the same arguments, whatever either has learned."""
+        return bool(clone(self).same(clone(other)))
+
     @property
     def size(self) -> int:
         """Number of columns of phi."""
@@ -105,7 +112,18 @@ def _alike(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_alike, a, b))
+    if callable(a) and callable(b):
+        return a == b or (type(a) is type(b) and not isfunction(a) and _alike(_parts(a), _parts(b)))
     return bool(np.array_equal(a, b))
+
+
+def _parts(function: Any) -> Any:
+    """Return what a function that is an object is made of: clones hold copies of it, which are not equal."""
+    if isinstance(function, partial):
+        return function.func, function.args, function.keywords
+    if isinstance(function, MethodType):
+        return function.__func__, vars(function.__self__)
+    return vars(function)
 
 
 def _dense(x: Any) -> Array:

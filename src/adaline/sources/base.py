@@ -208,6 +208,12 @@ class Held(Source):
     def picked(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of some rows, in the order given."""
 
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        out = self.with_targets(self.target())
+        out.weight = weight
+        return out
+
 
 class IndexedSource(Source):
     """A source whose blocks can be had in any order."""

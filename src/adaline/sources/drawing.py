@@ -16,13 +16,15 @@ from adaline.sources.base import Held, Source
 Array = NDArray[np.float64]
 
 
-def drawn(source: Source, rows: int, seed: int = 0) -> Source:
+def drawn(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.intp] | None = None) -> Source:
     """Return so many rows of a source, one of each of as many stretches of equal length, in their order; in one pass,
-    and where rows lie in memory without one.
+    and where rows lie in memory without one. Stretches are of the rows at the places `among`, ascending, where given.
     """
-    rows = min(rows, source.n_rows)
-    ends = np.arange(rows + 1) * source.n_rows // max(rows, 1)
+    count = source.n_rows if among is None else len(among)
+    rows = min(rows, count)
+    ends = np.arange(rows + 1) * count // max(rows, 1)
     some = np.random.default_rng(seed).integers(ends[:-1], ends[1:])
+    some = some if among is None else among[some]
     if isinstance(source, Held):
         return source.picked(some)
     parts = [part for block in source.blocks() if (part := _cut(block, some)).rows]

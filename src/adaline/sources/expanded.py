@@ -75,13 +75,9 @@ class Expanded(Through):
         self.step = piece_rows(self.shape.features)
 
     @property
-    def weight(self) -> Array | None:
+    def weight(self) -> Array | None:  # type: ignore[override]
         """All weights, or None."""
         return self.base.weight
-
-    @weight.setter
-    def weight(self, weight: Array | None) -> None:
-        self.base.weight = weight
 
     def target(self) -> Array:
         """Return all targets, (N, K)."""
@@ -193,6 +189,10 @@ class ExpandedRows(Held, Expanded):
     def picked(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of some rows, in the order given."""
         return expanded(self.base.picked(rows), self.basis)
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights."""
+        return self._with(self.base.with_weight(weight))
 
     def rows_at(self, places: NDArray[np.intp]) -> Array:
         """Return phi of the rows at some places."""

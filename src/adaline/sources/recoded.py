@@ -42,9 +42,10 @@ def recoded(source: Source, values: Array, class_weight: Array | None = None) ->
     source = in_memory(source)
     codes = source.target()[:, 0].astype(np.intp)
     out = source.with_targets(np.take(values, codes, axis=0, mode="clip"))
-    if class_weight is not None:
-        out.weight = class_weight[codes] if source.weight is None else source.weight * class_weight[codes]
-    return out
+    if class_weight is None:
+        return out
+    assert isinstance(out, Held)
+    return out.with_weight(class_weight[codes] if source.weight is None else source.weight * class_weight[codes])
 
 
 def of_class(source: Source, k: int, classes: int) -> Source:

@@ -18,7 +18,7 @@ from adaline.sources.signal import SignalSource
 from adaline.systems.adaptation import Adaptation
 from adaline.systems.adaptive_rules import check_rule, first_certificate, rule_of
 from adaline.systems.attempt import attempt
-from adaline.systems.expanding import begin_basis, seen_rows
+from adaline.systems.expanding import begin_basis, check_basis, seen_rows
 from adaline.systems.signal_blocks import signal_blocks
 from adaline.systems.signals import Filtered, SignalSystem
 
@@ -225,6 +225,8 @@ class AdaptiveFilter(SignalSystem):
         start = perf_counter()
         self._check_parameters()
         afresh = afresh or not hasattr(self, "_state")
+        if not afresh:
+            check_basis(self)
         blocks = signal_blocks(self, X, y, sample_weight, reset=afresh)
         (self._begin if afresh else self._go_on)(next(blocks)[1])
         state, before = self._state, self._state.scan.tally

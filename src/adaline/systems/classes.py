@@ -22,7 +22,7 @@ from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.attempt import attempt
 from adaline.systems.decisions import Decides
-from adaline.systems.expanding import check_same_columns
+from adaline.systems.expanding import check_basis, check_same_columns
 from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
@@ -86,6 +86,8 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "_sums")
         if first:
             self._check_parameters()
+        else:
+            check_basis(self)
         given = self._open(X, y, sample_weight, reset=first)
         known = [] if first else [self.classes_]
         named = [] if classes is None else [np.asarray(classes)]

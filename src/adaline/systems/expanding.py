@@ -25,14 +25,14 @@ SAMPLE = 2**14
 
 
 def learn_basis(system: Any, source: Source) -> None:
-    """Learn the basis of a system, if it has one, from rows of a source, and keep it as `basis_`."""
+    """Learn the basis of a system, if it has one, from the rows of a source that have a weight; keep it as `basis_`."""
     wanted = read_basis(system)
     if wanted is None:
         system.__dict__.pop("basis_", None)
         return
     rows = source.unlabelled()
     if wanted.learns:
-        some: Any = np.concatenate([_dense(block.x) for block in drawn(rows, SAMPLE).blocks()])
+        some: Any = np.concatenate([_dense(block.x) for block in drawn(rows, SAMPLE, among=_weighed(rows)).blocks()])
     else:
         some = _dense(next(iter(rows.blocks())).gathered().x[:2, :])
     if not np.isfinite(some).all():
@@ -61,6 +61,17 @@ def read_basis(system: Any) -> Basis | None:
             "goes into basis.Custom(function)"
         )
     return wanted
+
+
+def check_basis(system: Any) -> None:
+    """Refuse to go on with rows where `basis` is no longer what the system was begun with."""
+    kept, wanted = basis_of(system), read_basis(system)
+    if kept is None and wanted is None:
+        return
+    if kept is None or wanted is None or not kept.asked_like(wanted):
+        raise InvalidParameter(
+            f"basis is {wanted}, and {type(system).__name__} was begun with {kept}: set it back to go on, or fit anew"
+        )
 
 
 def basis_of(system: Any) -> Basis | None:
@@ -110,6 +121,12 @@ def check_same_columns(one: Any, other: Any) -> None:
             f"cannot merge models of different bases: {mine} and {theirs}, or the same learned from different rows. "
             "Bases that learn nothing from rows, such as Polynomial without orthogonal=True, can be merged"
         )
+
+
+def _weighed(source: Source) -> NDArray[np.intp] | None:
+    """Return the places of rows of positive weight; None: of all rows, as where there are none, which fits refuse."""
+    places = None if source.weight is None else np.flatnonzero(host(source.weight))
+    return None if places is None or not len(places) else places
 
 
 def _dense(x: Any) -> Array:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from adaline.errors import InvalidData
 from adaline.namespaces import beside, is_device
 from adaline.sources import Source
 from adaline.systems.expanding import learn_basis, seen
 from adaline.systems.labels import Labels, encode, read_labels
-from adaline.systems.reading import given_names, open_given, read_rows, read_weights, source_of
+from adaline.systems.reading import given_names, open_given, read_rows, read_weights, source_of, unlabelled_source
 
 
 class Labelled(NamedTuple):
@@ -36,7 +34,7 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
         return Labelled(source.labels(guess=True), source.labels, lambda classes: seen(system, source.encoded(classes)))
     rows = read_rows(system, x, reset=reset)
     if reset:
-        learn_basis(system, source_of(rows, np.empty((rows.shape[0], 0)), None, given_names(system)))
+        learn_basis(system, unlabelled_source(system, rows, sample_weight))
     labels: Labels = read_labels(y)
     if labels.shape[0] != rows.shape[0]:
         raise InvalidData(

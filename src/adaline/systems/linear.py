@@ -24,7 +24,7 @@ from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.expanding import check_same_columns, columns_of, seen_rows
+from adaline.systems.expanding import check_basis, check_same_columns, columns_of, seen_rows
 from adaline.systems.explaining import Explaining
 from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import open_rows, read_rows, refuse_nonfinite
@@ -92,6 +92,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
             self._remember(source)
             total, counted = sums(source, self.fit_intercept), self._count(source)
         else:
+            check_basis(self)
             source = self._reopen(X, y, sample_weight, "continue")
             total = self._own_sums("continue").copy()
             counted = self._count_with(self._count(source))

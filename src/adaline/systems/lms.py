@@ -16,6 +16,7 @@ from adaline.solvers.sweep import Swept
 from adaline.sources.recoded import in_memory
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
+from adaline.systems.expanding import check_basis
 from adaline.systems.online import Learned, OnlineSystem
 from adaline.systems.rates import start_scan, warn_of_bound
 from adaline.systems.reading import open_rows
@@ -124,6 +125,8 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         first = not hasattr(self, "_scan")
         if first:
             self._check_parameters()
+        else:
+            check_basis(self)
         source = in_memory(open_rows(self, X, y, sample_weight, reset=first))
         self._check_targets(source.shape.targets, not first)
         self._flat = source.flat if first else self._flat

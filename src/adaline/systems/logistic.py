@@ -265,7 +265,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         return replace(found, path=path)
 
     def _first(self, before: Array | None, machines: int) -> Array | None:
-        given = before if before is not None else self.init
+        fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
+        given = before if fits else self.init
         if given is None:
             return None
         theta = np.atleast_2d(np.asarray(given, dtype=np.float64))

@@ -18,6 +18,7 @@ from adaline.sources.recoded import in_memory, recoded
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
 from adaline.systems.class_weights import class_weights
+from adaline.systems.expanding import check_basis
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
 from adaline.systems.online import OnlineSystem
@@ -63,6 +64,8 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
         first = not hasattr(self, "_scan")
         if first:
             self._check_parameters()
+        else:
+            check_basis(self)
         given = open_labelled(self, X, y, sample_weight, reset=first)
         if first:
             self._take_classes(given.all_classes() if classes is None else all_classes(np.asarray(classes)))

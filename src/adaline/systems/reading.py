@@ -57,6 +57,12 @@ def open_given(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, res
     return source
 
 
+def unlabelled_source(system: Any, rows: Any, sample_weight: Any) -> Source:
+    """Return the source of rows without targets."""
+    weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
+    return source_of(rows, np.empty((rows.shape[0], 0)), weight, given_names(system))
+
+
 def source_of(rows: Any, targets: Any, weight: Array | None, names: tuple[str, ...] | None) -> Source:
     """Return the source for rows of this kind: sparse, dense, or on a device."""
     kind: type[IndexedSource] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource

@@ -24,7 +24,7 @@ from adaline.results import Certificate, Status
 from adaline.sources import Source
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.expanding import basis_of
+from adaline.systems.expanding import basis_of, check_basis
 from adaline.systems.gaussian import GaussianClassifier
 from adaline.systems.labels import Labels, encode, read_labels
 from adaline.systems.reading import read_finite, read_rows
@@ -124,6 +124,8 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             raise InvalidParameter(f"system must be a classifier for two classes, got {self.system!r}")
 
     def _learn(self, verb: str, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> None:
+        if not reset:
+            check_basis(self)
         known = None if reset else self.classes_
         if known is None and classes is not None:
             known = np.unique(classes)

@@ -12,7 +12,7 @@ from adaline.sources import ArraySource, Source
 from adaline.systems.expanding import basis_of, learn_basis, seen
 from adaline.systems.labelled import coded_source
 from adaline.systems.labels import Codes, Labels
-from adaline.systems.reading import given_names, open_given, read_weights, source_of
+from adaline.systems.reading import open_given, read_weights, unlabelled_source
 from adaline.systems.streaming import CodedRows, ScoredOnSources
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ def open_encoded(
 def seen_array(scheme: Any, rows: Any, codes: Codes, sample_weight: Any, *, reset: bool) -> Any:
     """Return rows in memory as the machines see them: an array, or where phi is large a source, if they take one."""
     if reset:
-        learn_basis(scheme, source_of(rows, np.empty((rows.shape[0], 0)), None, given_names(scheme)))
+        learn_basis(scheme, unlabelled_source(scheme, rows, sample_weight))
     if basis_of(scheme) is None:
         return rows
     source = seen(scheme, coded_source(scheme, rows, codes, sample_weight))

@@ -18,7 +18,7 @@ from adaline.results import Certificate, Status
 from adaline.solvers.fit import certificate
 from adaline.sources import Source
 from adaline.systems.expanding import learn_basis, seen
-from adaline.systems.reading import given_names, read_rows, read_weights, source_of
+from adaline.systems.reading import read_rows, unlabelled_source
 from adaline.systems.streaming import coded, remember
 
 Array = NDArray[np.float64]
@@ -47,8 +47,7 @@ class Unlabelled(BaseEstimator):
             remember(self, X)
             return X.unlabelled()
         rows = read_rows(self, X, reset=reset)
-        weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-        return source_of(rows, np.empty((rows.shape[0], 0)), weight, given_names(self))
+        return unlabelled_source(self, rows, sample_weight)
 
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
         """Return function(block) for rows to predict, in their order; name a row that is not finite."""

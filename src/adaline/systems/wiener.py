@@ -21,7 +21,7 @@ from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.attempt import attempt
-from adaline.systems.expanding import check_same_columns, width_of
+from adaline.systems.expanding import check_basis, check_same_columns, width_of
 from adaline.systems.forgetting import refuse_few_digits, without
 from adaline.systems.reading import open_rows, read_weights
 from adaline.systems.recording import Recording
@@ -137,6 +137,7 @@ class WienerFilter(SignalSystem):
         start = perf_counter()
         new = not hasattr(self, "_recording")
         if not new:
+            check_basis(self)
             self._own_sums("continue")
         if isinstance(X, Source):
             return self._listen(open_rows(self, X, y, sample_weight, reset=new), start, afresh=new)

@@ -22,7 +22,9 @@ from adaline import (
     OneVsRest,
     Ridge,
     datasets,
+    learning_curve,
     plots,
+    select,
 )
 from adaline.faces.compare import compare
 from tests.faces.examples import classification, labels, numbers
@@ -43,6 +45,8 @@ SIZES = np.array([10, 20, 50, 100, 400])
 CURVE = SimpleNamespace(sizes=SIZES, training=0.5 - 1 / SIZES, validation=0.5 + 3 / SIZES, std_error=1 / SIZES)
 STEPS = np.arange(5)
 CHOSEN = SimpleNamespace(values=10.0 ** (STEPS - 3), training=STEPS, validation=STEPS[::-1], chosen=3)
+FAILED = select(Ridge(), X, Y, penalty=[0.1, 1.0, -1.0, 10.0, 100.0], method="folds")
+GROWN = learning_curve(LogisticRegression(penalty=1.0), TWO, np.arange(len(TWO)) % 9 == 0, sizes=[2, 5, 20, 40])
 FOUND = compare(classification())
 LOGISTIC, OTHERS = LogisticRegression(penalty=1.0).fit(TWO, SIDE), GaussianClassifier().fit(MANY, KINDS)
 FAN = ([1.0, 9.0], np.linspace(1, 2, 40).reshape(2, 20))
@@ -87,6 +91,14 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "ambiguous_regions of pairs": lambda ax: plots.ambiguous_regions(OneVsOne().fit(MANY, KINDS), MANY, KINDS, ax),
     "learning_curve": lambda ax: plots.learning_curve(CURVE, ax),
     "validation_curve": lambda ax: plots.validation_curve(CHOSEN, ax, name="penalty", measure="RMSE"),
+    "learning_curve with failures": lambda ax: plots.learning_curve(GROWN, ax),
+    "validation_curve with a failure": lambda ax: plots.validation_curve(FAILED, ax),
+    "validation_curve by GCV": lambda ax: plots.validation_curve(
+        select(Ridge(), X, Y, penalty=[0.1, 1.0, 10.0], method="gcv"), ax
+    ),
+    "validation_curve of a criterion": lambda ax: plots.validation_curve(
+        select(GaussianMixture(), XC, n_components=[1, 2, 3], scoring="bic"), ax
+    ),
     "history": lambda ax: plots.history(LMS(rate=0.01, epochs=12, tol=0).fit(LINE, SLOPE), ax),
     "history of several": lambda ax: plots.history({"small": [9.0, 3.0, 1.0], "large": [900.0, 1.0]}, ax),
     "error_surface": lambda ax: plots.error_surface(LINE, SLOPE, PATHS, ax),

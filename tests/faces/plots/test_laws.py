@@ -91,7 +91,8 @@ def test_every_public_plot_is_under_these_laws() -> None:
     assert drawn | {"svg", "trajectory"} == set(plots.__all__)
     assert adaline.plots is plots
     for name in plots.__all__:
-        assert "Examples" in (getattr(plots, name).__doc__ or ""), name
+        for part in ("Parameters\n", "Examples\n"):
+            assert part in (getattr(plots, name).__doc__ or ""), name
 
 
 def test_without_matplotlib_the_error_names_the_extra() -> None:

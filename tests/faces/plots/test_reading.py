@@ -99,6 +99,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no penalty": (lambda: plots.coefficient_path(LINEAR, X, Y), "one number as penalty"),
     "penalty zero": (lambda: plots.coefficient_path(([0.0, 1.0], [[1.0], [1.0]])), "above zero"),
     "no curve": (lambda: plots.learning_curve(LINEAR), "needs `sizes`"),
+    "no errors": (lambda: plots.learning_curve(([1, 2], [1.0, 2.0], [np.nan, np.nan])), "no finite value"),
     "no probabilities": (lambda: plots.calibration(SIDE, GAUSS.decision_function(TWO)[:, :2]), "between 0 and 1"),
     "columns of classes": (lambda: plots.calibration(SIDE, GAUSS.predict_proba(TWO)), "name them by classes"),
     "names": (lambda: plots.decision_regions(GAUSS, XC, C, names=["u"]), "1 names for 2"),

@@ -24,7 +24,24 @@ from adaline.faces.compare import compare
 from adaline.faces.plots.style import COLOURS, MARKERS, MOST_POINTS, _apart, _power, colour, marker
 from adaline.faces.table import Table
 from tests.faces.examples import bundled
-from tests.faces.plots.drawn import CHOSEN, CURVE, LINE, LINEAR, LONGLEY, PATHS, SIDE, SIZES, SLOPE, TWO, XC, C, X, Y
+from tests.faces.plots.drawn import (
+    CHOSEN,
+    CURVE,
+    FAILED,
+    GROWN,
+    LINE,
+    LINEAR,
+    LONGLEY,
+    PATHS,
+    SIDE,
+    SIZES,
+    SLOPE,
+    TWO,
+    XC,
+    C,
+    X,
+    Y,
+)
 
 
 def test_large_data_are_thinned() -> None:
@@ -136,6 +153,21 @@ def test_curves_come_as_objects_mappings_tuples_and_folds() -> None:
     assert "± standard error" in folds.get_legend_handles_labels()[1]
     within = SimpleNamespace(curve=CHOSEN)
     assert "chosen: 1" in plots.validation_curve(within).get_legend_handles_labels()[1]
+
+
+def test_what_is_not_known_of_a_curve_is_a_gap() -> None:
+    ax = plots.validation_curve(FAILED)
+    order = np.argsort(FAILED.curve.values)
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), FAILED.curve.validation[order])
+    assert np.isnan(ax.lines[1].get_ydata()).sum() == 1
+    assert ax.get_xscale() == "log", "the penalty that failed is not drawn, so that it need not be positive"
+    assert "± standard error" in ax.get_legend_handles_labels()[1]
+    assert np.isnan(GROWN.validation).any()
+    np.testing.assert_array_equal(plots.learning_curve(GROWN).lines[1].get_ydata(), GROWN.validation)
+    formula = plots.validation_curve(select(Ridge(), X, Y, penalty=[0.1, 1.0], method="gcv"))
+    assert formula.get_legend_handles_labels()[1][:-1] == ["learned from", "held out"]
+    criterion = plots.validation_curve(select(GaussianMixture(), XC, n_components=[1, 2], scoring="bic"))
+    assert criterion.get_legend_handles_labels()[1] == ["chosen: 2"]
 
 
 def test_the_coefficient_path_ends_at_least_squares() -> None:

@@ -29,6 +29,7 @@ from adaline.faces.plots.style import (
     short,
     styled,
 )
+from adaline.systems.expanding import basis_of, seen_rows
 
 if TYPE_CHECKING:
     from adaline.faces.plots.style import Axes
@@ -123,7 +124,7 @@ def coefficient_path(
 
     References
     ----------
-    Lecture S0, section 5.2, (5.13).
+    Lecture S0, section 5.2, (5.13). Cost: with a system, a fit for each of 60 penalties, or of those given.
     """
     chosen: float | None = None
     if hasattr(path, "fit"):
@@ -132,8 +133,11 @@ def coefficient_path(
         tried, own = _penalties(path, penalties)
         chosen = own if own > 0 else None
         x = numbers(X, "X", 2)
-        heights = np.array([_refitted(path, one, x, y) for one in tried]) * x.std(axis=0)
-        names = column_names(names, X, path, heights.shape[1])
+        models = [_refitted(path, one, x, y) for one in tried]
+        heights = np.array([np.ravel(one.coef_) for one in models], dtype=np.float64)
+        heights *= np.std(seen_rows(models[0], x), axis=0)
+        names, basis = column_names(names, X, path, x.shape[1]), basis_of(models[0])
+        names = names if basis is None else basis.names(names)
     else:
         tried, heights = numbers(path[0], "penalties"), numbers(path[1], "coefficients", 2)
         same_length("penalties", len(tried), "coefficients", len(heights))
@@ -164,6 +168,11 @@ def coefficient_path(
 @styled
 def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the criterion that Ridge(penalty="auto") minimised, along the penalty, with the choice marked.
+
+    Parameters
+    ----------
+    model : a Ridge(penalty="auto"), fitted to one target.
+    ax : where to draw; None: axes of a new figure.
 
     Examples
     --------
@@ -202,14 +211,15 @@ def _penalties(model: Any, given: Any) -> tuple[Array, float]:
     return np.geomspace(1e-3 * middle, 1e3 * middle, STEPS), own
 
 
-def _refitted(model: Any, penalty: float, x: Array, y: Any) -> Array:
+def _refitted(model: Any, penalty: float, x: Array, y: Any) -> Any:
+    """Return the system fitted anew under a penalty."""
     again = clone(model).set_params(penalty=float(penalty))
     if model.penalty == "auto" and getattr(model, "standardize", False) is None:
         again.set_params(standardize=True)  # as "auto" had it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", AdalineWarning)
-        coef = np.atleast_2d(again.fit(x, plain(y)).coef_)
-    if len(coef) != 1:
+        again.fit(x, plain(y))
+    if len(np.atleast_2d(again.coef_)) != 1:
         raise InvalidParameter("coefficient_path draws one target, or two classes: draw one at a time")
-    return np.asarray(coef[0], dtype=np.float64)
+    return again

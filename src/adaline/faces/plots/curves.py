@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.plots.reading import numbers, plain, same_length
 from adaline.faces.plots.style import (
     BLUE,
@@ -42,6 +42,7 @@ def learning_curve(curve: Any, ax: Axes | None = None, *, measure: str | None = 
     ----------
     curve : an object with `sizes`, `training`, `validation` and, where there is one, `std_error` (the standard error
         of `validation`); or a tuple of these. What scikit-learn's `learning_curve` returns will do: columns are folds.
+        NaN, of fits that failed, is a gap.
     ax : where to draw; None: axes of a new figure.
     measure : what the numbers are; None: what the curve says.
 
@@ -71,7 +72,8 @@ def validation_curve(
     ----------
     curve : an object with `values`, `training`, `validation` and, where there are some, `std_error` (of
         `validation`) and `chosen` (the place of the one that was taken); an object with such a `curve`, as `select`
-        returns; or a tuple of these. Values that are no numbers stand side by side.
+        returns; or a tuple of these. Values that are no numbers stand side by side; NaN, of candidates that failed or
+        of methods that know no training or standard error, is a gap.
     ax : where to draw; None: axes of a new figure.
     name : of the setting; None: what the curve says.
     measure : what the numbers are; None: what the curve says.
@@ -168,30 +170,35 @@ def _curve(given: Any, across: str) -> _Curve:
     given = np.asarray(plain(parts[0]))
     names = None if given.dtype.kind in "iufb" else [short(str(value), 16) for value in given]
     place = numbers(given, across) if names is None else np.arange(float(len(given)))
-    error = spread if parts[3] is None else numbers(parts[3], "std_error")
+    error = spread if parts[3] is None else numbers(parts[3], "std_error", gaps=True)
     for name, values in (("training", training), ("validation", validation), ("std_error", error)):
         if values is not None:
             same_length(across, len(place), name, len(values))
+    if np.isnan(validation).all():
+        raise InvalidData("validation has no finite value: there is nothing to draw")
     return _Curve(place, training, validation, error, parts[4], names)
 
 
 def _folded(values: Any, name: str) -> tuple[Array, Array | None]:
     out = np.asarray(plain(values), dtype=np.float64)
     if out.ndim == 1:
-        return numbers(out, name), None
-    out = numbers(out, name, 2)
+        return numbers(out, name, gaps=True), None
+    out = numbers(out, name, 2, gaps=True)
     return out.mean(axis=1), out.std(axis=1, ddof=1) / np.sqrt(out.shape[1]) if out.shape[1] > 1 else None
 
 
 def _draw(ax: Axes, curve: _Curve) -> None:
     order = np.argsort(curve.across)
     x, down = curve.across[order], curve.validation[order]
-    ax.plot(x, curve.training[order], "s--", color=ORANGE, markersize=4, linewidth=1.4, label="learned from")
-    ax.plot(x, down, "o-", color=BLUE, markersize=4, linewidth=1.6, label="held out")
-    if curve.error is not None:
+    known = bool(np.isfinite(curve.training).any())  # a criterion of the fit to all rows holds none out
+    if known:
+        ax.plot(x, curve.training[order], "s--", color=ORANGE, markersize=4, linewidth=1.4, label="learned from")
+    ax.plot(x, down, "o-", color=BLUE, markersize=4, linewidth=1.6, label="held out" if known else None)
+    if curve.error is not None and np.isfinite(curve.error).any():
         error = curve.error[order]
         ax.fill_between(x, down - error, down + error, color=BLUE, alpha=0.15, linewidth=0, label="± standard error")
-    if curve.names is None and x[0] > 0 and x[-1] > WIDE * x[0]:
+    drawn = x[np.isfinite(down)]
+    if curve.names is None and drawn[0] > 0 and drawn[-1] > WIDE * drawn[0]:
         log_scale(ax, "x")
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
 from adaline.faces.plots.field import scatter_classes
-from adaline.faces.plots.reading import asked, column_names, labels, need, plane
+from adaline.faces.plots.reading import asked, column_names, labels, need, plane, refuse_basis
 from adaline.faces.plots.style import GREY, INK, WIDTH, axes, legend_above, styled
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Seq
 
     Parameters
     ----------
-    model : a linear classifier of two classes (Perceptron, Pocket, Adaline, LogisticRegression, ...), on two columns.
+    model : a linear classifier of two classes (Perceptron, Pocket, Adaline, LogisticRegression, ...), on two columns
+        without a basis, with which the line is none: see `decision_regions`.
     X, y : rows (n, 2) and labels (n,).
     ax : where to draw; None: axes of a new figure.
     names : of the columns; None: those of a frame, of the model, or x0, x1.
@@ -50,6 +51,7 @@ def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Seq
     ----------
     Lecture S0, section 5.6; S1 and S2: geometry of linear discriminants, margin and the convergence theorem.
     """
+    refuse_basis(model, "hyperplane", "draw `decision_regions`")
     x = plane(X, "hyperplane")
     y = labels(y, len(x))
     w = np.asarray(need(model, "coef_", "hyperplane", "draw `decision_regions`"), dtype=np.float64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
 from adaline.faces.plots.field import FINE, Field, scatter_classes
-from adaline.faces.plots.reading import asked, column_names, need, plane
+from adaline.faces.plots.reading import asked, column_names, need, plane, refuse_basis
 from adaline.faces.plots.style import (
     INK,
     LINES,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RADIUS = 2.0  # standard deviations of the ellipses
+TRANSFORMED = "fit it without one to phi(X), and draw that"
 DENSITIES = 10.0 ** np.arange(-3, 0.01, 0.5)  # contours, as shares of the highest density
 
 
@@ -62,6 +63,7 @@ def mixture(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] 
     """
     x = plane(X, "mixture")
     need(model, "covariances_", "mixture", "use a fitted GaussianMixture")
+    refuse_basis(model, "mixture", TRANSFORMED)
     words = column_names(names, X, model, 2)
     means, count = np.asarray(model.means_), len(model.weights_)
     if means.shape[1] != 2:
@@ -118,6 +120,7 @@ def clusters(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any]
     """
     x = plane(X, "clusters")
     centres = np.asarray(need(model, "cluster_centers_", "clusters", "use a fitted KMeans"))
+    refuse_basis(model, "clusters", TRANSFORMED)
     if centres.shape[1] != 2:
         raise InvalidParameter(f"clusters draws two columns and the model has {centres.shape[1]}: fit it on two")
     words = column_names(names, X, model, 2)

@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 Labels = NDArray[Any]
 
 
-def numbers(values: Any, name: str, ndim: int = 1) -> Array:
-    """Return finite numbers of one or two dimensions as float64; refuse others, by name."""
+def numbers(values: Any, name: str, ndim: int = 1, *, gaps: bool = False) -> Array:
+    """Return finite numbers of one or two dimensions as float64; refuse others, by name, or let them be NaN (gaps)."""
     try:
         out = np.asarray(plain(values), dtype=np.float64)
     except (TypeError, ValueError):
@@ -32,6 +32,8 @@ def numbers(values: Any, name: str, ndim: int = 1) -> Array:
         raise InvalidData(f"{name} has {out.ndim} dimensions, {ndim} are needed: draw one column or target at a time")
     if out.size == 0:
         raise InvalidData(f"{name} is empty: there is nothing to draw")
+    if gaps:
+        return np.where(np.isfinite(out), out, np.nan)
     if not np.isfinite(out).all():
         place = np.argwhere(~np.isfinite(out))[0]
         where = f"row {place[0]}" + (f", column {place[1]}" if ndim == 2 else "")
@@ -93,6 +95,13 @@ def need(model: Any, attribute: str, plot: str, instead: str) -> Any:
     if not hasattr(model, attribute):
         raise InvalidParameter(f"{plot} needs `{attribute}`, and {type(model).__name__} has none: {instead}")
     return getattr(model, attribute)
+
+
+def refuse_basis(model: Any, plot: str, instead: str) -> None:
+    """Refuse a system with a basis: its weights, centres and spreads belong to phi(x), and the axes to x."""
+    if getattr(model, "basis", None) is not None or getattr(model, "basis_", None) is not None:
+        name = type(model).__name__
+        raise InvalidParameter(f"{plot} draws columns as given, and {name} sees them by a basis: {instead}")
 
 
 def plain(values: Any) -> Any:

@@ -75,6 +75,11 @@ def line(model: Any, x: Any, y: Any, ax: Axes | None = None, *, names: Sequence[
 def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
     """Draw target minus prediction against the prediction, with the mean of up to twenty slices of the predictions.
 
+    Parameters
+    ----------
+    y, predicted : targets and predictions, (n,).
+    ax : where to draw; None: axes of a new figure.
+
     Examples
     --------
     >>> from adaline import LinearRegression, datasets, plots
@@ -103,6 +108,11 @@ def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
 @styled
 def quantiles(residual: Any, ax: Axes | None = None) -> Axes:
     """Draw the sorted residuals, in standard deviations, against those of a normal distribution.
+
+    Parameters
+    ----------
+    residual : targets minus predictions, (n,).
+    ax : where to draw; None: axes of a new figure.
 
     Examples
     --------

@@ -65,6 +65,10 @@ def styled(plot: Callable[P, Axes]) -> Callable[P, Axes]:
 def svg(ax: Axes) -> str:
     """Return the figure of these axes as SVG text that refers to nothing outside itself.
 
+    Parameters
+    ----------
+    ax : what a plot returned.
+
     Examples
     --------
     >>> from adaline import plots

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.faces.plots.reading import column_names, numbers, plain, same_length
+from adaline.faces.plots.reading import column_names, numbers, plain, refuse_basis, same_length
 from adaline.faces.plots.style import INK, MOST_POINTS, axes, colour, legend_above, marker, short, styled
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Arra
         raise InvalidParameter(f"steps must be at least 1, got {steps}")
     if isinstance(getattr(system, "init", None), str):
         raise InvalidParameter("trajectory needs a start that is known: init=None, or the weights themselves")
+    refuse_basis(system, "trajectory", "give phi(X) as X, and a system without one")
     copy = clone(system)
     if hasattr(copy, "learn_one"):
         seen = [_weights(copy.learn_one(x[i % len(x)], t[i % len(x)])) for i in range(steps or len(x))]

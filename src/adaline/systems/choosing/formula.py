@@ -57,8 +57,9 @@ def leave_one_out(system: Any, X: Any, y: Any, sample_weight: Any, measure: Meas
     assert isinstance(measure, Residuals)
     model = clone(system).fit(X, y, sample_weight)
     rows = _left_out(model, X, y, sample_weight)
-    error, std_error = of_rows(measure.of(rows.left_out), rows.weight)
-    return Tried(of_rows(measure.of(rows.residual), rows.weight)[0], error, std_error, freedom_of(model))
+    error, std_error = of_rows(measure.of(rows.left_out), rows.weight, model._sample().n)
+    training = float(np.average(measure.of(rows.residual), weights=rows.weight))
+    return Tried(training, error, std_error, freedom_of(model))
 
 
 def generalised(system: Any, X: Any, y: Any, sample_weight: Any) -> Tried:
@@ -96,5 +97,6 @@ def _labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight: Any) 
         margin = outputs[:, -1] - (outputs[:, 0] if outputs.shape[1] == 2 else 0.0)
         return np.asarray((margin > system.threshold) != (codes == 1), dtype=np.float64)
 
-    error, std_error = of_rows(wrong(rows.left_out), rows.weight)
-    return Tried(of_rows(wrong(rows.residual), rows.weight)[0], error, std_error, freedom_of(model))
+    error, std_error = of_rows(wrong(rows.left_out), rows.weight, model._sample().n)
+    training = float(np.average(wrong(rows.residual), weights=rows.weight))
+    return Tried(training, error, std_error, freedom_of(model))

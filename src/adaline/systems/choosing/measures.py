@@ -53,8 +53,11 @@ class Residuals(RowLoss):
         self.kind, self.name = kind, kind.replace("_", " ")
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        residual = np.asarray(y, dtype=np.float64) - host(model.predict(X))
-        return self.of(residual.reshape(len(residual), -1))
+        target, answer = (np.asarray(one, dtype=np.float64) for one in (y, host(model.predict(X))))
+        target, answer = (one[:, None] if one.ndim == 1 else one for one in (target, answer))
+        if target.shape != answer.shape:
+            raise InvalidData(f"y has shape {target.shape} and the predictions of {_name(model)} {answer.shape}")
+        return self.of(target - answer)
 
     def of(self, residual: Array) -> Array:
         """Return the loss of residuals (n, K), (n,)."""

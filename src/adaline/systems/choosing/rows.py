@@ -59,14 +59,15 @@ class ArrayRows(Rows):
                 f"Found input variables with inconsistent numbers of samples: X has {n}, y has {self.y.shape[0]}"
             )
         self.given_weight = None if sample_weight is None else read_weights(sample_weight, n)
-        if self.given_weight is not None and not self.given_weight.all():
-            some = np.flatnonzero(self.given_weight)
-            self.x, self.y, self.given_weight = *self.at(some), self.given_weight[some]
         self.weight = np.ones(n) if self.given_weight is None else self.given_weight
         self.classes = classes
 
     def deal(self, folds: int, seed: int) -> ArrayRows:
         """Cut the rows."""
+        if not self.weight.all():
+            some = np.flatnonzero(self.weight)
+            self.x, self.y = self.at(some)
+            self.weight = self.given_weight = self.weight[some]
         _check_folds(folds, len(self.weight))
         if self.classes:
             _check_classes(self.y)
@@ -87,14 +88,15 @@ class ArrayRows(Rows):
 
 
 class SignalRows(ArrayRows):
-    """Samples of signals, held out in stretches."""
+    """Samples of signals, held out in stretches; those of weight zero stay, as others are heard with their past."""
 
     whole = True
 
     def deal(self, folds: int, seed: int) -> SignalRows:
-        """Cut the signals into stretches of one length."""
-        _check_folds(folds, len(self.weight))
-        self.fold = np.arange(len(self.weight)) * folds // len(self.weight)
+        """Cut the signals into stretches with one number of samples of positive weight."""
+        some = int(np.count_nonzero(self.weight))
+        _check_folds(folds, some)
+        self.fold = np.maximum(np.cumsum(self.weight > 0) - 1, 0) * folds // some
         return self
 
     def fitted(self, system: Any, k: int) -> Any:

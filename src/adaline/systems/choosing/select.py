@@ -17,7 +17,7 @@ from adaline.systems.choosing.formula import generalised, leave_one_out, why_not
 from adaline.systems.choosing.measures import Criterion, Measure, RowLoss, one_measure, refuse_no_targets
 from adaline.systems.choosing.rows import Rows, cut, fit
 from adaline.systems.choosing.selection import Selection
-from adaline.systems.choosing.trying import Progress, Tell, Tried, by_folds, guarded, reporting
+from adaline.systems.choosing.trying import Fits, Progress, Tried, by_folds, guarded, reporting
 
 METHODS = ("auto", "loo", "gcv", "folds")
 RULES = ("best", "one-standard-error")
@@ -112,8 +112,7 @@ def select(
     if rule != "best" and (method == "gcv" or isinstance(measure, Criterion)):
         raise InvalidParameter("rule='one-standard-error' needs a standard error: use method='loo' or 'folds'")
     chosen = _method(method, candidates, X, measure)
-    rounds = folds if chosen == "folds" else 1
-    with reporting(progress, "select", len(candidates) * rounds + 1) as tell:
+    with reporting(progress, "select", 1) as tell:
         run = _Run(X, y, sample_weight, measure, folds, random_state, tell)
         tried = run.all(chosen, candidates)
         if method == "auto" and chosen == "loo" and all(one.failure for one in tried):
@@ -137,7 +136,7 @@ class _Run:
     measure: Measure
     folds: int
     seed: int
-    tell: Tell
+    tell: Fits
 
     def all(self, method: str, candidates: Sequence[Candidate]) -> list[Tried]:
         """Return how each candidate did."""
@@ -147,6 +146,7 @@ class _Run:
             if isinstance(self.X, Source) and not isinstance(self.measure, RowLoss):
                 raise InvalidParameter(f"{self.measure.name} of a source is not a mean over rows: leave scoring out")
             rows = cut(candidates[0].system, *data, self.folds, self.seed)
+        self.tell.expect(len(candidates) * (1 if rows is None else self.folds))
         return [guarded(partial(self._one, method, one, rows)) for one in candidates]
 
     def _one(self, method: str, one: Candidate, rows: Rows | None) -> Tried:
@@ -169,7 +169,7 @@ class _Run:
 def _method(method: str, candidates: Sequence[Candidate], X: Any, measure: Measure) -> str:
     """Return the method to use; refuse a formula that does not hold."""
     if isinstance(measure, Criterion):
-        if method not in ("auto", measure.name):
+        if method != "auto":
             raise InvalidParameter(f"{measure.name} judges the fit to all rows: leave method out")
         return measure.name
     if method == "folds":
@@ -198,6 +198,11 @@ def _choice(candidates: Sequence[Candidate], tried: Sequence[Tried], rule: str) 
     if rule == "best":
         return winner, winner
     limit = tried[winner].error + tried[winner].std_error
+    if np.isnan(limit):
+        raise InvalidParameter(
+            f"rule='one-standard-error' needs a standard error, and {candidates[winner].label} has none: one "
+            "observation does not spread. Use rule='best', or more rows"
+        )
     return min((i for i in fitted if tried[i].error <= limit), key=richness), winner
 
 

@@ -19,7 +19,6 @@ from adaline.systems.choosing.rows import ArrayRows, Places, Rows
 from adaline.systems.linear import LinearSystem
 
 Array = NDArray[np.float64]
-Tell = Callable[[str], None]
 Progress = bool | Callable[[int, int, str], None] | None
 
 FAILURES = (AdalineError, ValueError)  # what a candidate may raise without ending the search
@@ -72,22 +71,36 @@ def first_line(problem: Any) -> str:
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
 
 
+class Fits:
+    """Fits begun, of a total that may grow: called before each with what it is of, it calls show(done, total, text)."""
+
+    def __init__(self, total: int, show: Callable[[int, int, str], None]) -> None:
+        self.done, self.total, self.show = 0, total, show
+
+    def __call__(self, text: str) -> None:
+        self.show(min(self.done, self.total - 1), self.total, text)
+        self.done += 1
+
+    def expect(self, more: int) -> None:
+        """Let so many more be made."""
+        self.total += more
+
+
 @contextmanager
-def reporting(progress: Progress, title: str, total: int) -> Iterator[Tell]:
+def reporting(progress: Progress, title: str, total: int) -> Iterator[Fits]:
     """Return what is called before each fit: it shows a line, or calls `progress` with (done, total, text)."""
     if callable(progress):
-        done = 0
-
-        def tell(text: str) -> None:
-            nonlocal done
-            progress(min(done, total - 1), total, text)
-            done += 1
-
-        yield tell
-        progress(total, total, "done")
+        fits = Fits(total, progress)
+        yield fits
+        progress(fits.total, fits.total, "done")
         return
     with watched(title, total, progress, "fits") as line:
-        yield lambda text: line.add(1)
+
+        def show(done: int, total: int, text: str) -> None:
+            line.total = total
+            line.add(1)
+
+        yield Fits(total, show)
 
 
 def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, tell: Callable[[], None]) -> Tried:
@@ -110,12 +123,12 @@ def spread(errors: Array, weight: Array) -> float:
     return float(np.sqrt(share @ (errors - mean) ** 2 / (len(errors) - 1)))
 
 
-def of_rows(losses: Array, weight: Array) -> tuple[float, float]:
-    """Return the mean loss and its standard error over rows; a weight of 2 is the row twice."""
-    n = weight.sum()
-    mean = weight @ losses / n
-    square = weight @ (losses - mean) ** 2 / (n - 1) if n > 1 else np.nan
-    return float(mean), float(np.sqrt(square / n))
+def of_rows(losses: Array, weight: Array, n: float) -> tuple[float, float]:
+    """Return the mean loss over rows and its standard error: of n observations, the sum of weights or their number."""
+    share = weight / weight.sum()
+    mean = share @ losses
+    square = share @ (losses - mean) ** 2 / (n - 1) if n > 1 else np.nan
+    return float(mean), float(np.sqrt(square))
 
 
 def freedom_of(model: Any) -> float:
@@ -131,8 +144,8 @@ def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Places) -> list[
     if rows.whole or not isinstance(rows, ArrayRows):
         assert isinstance(measure, RowLoss)
         losses = measure.losses(model, rows.x, rows.y)
-        return [of_rows(losses[part], rows.weight[part])[0] for part in parts]
+        return [float(np.average(losses[part], weights=rows.weight[part])) for part in parts]
     if isinstance(measure, RowLoss):
-        return [of_rows(measure.losses(model, *rows.at(part)), rows.weight[part])[0] for part in parts]
+        return [float(np.average(measure.losses(model, *rows.at(part)), weights=rows.weight[part])) for part in parts]
     assert isinstance(measure, Score)
     return [measure.error(model, *rows.at(part)) for part in parts]
