@@ -44,8 +44,8 @@ from adaline.storage.layout import laid_out, layout
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.adaptation import Adaptation
-from adaline.systems.machines import Separation
 from adaline.systems.recording import Recording
+from adaline.systems.separation import Separation
 
 Anything = NDArray[Any]
 

@@ -12,7 +12,7 @@ from adaline.proof.likelihood_summary import SEPARATED, LikelihoodSummary, summa
 from adaline.results import Certificate
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.systems.labels import Labels
-from adaline.systems.machines import Separation
+from adaline.systems.separation import Separation
 
 
 class Telling:
