@@ -132,8 +132,10 @@ def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float
     x = x.astype(np.float64)
     x.data = np.ldexp(x.data, -exponent.astype(np.int64)[x.indices])
     mean = np.asarray(x.T @ weight) / total
-    square = np.asarray(x.power(2).T @ weight)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a column so large that it will be read again, scaled
+        square = np.asarray(x.power(2).T @ weight)
+        second = np.maximum(square - total * mean**2, 0.0)
     largest = np.zeros(x.shape[1])
     heavy = np.repeat(weight > 0, np.diff(x.indptr))
     np.maximum.at(largest, x.indices[heavy], np.abs(x.data[heavy]))
-    return total, mean, np.maximum(square - total * mean**2, 0.0), largest
+    return total, mean, second, largest
