@@ -57,15 +57,18 @@ class Wish:
 
 
 class Fitting:
-    """One machine on rows whose targets are 0 and 1, or K coupled ones on rows whose targets are places of classes."""
+    """One machine on rows whose targets are 0 and 1, or coupled ones on rows whose targets are places of classes.
+
+    Of K > 2 classes those without rows may be left out: `counts` are the weights of the others.
+    """
 
     def __init__(self, source: Source, classes: int, counts: Array, wish: Wish, spread: Spread | None = None) -> None:
         self.source, self.wish, self.counts = source, wish, counts
         self.loss: Loss = Logistic() if classes == 2 else Softmax()
-        outputs = 1 if classes == 2 else classes
+        outputs = 1 if classes == 2 else len(counts)
         self.problem = pose(source, self.loss, outputs, wish.intercept, wish.penalty, spread)
         self.free = not wish.penalty.any() and not wish.l1
-        self.doubt = Doubt(self.problem, classes)
+        self.doubt = Doubt(self.problem, len(counts))
 
     def run(self) -> Machine:
         """Return the fitted machine."""

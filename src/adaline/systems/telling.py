@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidParameter
+from adaline.namespaces import host
 from adaline.proof.likelihood import WaldTest, wald_test
 from adaline.proof.likelihood_summary import SEPARATED, LikelihoodSummary, summarise
 from adaline.results import Certificate
@@ -20,6 +23,7 @@ class Telling:
 
     fit_intercept: bool
     classes_: Labels
+    intercept_: NDArray[np.float64]
     n_features_in_: int
     certificate_: Certificate
     separation_: Separation | None
@@ -42,7 +46,7 @@ class Telling:
         return summarise(
             self._one_fit("summary"),
             self._names(),
-            self.classes_.tolist(),
+            self._told(),
             title=f"{type(self).__name__}",
             intercept=bool(self.fit_intercept),
             level=level,
@@ -69,7 +73,7 @@ class Telling:
             hypothesis,
             value,
             self._names(),
-            self.classes_.tolist(),
+            self._told(),
             intercept=bool(self.fit_intercept),
             target=target,
             reference=reference,
@@ -82,6 +86,11 @@ class Telling:
                 f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"
             )
         return self._fits[0]
+
+    def _told(self) -> list[Any]:
+        """Return the classes that there is something to tell of: those that had rows."""
+        had = host(self.intercept_) > -np.inf
+        return list((self.classes_ if len(self.classes_) == 2 else self.classes_[had]).tolist())
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
