@@ -24,10 +24,11 @@ from adaline.results import Certificate, Status
 from adaline.sources import Source
 from adaline.systems.attempt import attempt
 from adaline.systems.gaussian import GaussianClassifier
-from adaline.systems.labels import Codes, Labels, encode, read_labels
-from adaline.systems.reading import open_rows, read_rows, read_weights
+from adaline.systems.labels import Labels, encode, read_labels
+from adaline.systems.reading import open_rows, read_rows
 from adaline.systems.relabelled import Relabelled
-from adaline.systems.streaming import CodedRows, ScoredOnSources, by_blocks
+from adaline.systems.streaming import ScoredOnSources, by_blocks
+from adaline.systems.two_class import decision, probability, teach
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -37,6 +38,10 @@ MOST = 1e100  # decisions beyond it, such as those of a machine that saw one cla
 
 def _goes_on(scheme: Any) -> bool:
     return hasattr(scheme._machine(), "partial_fit")
+
+
+def _has_probabilities(scheme: Any) -> bool:
+    return scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
 
 
 class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -97,7 +102,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         """Return what each machine says, (n, machines): above zero for its class 1."""
         check_is_fitted(self, "estimators_")
         rows = read_rows(self, X, reset=False)
-        return np.column_stack([_decision(machine, rows) for machine in self.estimators_])
+        return np.column_stack([decision(machine, rows) for machine in self.estimators_])
 
     def questions(self) -> list[str]:
         """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
@@ -155,7 +160,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 if part.n_rows:
                     getattr(machine, verb)(part)
             else:
-                _teach(machine, verb, rows, values, codes, sample_weight)
+                teach(machine, verb, rows, values, codes, sample_weight)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
@@ -193,6 +198,13 @@ class OneVsRest(Scheme):
     >>> model.ambiguous([[0.2], [1.5], [2.8]])
     array([False,  True, False])
 
+    Machines that give probabilities have them divided by their sum:
+
+    >>> from adaline import LogisticRegression, datasets
+    >>> data = datasets.load("penguins", target="species")
+    >>> OneVsRest(LogisticRegression(penalty=1.0)).fit(data.X, data.y).predict_proba(data.X[:1]).round(2)
+    array([[1., 0., 0.]])
+
     References
     ----------
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
@@ -201,6 +213,18 @@ class OneVsRest(Scheme):
     def __init__(self, system: Any = None, *, machines: str = "K") -> None:
         self.system = system
         self.machines = machines
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @by_blocks
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (n, K): those of the machines, divided by their sum.
+
+        There for machines="K" whose system has `predict_proba`.
+        """
+        check_is_fitted(self, "estimators_")
+        rows = read_rows(self, X, reset=False)
+        each = np.column_stack([probability(machine, rows) for machine in self.estimators_])
+        return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -274,27 +298,3 @@ class OneVsOne(Scheme):
             sums[:, j] += said.clip(-MOST, MOST)
             sums[:, i] -= said.clip(-MOST, MOST)
         return votes, sums
-
-
-def _teach(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
-    """Let a machine learn from the rows of its classes, as 0 and 1."""
-    side = values[codes]
-    kept = ~np.isnan(side)
-    if not kept.any():
-        return
-    more: dict[str, Any] = {"classes": np.array([0, 1])} if verb == "partial_fit" else {}
-    if sample_weight is not None:
-        more["sample_weight"] = read_weights(sample_weight, rows.shape[0])[kept]
-    getattr(machine, verb)(rows if kept.all() else rows[kept], side[kept].astype(np.int64), **more)
-
-
-def _decision(machine: Any, rows: Any) -> Array:
-    """Return a machine's decision values, (n,); zero before its first row."""
-    given = rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
-    if not hasattr(machine, "classes_"):
-        return np.zeros(rows.shape[0])
-    if hasattr(machine, "decision_function"):
-        return np.asarray(machine.decision_function(given), dtype=np.float64)
-    if hasattr(machine, "predict_proba"):
-        return np.asarray(machine.predict_proba(given)[:, 1] - 0.5)
-    raise InvalidParameter(f"{type(machine).__name__} does not tell how sure it is: it has no decision_function")
