@@ -97,6 +97,8 @@ class Fitting:
             shared[1:] *= self.free
             theta = theta - shared
         raw = problem.outside(theta)
+        if self.loss.coupled:
+            raw[:, 0] -= raw[:, 0].mean()
         proof = self._certificate(problem, found, raw, rank, solved.solver, problem.source.total_reads() - start)
         fit = LikelihoodFit(
             Solution(raw, proof),
