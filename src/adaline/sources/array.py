@@ -160,6 +160,11 @@ class SparseSource(IndexedSource):
         other.reads = self.reads
         return other
 
+    @property
+    def density(self) -> float:
+        """The share of the numbers of X that are held."""
+        return float(self.x.nnz) / max(self.n_rows * self.shape.features, 1)
+
     def matvec(self, v: Array) -> Array:
         """Return X v."""
         return np.asarray(self.x @ v)

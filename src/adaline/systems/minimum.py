@@ -26,8 +26,9 @@ from adaline.solvers.curvature import factor
 from adaline.solvers.descent import read_rate
 from adaline.solvers.fit import certificate
 from adaline.solvers.gradient import Stop, descend
-from adaline.solvers.newton import FLAT, Descended
+from adaline.solvers.newton import Descended
 from adaline.solvers.problem import Problem, pose
+from adaline.solvers.searching import FLAT
 from adaline.solvers.smooth import MATRIX, diagonal, solve
 from adaline.sources import Source
 from adaline.sums import Spread, View
