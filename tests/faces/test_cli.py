@@ -129,6 +129,9 @@ def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     named = shell.good("fit", data, "-t", "rank", "--features", "a,b", "-s", "GaussianClassifier", "--json")
     assert named.json["classes"] == [0, 1, 2]
     assert named.err == ""
+    amounts = shell.good("fit", data, "-t", "id", "--features", "a,b", "-s", "GaussianClassifier", "--json")
+    assert "each is taken for a class; if they are amounts, name a regression" in amounts.err
+    assert "cut it into classes" in shell.bad("fit", data, "-t", "y", "-s", "LogisticRegression")
 
 
 def test_what_cannot_be_used_is_left_out_and_said(shell: Shell, data: Path) -> None:

@@ -280,3 +280,12 @@ def test_rendering() -> None:
     text = str(LinearRegression().fit(rows.X, rows.y).test("x0 - 2*x1 = 0.5, -x3 = 1"))
     assert text.splitlines()[:2] == ["hypothesis: x0 - 2*x1 = 0.5", "            -x3 = 1"]
     assert "on 2 and 45 degrees of freedom" in text
+
+
+@pytest.mark.parametrize("text", ["x0 = 1e400", "1e400*x0 = 1", "1e200*1e200*x0 = 0", "x0 = 1e99999", "x0 = 1e-99999"])
+def test_numbers_that_float64_cannot_hold_are_refused(text: str) -> None:
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    model = LinearRegression().fit(X, X[:, 0] + X[:, 1] ** 2)
+    with pytest.raises(InvalidParameter, match=r"beyond 1\.8e308|so many digits"):
+        model.test(text)
+    assert 0 <= model.test("x0 = 1e-400").p_value <= 1

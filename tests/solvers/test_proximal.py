@@ -239,3 +239,9 @@ def test_lasso_and_elastic_net_of_scikit_learn(intercept, ridge):
     model = ElasticNet(alpha=alpha, l1_ratio=l1 / (l1 + ridge), **how) if ridge else Lasso(alpha=alpha, **how)
     model.fit(x, t[:, 0])
     np.testing.assert_allclose(ours[0, 1:], model.coef_, rtol=1e-6, atol=1e-8 * np.abs(model.coef_).max())
+
+
+def test_the_proof_never_holds_all_targets(monkeypatch):
+    problem = _pose(Logistic(), *_data(Logistic()))
+    monkeypatch.setattr(type(problem.source), "target", lambda self: pytest.fail("all targets at once"))
+    assert _fit(problem, _l1(problem, 0.1)).gap <= 1e-11

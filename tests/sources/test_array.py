@@ -16,6 +16,7 @@ from adaline.block import Shape
 from adaline.errors import AdalineError, InvalidData
 from adaline.sources import ArraySource, SparseSource, set_threads
 from adaline.sources.base import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, block_rows
+from adaline.sources.recoded import Recoded
 from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle
 from tests.sums.examples import read_moments
 
@@ -370,3 +371,12 @@ def test_a_source_makes_no_copy(tall: dict[str, ArraySource]) -> None:
     x, t = tall["columns"].x, tall["columns"].t
     assert peak(lambda: ArraySource(x, t)) < 2**12
     assert peak(lambda: ArraySource(x, t).with_target(0)) < 2 * t.nbytes
+
+
+def test_how_much_of_the_rows_is_held() -> None:
+    x = sparse.csr_array(np.eye(4))
+    t = np.zeros((4, 1))
+    rows = SparseSource(x, t)
+    assert ArraySource(np.eye(4), t).density == 1.0
+    assert rows.density == 0.25
+    assert Recoded(rows, np.ones((1, 1))).density == 0.25

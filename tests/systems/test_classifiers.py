@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import array_api_strict
@@ -10,13 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse, stats
+from sklearn.base import is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adaline
 from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier, LinearRegression, datasets
-from adaline.errors import InvalidData, InvalidParameter, UnsafeForget
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnsafeForget
 from adaline.results import Status
 from adaline.systems import SYSTEMS, ClassSystem
 
@@ -368,3 +370,16 @@ def test_other_namespaces_give_the_same_regressions() -> None:
         here = found.coef_.to_device(array_api_strict.Device("CPU_DEVICE"))
         np.testing.assert_allclose(np.asarray(here), expected, rtol=1e-8)
         assert found.predict(array_api_strict.asarray(X, device=place)).device == place
+
+
+@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if is_classifier(system())])
+def test_amounts_and_bytes_are_no_labels(name: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 2))
+    with pytest.raises(InvalidData, match=r"Unknown label type: continuous.*Use a regression"):
+        SYSTEMS[name]().fit(X, rng.standard_normal(20))
+    with pytest.raises(AdalineError, match="bytes"):
+        SYSTEMS[name]().fit(X, np.where(X[:, 0] > 0, b"a", b"b"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert SYSTEMS[name]().fit(X, np.where(X[:, 0] > 0, 1.0, 0.0)).classes_.tolist() == [0.0, 1.0]

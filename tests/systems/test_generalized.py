@@ -15,7 +15,7 @@ from sklearn.linear_model import GammaRegressor, PoissonRegressor
 from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, SigmoidPerceptron, load, save
 from adaline.activations import ACTIVATIONS
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, InvalidType
-from adaline.losses import LOSSES, CustomLoss, Huber, Loss, Quantile
+from adaline.losses import LOSSES, CustomLoss, Huber, Logistic, Loss, Quantile
 from adaline.results import Status
 from adaline.storage import export_onnx
 from tests.systems.own_machines import Plane, TwoLayers
@@ -438,3 +438,46 @@ def test_what_it_predicts_is_exported(settings: Any, target: str, dtype: str, tm
     expected = model.predict(X.astype(dtype))
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype == "float64" else 2e-5)
+
+
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "newton-cg"])
+@pytest.mark.parametrize("loss", ["softmax", "logistic"])
+def test_separated_classes_end_as_in_logistic_regression(loss: str, solver: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2] if loss == "softmax" else [0, 1, 1], 20)
+    X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 20, axis=0) + rng.uniform(-1, 1, (60, 2))
+    with pytest.warns(AdalineWarning, match="no maximum"):
+        model = GeneralizedLinear(loss=loss, solver=solver).fit(X, y)
+    with pytest.warns(AdalineWarning, match="no maximum"):
+        twin = LogisticRegression(solver=solver).fit(X, y)
+    assert model.certificate_.status is twin.certificate_.status is Status.SEPARATED
+    assert "give a number as penalty" in model.certificate_.advice
+    np.testing.assert_allclose(np.atleast_2d(model.coef_), twin.coef_, rtol=1e-6)
+
+
+def test_batch_steps_never_call_growing_weights_solved() -> None:
+    x = np.array([[0.0], [1], [2], [3], [4], [5]])
+    model = GeneralizedLinear(loss="softmax", solver="gradient", epochs=20_000, tol=1e-3)
+    with pytest.warns(AdalineWarning, match="the last step reached"):
+        model.fit(x, [0, 0, 0, 1, 1, 1])
+    assert model.certificate_.status is Status.SEPARATED
+
+
+def test_quasi_separation_and_none_are_told_apart() -> None:
+    x = np.array([[0.0], [1], [2], [2], [3], [4]])
+    with pytest.warns(AdalineWarning, match="quasi-separated"):
+        GeneralizedLinear(loss="softmax").fit(x, [0, 0, 0, 1, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        near = np.array([[0.0], [1], [2.001], [2], [3], [4]])  # weights of some thousand, but a maximum
+        for loss in ("softmax", "logistic"):
+            assert GeneralizedLinear(loss=loss).fit(near, [0, 0, 0, 1, 1, 1]).certificate_.status is Status.SOLVED
+
+
+def test_shares_have_a_least_cost() -> None:
+    X, z, _ = rows()
+    model = GeneralizedLinear(loss="logistic").fit(X, 1 / (1 + np.exp(-z)))
+    assert model.certificate_.status is Status.SOLVED
+    t = np.array([[0.0], [0.25], [1.0]])
+    best = np.array([[-800.0], [-np.log(3)], [800.0]])
+    np.testing.assert_allclose(Logistic().lowest(t), Logistic().value(best, t), atol=1e-15)

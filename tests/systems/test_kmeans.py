@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -155,3 +156,23 @@ def test_sparse_rows() -> None:
 def test_arguments_that_mean_nothing(wrong: dict[str, Any], word: str) -> None:
     with pytest.raises(InvalidParameter, match=word):
         KMeans(**{"n_clusters": 2, **wrong}).fit(rows(50))
+
+
+@pytest.mark.parametrize("exponent", [-900, -660, 660, 900])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_powers_of_two_scale_the_centres_and_nothing_else(kind: str, exponent: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)) + np.repeat([[0.0], [6.0], [12.0]], 30, axis=0)
+    made: Any = sparse.csr_array if kind == "sparse" else np.asarray
+    scale = 2.0**exponent
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain, scaled = KMeans(n_clusters=3).fit(made(X)), KMeans(n_clusters=3).fit(made(X * scale))
+        np.testing.assert_allclose(scaled.cluster_centers_ / scale, plain.cluster_centers_, rtol=1e-14, atol=1e-14)
+        np.testing.assert_array_equal(scaled.labels_, plain.labels_)
+        np.testing.assert_array_equal(scaled.predict(made(X * scale)), plain.labels_)
+        np.testing.assert_allclose(scaled.transform(made(X * scale)) / scale, plain.transform(made(X)), rtol=1e-13)
+    assert scaled.certificate_.status is plain.certificate_.status
+    assert scaled.n_iter_ == plain.n_iter_
+    assert scaled.inertia_ == (np.inf if exponent > 0 else 0.0)
+    assert scaled.score(made(X * scale)) == -scaled.inertia_

@@ -477,3 +477,38 @@ def test_coupled_machines_from_an_unbalanced_start(solver: str, monkeypatch: pyt
     model = LogisticRegression(penalty=3.0, tol=1e-13, solver=solver, init=start).fit(x, y)
     np.testing.assert_allclose(theta(model), theta(expected), rtol=1e-5, atol=1e-6)
     assert model.certificate_.passes < 60
+
+
+@pytest.mark.parametrize("settings", [{}, {"penalty": 0.5}, {"l1": 1}, {"scheme": "one-vs-rest"}, {"penalty": "auto"}])
+@pytest.mark.parametrize("classes", [3, 4])
+def test_a_class_without_weight_is_never_predicted(classes: int, settings: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(40 * classes) % classes
+    X = rng.standard_normal((len(y), 2)) + 0.5 * y[:, None]
+    heavy = y != 1
+    with pytest.warns(AdalineWarning, match="no row of class 1 has a weight"):
+        model = LogisticRegression(**settings).fit(X, y, sample_weight=heavy)
+    with pytest.warns(AdalineWarning, match="no row of class 1 has a weight"):
+        by_class = LogisticRegression(**settings, class_weight={1: 0.0}).fit(X, y)
+    np.testing.assert_allclose(by_class.coef_, model.coef_, rtol=1e-9)
+    assert model.certificate_.status is Status.SOLVED
+    p = model.predict_proba(X)
+    assert model.classes_.tolist() == list(range(classes))
+    assert (p[:, 1] == 0).all()
+    if classes == 3:
+        if settings == {}:
+            others = LogisticRegression().fit(X[heavy], y[heavy])
+            np.testing.assert_allclose(p[:, [0, 2]], others.predict_proba(X), rtol=1e-9)
+            assert model.summary().to_dict()["coefficients"]
+    elif settings.get("penalty") != "auto":  # whose folds depend on the places of the rows
+        others = LogisticRegression(**settings).fit(X[heavy], y[heavy])
+        np.testing.assert_allclose(p[:, [0, 2, 3]], others.predict_proba(X), rtol=1e-6)
+    model.set_params(warm_start=True)
+    with pytest.warns(AdalineWarning, match="class 1"):
+        np.testing.assert_allclose(model.fit(X, y, sample_weight=heavy).predict_proba(X), p, atol=1e-6)
+
+
+def test_pairs_need_rows_of_every_class() -> None:
+    X, y = np.random.default_rng(0).standard_normal((30, 2)), np.arange(30) % 3
+    with pytest.raises(InvalidData, match="one-vs-one"):
+        LogisticRegression(scheme="one-vs-one").fit(X, y, sample_weight=y != 1)

@@ -12,6 +12,7 @@ import pytest
 import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import QuantileRegressor
 
@@ -344,3 +345,38 @@ def test_nothing_warns_on_plain_data() -> None:
         warnings.simplefilter("error")
         for settings in SETTINGS:
             str(RobustRegression(**settings).fit(X, y).summary())
+
+
+@pytest.mark.parametrize("level", [1e-12, 1e-9, 1 - 1e-9])
+@pytest.mark.parametrize("n", [30, 300, 6000])
+def test_levels_near_the_ends_give_the_lowest_and_the_highest_plane(n: int, level: float) -> None:
+    for seed in range(3):
+        X, y = data(seed, n)
+        model = RobustRegression(loss="quantile", quantile=level).fit(X, y)
+        A, sign = np.column_stack([np.ones(n), X]), 1.0 if level < 0.5 else -1.0
+        limit = linprog(-sign * A.sum(axis=0), A_ub=sign * A, b_ub=sign * y, bounds=(None, None), method="highs").x
+        np.testing.assert_allclose(theta(model), limit, rtol=1e-6, atol=1e-8)
+        proof = model.certificate_
+        assert proof.status is Status.SOLVED
+        r = y - model.predict(X)
+        assert proof.objective == pytest.approx(check(np.where(np.abs(r) < 1e-9, 0.0, r), level), rel=1e-6)
+        assert proof.gap <= 1e-9 * proof.objective
+        assert "RobustRegression" in str(model.summary())
+
+
+@pytest.mark.parametrize("level", [0.001, 0.01, 0.99])
+def test_many_heavy_tailed_rows_at_levels_far_from_the_middle(level: float) -> None:
+    for seed in (3, 9):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((20_000, 3))
+        y = X @ [1.0, 2.0, 3.0] + rng.standard_normal(20_000) * rng.exponential(size=20_000)
+        y += rng.standard_cauchy(20_000)
+        assert RobustRegression(loss="quantile", quantile=level).fit(X, y).certificate_.status is Status.SOLVED
+
+
+def test_one_round_among_many_rows_is_told() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20_000, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.standard_normal(20_000) + rng.standard_cauchy(20_000)
+    with pytest.warns(ConvergenceWarning):
+        RobustRegression(loss="quantile", quantile=1e-3, epochs=1).fit(X, y)

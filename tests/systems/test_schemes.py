@@ -26,6 +26,7 @@ from adaline import (
     datasets,
     open_table,
 )
+from adaline import LogisticRegression as OwnLogistic
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
 from adaline.sources import table as table_module
 
@@ -234,3 +235,27 @@ def test_what_is_refused() -> None:
         OneVsOne().fit(X, ["a"] * len(X))
     with pytest.raises(InvalidData, match="inconsistent"):
         OneVsRest().fit(X, y[:-1])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "system",
+    [OwnLogistic(penalty=1.0), GaussianClassifier(), LogisticRegression(), DecisionTreeClassifier(max_depth=2)],
+    ids=str,
+)
+def test_probabilities_of_machines_are_divided_by_their_sum(system: Any, classes: int) -> None:
+    X, y = clouds(classes)
+    model = OneVsRest(system).fit(X, y)
+    p = model.predict_proba(X)
+    each = np.column_stack([clone(system).fit(X, y == k).predict_proba(X)[:, 1] for k in np.unique(y)])
+    np.testing.assert_allclose(p, each / each.sum(axis=1, keepdims=True), rtol=1e-12)
+    if classes > 2:
+        np.testing.assert_allclose(p, OneVsRestClassifier(system).fit(X, y).predict_proba(X), rtol=1e-12)
+    assert (model.classes_[p.argmax(axis=1)] == model.predict(X)).mean() > 0.95
+
+
+def test_there_are_probabilities_only_where_the_machines_have_them() -> None:
+    assert not hasattr(OneVsRest(LeastSquaresClassifier()), "predict_proba")
+    assert not hasattr(OneVsRest(OwnLogistic(), machines="K-1"), "predict_proba")
+    assert not hasattr(OneVsOne(OwnLogistic()), "predict_proba")
+    assert hasattr(OneVsRest(), "predict_proba")

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from adaline.activations import ACTIVATIONS
 from adaline.losses.base import Loss, refuse
@@ -60,6 +61,10 @@ class Logistic(Loss):
         """Return the log odds of the mean."""
         inside = np.clip(mean, 1e-12, 1 - 1e-12)
         return np.asarray(np.log(inside / (1 - inside)))
+
+    def lowest(self, t: Array) -> Array:
+        """Return what p = t costs, zero where t is 0 or 1."""
+        return np.asarray(special.entr(t) + special.entr(1 - t))
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets outside 0 .. 1."""

@@ -24,6 +24,7 @@ from adaline.errors import InvalidParameter
 Array = NDArray[np.float64]
 
 CONSTANT = -1
+LONGEST = 1000  # digits of a number
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 Linear = dict[int, Fraction]
@@ -36,9 +37,12 @@ def parse(text: str, names: Sequence[str]) -> tuple[Array, Array]:
     matrix = np.zeros((len(equations), 1 + len(names)))
     value = np.zeros(len(equations))
     for row, equation in enumerate(equations):
-        value[row] = -float(equation.pop(CONSTANT, Fraction(0)))
-        for place, coefficient in equation.items():
-            matrix[row, place] = float(coefficient)
+        try:
+            value[row] = -float(equation.pop(CONSTANT, Fraction(0)))
+            for place, coefficient in equation.items():
+                matrix[row, place] = float(coefficient)
+        except OverflowError:
+            raise InvalidParameter(f"hypothesis {row + 1} of {text!r} has a number beyond 1.8e308") from None
         if not matrix[row].any():
             raise InvalidParameter(f"hypothesis {row + 1} of {text!r} says nothing about a coefficient")
     return matrix, value
@@ -125,6 +129,8 @@ class _Parser:
                 self.skip()
                 return {self.places[name]: Fraction(1)}
         if number and not _continues(self.text, number.end()):
+            if len(number.group()) > LONGEST or abs(int((number.group(3) or "e0")[1:])) > LONGEST:
+                raise self.error("a number of so many digits")
             self.at = number.end()
             self.skip()
             return {CONSTANT: Fraction(number.group())}

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from adaline.solvers.curvature import Curvature, factor
-from adaline.solvers.newton import FLAT, SHORTEST, Descended
+from adaline.solvers.newton import Descended
 from adaline.solvers.problem import At, Problem
+from adaline.solvers.searching import FLAT, SHORTEST
 from adaline.sums import FirthScore, Prior
 
 Array = NDArray[np.float64]

@@ -5,7 +5,8 @@
 
 Rows may be scaled by their weights first, as both sums are. d_n is 1 above the plane, 0 below, and between on rows that
 the plane goes through. Iterates keep A'd as it must be, and follow Mehrotra's predictor and corrector. At the end each
-row is either on the plane at every solution, or off it: theta is moved onto those rows, which makes it exact.
+row is either on the plane at every solution, or off it: theta is moved onto those rows, which makes it exact. Where
+steps get stuck at the boundary, as they may at levels near 0 or 1, the simplex method of HiGHS takes over.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.optimize import linprog
 
 Array = NDArray[np.float64]
 
 BACK = 0.99995  # share of the way to the boundary
 MOST, STALLED = 100, 5
 FAR = 1e6  # typical residuals
+STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
 ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
 
 
@@ -60,7 +63,7 @@ def solve(a: Array, t: Array, level: float, theta: Array) -> Vertex:
 
 
 def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
-    """Follow the central path."""
+    """Follow the central path to its end."""
     d, s = np.full(len(t), 1.0 - level), np.full(len(t), level)
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0
@@ -70,7 +73,11 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     while steps < MOST:
         gap = float(below @ d + above @ s)
         stalled = stalled + 1 if gap > 0.9 * best else 0
-        if gap <= ENOUGH * len(t) * float(np.median(above + below)) or stalled == STALLED:
+        if gap <= ENOUGH * len(t) * float(np.median(above + below)):
+            break
+        if stalled == STALLED and gap > STUCK * float(np.abs(t - a @ theta).sum()):
+            return _walk(a, t, level, theta)
+        if stalled == STALLED:
             break
         best = min(best, gap)
         moved = _step(a, t, theta, d, s, below, above)
@@ -114,6 +121,14 @@ def _step(
     if not (np.isfinite(turn).all() and np.isfinite(dd).all()):
         return None
     return theta + dual * turn, d + primal * dd, s + primal * ds, below + dual * db, above + dual * da
+
+
+def _walk(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Go from vertex to vertex of the dual; theta stands where there is none better."""
+    found = linprog(-t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds")
+    if found.x is None:
+        return Vertex(theta, np.full(len(t), 1.0 - level), np.zeros(len(t), dtype=bool), False, np.inf, 0)
+    return _onto_plane(a, t, -found.eqlin.marginals, found.x, 1.0 - found.x, int(found.nit))
 
 
 def _onto_plane(a: Array, t: Array, theta: Array, d: Array, s: Array, steps: int) -> Vertex:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.results import Status
-from adaline.solvers.newton import FLAT, Descended
-from adaline.solvers.quasi import Metric, Scaled, Smooth, search
+from adaline.solvers.newton import Descended
+from adaline.solvers.quasi import Metric, Scaled, Smooth, step_along
+from adaline.solvers.searching import FLAT
 
 Array = NDArray[np.float64]
 
@@ -42,7 +43,7 @@ def descend(problem: Smooth, theta: Array, metric: Metric, rate: Array | None, s
         if rate is None:
             step = -Scaled(metric, share).solve(g)
             slope = float((g * step).sum())
-            new, part = search(problem, here.theta, here.at, step, slope)
+            new, part = step_along(problem, here.theta, here.at, step, slope)
             if new is None:
                 solved = -slope <= FLAT * abs(here.at.value) * share
                 return _ended(here, Status.SOLVED if solved else Status.NOT_CONVERGED)

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 
 from adaline.solvers.curvature import Curvature, factor, gap
 from adaline.solvers.problem import At, Problem
+from adaline.solvers.searching import FLAT, search
 
 Array = NDArray[np.float64]
 
-ARMIJO = 1e-4
-FLAT = 1e-13  # changes of F below this share of it are rounding
 FLOOR = 1e-20  # squared decrements below this share of F, which no longer halve, are rounding
-SHORTEST = 1e-10
 SLOW = 0.2  # a whole step that leaves more than this share of the decrement squared is not Newton's pace
 
 
@@ -75,7 +73,7 @@ def newton(
         if give_up(here):
             return here
         step = -here.curvature.solve(here.at.gradient)
-        new, share = _search(problem, here.theta, here.at, step, -(decrement**2))
+        new, share = _search(problem, here, step, -(decrement**2))
         if new is None:
             here.converged = decrement**2 <= max(wanted, FLAT * abs(here.at.value))
             return here
@@ -92,18 +90,9 @@ def is_met(problem: Problem, bound: float, decrement: float, wanted: float) -> b
     return bound <= wanted or decrement**2 <= wanted * 1e-3
 
 
-def _search(problem: Problem, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
-    """Return F at the first share of the step that lowers it enough, and the share; None where none does."""
-    share = 1.0
-    floor = FLAT * abs(at.value)
-    while share > SHORTEST:
-        new = problem.at(theta + share * step, second=True)
-        if new.value <= at.value + ARMIJO * share * slope + floor:
-            return new, share
-        fall = new.value - at.value - share * slope
-        best = -slope * share * share / (2 * fall) if math.isfinite(fall) and fall > 0 else 0.0
-        share = min(max(best, 0.1 * share), 0.5 * share)
-    return None, 0.0
+def _search(problem: Problem, here: Descended, step: Array, slope: float) -> tuple[At | None, float]:
+    value = here.at.value
+    return search(lambda s: problem.at(here.theta + s * step, second=True), value, slope, FLAT * abs(value))
 
 
 def reach(problem: Problem, curvature: Curvature) -> float:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from adaline.solvers.problem import At, Problem
+from adaline.sums import Targets
 
 Array = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ class Planes:
 
     def __init__(self, problem: Problem, once: bool = False) -> None:
         self.problem, self.once = problem, once
-        self.lowest = _lowest(problem)
+        self.lowest = float(problem.source.sum(Targets, problem.loss).least[0])
         self.tilted: list[Plane] = []
 
     def gap(self, theta: Array, at: At, l1: Array) -> float:
@@ -132,10 +133,3 @@ class Planes:
                 self.tilted.append(tangent(self.problem, there, at))
                 return
             step *= 2
-
-
-def _lowest(problem: Problem) -> float:
-    """Return the sum of weight x lowest cost."""
-    each = problem.loss.lowest(problem.source.target()[:, :1])[:, 0]
-    weight = problem.source.weight
-    return float(each.sum() if weight is None else each @ weight)

@@ -62,11 +62,12 @@ def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Ar
         chosen = _every(there, int(max(FEW, n ** (2 / 3) * p ** (1 / 3))))
         theta = _inside(problem, level, weight, chosen, None, basis, theta)[0]
     r = residuals(problem, theta)
-    held = _nearest(r, there, p)
+    held, wrong = _nearest(r, there, p), np.zeros(n, dtype=bool)
     t = problem.source.target()[:, 0]
     history: list[float] = []
     steps = 0
     for _ in range(most):
+        held = held | wrong | (there & (r == 0))
         side = np.where(held | ~there, 0.0, np.sign(r))
         theta, vertex, d = _inside(problem, level, weight, held, side, basis, theta)
         steps += vertex.steps
@@ -77,10 +78,9 @@ def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Ar
         zero = held & (np.abs(r) <= np.where(on_plane, 1e-9 * np.median(np.abs(r)) + rounding, rounding))
         r = np.where(zero, 0.0, r)
         history.append(_loss(r, weight, level))
-        wrong = side * r < 0
+        wrong = (side != 0) & (side * r <= rounding)  # on the plane is on neither side
         if not wrong.any():
             break
-        held = held | wrong
     gap = _gap(problem, level, weight, r, zero, d, held, theta)
     return Crossing(theta, r, history[-1], gap, vertex.unique and not wrong.any(), vertex.condition, history, steps)
 

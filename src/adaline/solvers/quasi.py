@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.solvers.newton import ARMIJO, FLAT, SHORTEST, Descended
+from adaline.solvers.newton import Descended
 from adaline.solvers.problem import At
+from adaline.solvers.searching import FLAT, search
 
 Array = NDArray[np.float64]
 
@@ -120,7 +121,7 @@ def quasi_newton(
                 return here
             pairs.clear()
             continue
-        new, share = search(problem, here.theta, here.at, direction, slope)
+        new, share = step_along(problem, here.theta, here.at, direction, slope)
         if new is None:
             if not pairs:
                 here.converged = -slope <= FLAT * abs(here.at.value)
@@ -162,21 +163,11 @@ def _add(to: Array, what: Array, share: float) -> None:
     linalg.blas.daxpy(what.ravel(), to.ravel(), a=share)
 
 
-def search(problem: Smooth, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
+def step_along(problem: Smooth, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
     """Return F at the first share of the step that lowers it enough; at the rounding floor a flatter place will do."""
-    share = 1.0
-    floor = FLAT * abs(at.value)
-    while share > SHORTEST:
-        new = problem.at(theta + share * step)
-        if new.value <= at.value + ARMIJO * share * slope:
-            return new, share
-        if math.isfinite(new.value):
-            end = inner(new.gradient, step)
-            if new.value <= at.value + floor and abs(end) <= 0.9 * abs(slope):
-                return new, share
-            fall = new.value - at.value - share * slope
-            best = -slope * share * share / (2 * fall) if fall > 0 else 0.0
-        else:
-            best = 0.0
-        share = min(max(best, 0.1 * share), 0.5 * share)
-    return None, 0.0
+    level = at.value + FLAT * abs(at.value)
+    return search(
+        lambda s: problem.at(theta + s * step),
+        *(at.value, slope),
+        will_do=lambda new: new.value <= level and abs(inner(new.gradient, step)) <= 0.9 * abs(slope),
+    )

@@ -115,8 +115,7 @@ def _matrix_work(problem: Problem) -> float:
     """Return the multiply-adds of one matrix of second derivatives."""
     source = problem.source
     if source.sparse:
-        per_row = float(source.x.nnz) / max(source.n_rows, 1) if hasattr(source, "x") else problem.features
-        return source.n_rows * (problem.outputs * per_row) ** 2 / 2
+        return source.n_rows * (problem.size * source.density) ** 2 / 2
     return source.n_rows * float(problem.size) ** 2 / 2
 
 

@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 
 from adaline.solvers.problem import At, Problem
 from adaline.solvers.quadratic import least, minimum
+from adaline.solvers.searching import FLAT, search
 
 Array = NDArray[np.float64]
 
-ARMIJO = 1e-4
-FLAT = 1e-13  # changes of P below this share of it are rounding
-SHORTEST = 1e-10
 TOGETHER = 3000  # coefficients whose matrix of second derivatives is formed
 MOST = 2**26  # numbers in all matrices: 512 MiB
 KEEP = 0.2  # a step that leaves at most this share of the residual keeps its matrix
@@ -157,15 +155,7 @@ def cost(theta: Array, l1: Array) -> float:
 def _search(
     problem: Problem, l1: Array, place: Place, value: float, step: Array, slope: float
 ) -> tuple[At | None, float]:
-    """Return F at the first share of the step that lowers P enough, and the share; None where none does."""
-    share, floor = 1.0, FLAT * abs(value)
-    while share > SHORTEST:
-        there = place.theta + share * step
-        new = problem.at(there)
-        reached = new.value + cost(there, l1)
-        if reached <= value + ARMIJO * share * slope + floor:
-            return new, share
-        fall = reached - value - share * slope
-        best = -slope * share * share / (2 * fall) if math.isfinite(fall) and fall > 0 else 0.0
-        share = min(max(best, 0.1 * share), 0.5 * share)
-    return None, 0.0
+    def there(share: float) -> Array:
+        return place.theta + share * step
+
+    return search(lambda s: problem.at(there(s)), value, slope, FLAT * abs(value), more=lambda s: cost(there(s), l1))

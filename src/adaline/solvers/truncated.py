@@ -12,9 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.solvers.newton import FLAT, Descended
+from adaline.solvers.newton import Descended
 from adaline.solvers.problem import At, Problem
-from adaline.solvers.quasi import Metric, inner, search
+from adaline.solvers.quasi import Metric, inner, step_along
+from adaline.solvers.searching import FLAT
 
 Array = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def truncated_newton(
         if done(here.at, -slope):
             here.converged = True
             return here
-        new, share = search(problem, here.theta, here.at, step, slope)
+        new, share = step_along(problem, here.theta, here.at, step, slope)
         if new is None:
             here.converged = -slope <= FLAT * abs(here.at.value)
             return here

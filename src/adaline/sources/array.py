@@ -169,6 +169,11 @@ class SparseSource(Held, IndexedSource):
         weight = None if self.weight is None else self.weight[rows]
         return type(self)(self.x[rows], self.t[rows], weight, self.names)
 
+    @property
+    def density(self) -> float:
+        """The share of the numbers of X that are held."""
+        return float(self.x.nnz) / max(self.n_rows * self.shape.features, 1)
+
     def matvec(self, v: Array) -> Array:
         """Return X v."""
         return np.asarray(self.x @ v)

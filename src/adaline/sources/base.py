@@ -62,6 +62,11 @@ class Source(ABC):
     def outer(self, intercept: bool, scale: Array) -> Outer:
         """Return (X - mean) diag(scale)^2 (X - mean)' with rows times sqrt(weight), for data with few rows."""
 
+    @property
+    def density(self) -> float:
+        """The share of the numbers of X that are held: below one where rows are sparse."""
+        return 1.0
+
     @abstractmethod
     def matvec(self, v: Array) -> Array:
         """Return X v."""

@@ -38,6 +38,11 @@ class Through(Source):
         for read in self.base.readers():
             yield partial(self._read, read)
 
+    @property
+    def density(self) -> float:
+        """The share of the numbers of X that are held."""
+        return self.base.density
+
     def matvec(self, v: Array) -> Array:
         """Return X v."""
         return self.base.matvec(v)

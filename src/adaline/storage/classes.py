@@ -24,8 +24,8 @@ from adaline.solvers.pocket import Best
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.adaptation import Adaptation
-from adaline.systems.machines import Separation
 from adaline.systems.recording import Recording
+from adaline.systems.separation import Separation
 
 _FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
 

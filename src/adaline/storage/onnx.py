@@ -26,7 +26,7 @@ from adaline.storage.container import replacing
 from adaline.storage.filters import filtered
 from adaline.storage.graph import Graph
 from adaline.storage.model_file import check_storable
-from adaline.storage.probabilities import activated, logistic, sigmoid, two
+from adaline.storage.probabilities import activated, against_the_rest, logistic, sigmoid, two
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     GaussianClassifier,
@@ -36,7 +36,7 @@ from adaline.systems import (
     SigmoidPerceptron,
 )
 from adaline.systems.expanding import basis_of
-from adaline.systems.schemes import MOST, Scheme
+from adaline.systems.schemes import MOST, OneVsRest, Scheme
 from adaline.systems.signals import SignalSystem
 
 Array = NDArray[np.float64]
@@ -151,6 +151,8 @@ def _classifier(graph: Graph, model: Any) -> int:
             graph.output("probability", two(graph, score), 2)
         else:
             graph.output("probability", graph.op("Softmax", joint or score, axis=1), len(model.classes_))
+    elif isinstance(model, OneVsRest) and joint is not None:
+        graph.output("probability", against_the_rest(graph, model, joint), len(model.classes_))
     elif hasattr(model, "predict_proba"):
         raise _no_form(model)
     if hasattr(model, "directions_"):
@@ -173,8 +175,8 @@ def _scores(graph: Graph, model: Any) -> tuple[str, int, str | None]:
     return joint, columns, joint
 
 
-def _scheme(graph: Graph, model: Scheme) -> tuple[str, int, None]:
-    """Return the decisions of machines put together, (n, K), or (n, 1) for two classes."""
+def _scheme(graph: Graph, model: Scheme) -> tuple[str, int, str | None]:
+    """Return decisions, (n, K), or (n, 1) for two classes, and those that have probabilities, (n, K)."""
     k = len(model.classes_)
     said = [_machine(graph, machine, model.n_features_in_) for machine in model.estimators_]
     if isinstance(model, OneVsOne):
@@ -182,9 +184,8 @@ def _scheme(graph: Graph, model: Scheme) -> tuple[str, int, None]:
     else:
         last = [_nothing(graph, model.n_features_in_)] * (k - len(said))  # the class without a machine
         scores = graph.op("Concat", *said, *last, axis=1)
-    if k > 2:
-        return scores, k, None
-    return graph.op("MatMul", scores, graph.real([[-1.0], [1.0]])), 1, None
+    each = scores if hasattr(model, "predict_proba") else None
+    return (scores, k, each) if k > 2 else (graph.op("MatMul", scores, graph.real([[-1.0], [1.0]])), 1, each)
 
 
 def _machine(graph: Graph, machine: Any, features: int) -> str:

@@ -11,6 +11,7 @@ from adaline.errors import InvalidType
 from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
 from adaline.storage.graph import Graph
 from adaline.systems import GeneralizedLinear, LogisticRegression
+from adaline.systems.schemes import OneVsRest
 
 OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
 
@@ -43,6 +44,12 @@ def logistic(graph: Graph, model: LogisticRegression, score: str) -> tuple[str, 
     each = _from_pairs(graph, graph.op("Sigmoid", score), k)
     votes = graph.op("Add", _from_pairs(graph, above, k), graph.op("Div", each, graph.real(float(k**2))))
     return votes, shares(graph, each)
+
+
+def against_the_rest(graph: Graph, model: OneVsRest, scores: str) -> str:
+    """Return the probabilities of machines, logistic in their scores, divided by their sum."""
+    tanh = [getattr(machine, "activation", "") == "tanh" for machine in model.estimators_]
+    return shares(graph, graph.op("Sigmoid", graph.op("Mul", scores, graph.real(np.where([tanh], 2.0, 1.0)))))
 
 
 def _from_pairs(graph: Graph, second: str, k: int) -> str:

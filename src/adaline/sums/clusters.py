@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
@@ -129,9 +130,9 @@ def seen(x: Any, view: View) -> Any:
 def _sparse_distances(x: Any, centres: Centres) -> Array:
     """Return ||v||^2 - 2 v'c + ||c||^2 without forming v, never below zero."""
     scale, offset = centres.view
-    x, points = x.astype(np.float64), centres.points
-    squares = np.asarray(x.power(2) @ scale**2) + 2 * np.asarray(x @ (scale * offset)) + offset @ offset
-    products = np.asarray(x @ (points * scale).T) + points @ offset
+    x, points = (x.astype(np.float64) @ sparse.diags_array(scale)).tocsr(), centres.points
+    squares = np.asarray(x.power(2).sum(axis=1)).ravel() + 2 * np.asarray(x @ offset) + offset @ offset
+    products = np.asarray(x @ points.T) + points @ offset
     return np.asarray(np.maximum(squares[:, None] - 2 * products + (points**2).sum(axis=1), 0.0))
 
 

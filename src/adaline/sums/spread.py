@@ -135,7 +135,9 @@ def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float
         values = np.ldexp(values, -exponent.astype(np.int64)[places])
     weighed = values * heavy
     mean = np.bincount(places, weighed, columns) / total
-    square = np.bincount(places, weighed * values, columns)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a column so large that it will be read again, scaled
+        square = np.bincount(places, weighed * values, columns)
+        second = np.maximum(square - total * mean**2, 0.0)
     largest = np.zeros(columns)
     np.maximum.at(largest, places, np.where(heavy > 0, np.abs(values), 0.0))
-    return total, mean, np.maximum(square - total * mean**2, 0.0), largest
+    return total, mean, second, largest

@@ -38,8 +38,12 @@ class Targets(Sum):
     @property
     def lowest(self) -> Array:
         """What the rows cost at least, (K,); zero where the loss does not know."""
-        least = np.split(self.sums[1:], 2)[1]
-        return np.where(np.isfinite(least), least, 0.0)
+        return np.where(np.isfinite(self.least), self.least, 0.0)
+
+    @property
+    def least(self) -> Array:
+        """What the rows cost at least, (K,); minus infinity where the loss does not know."""
+        return np.split(self.sums[1:], 2)[1]
 
     @property
     def finite(self) -> bool:

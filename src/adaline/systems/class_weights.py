@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidParameter
 from adaline.namespaces import host
 from adaline.sources import Source
+from adaline.sources.recoded import recoded
 from adaline.systems.labels import Labels
 
 Array = NDArray[np.float64]
@@ -47,3 +48,12 @@ def class_counts(source: Source, classes: int) -> Array:
         codes = host(block.t)[:, 0].astype(np.intp)
         counts += np.bincount(codes, None if block.weight is None else host(block.weight), classes)
     return counts
+
+
+def with_rows(source: Source, counts: Array) -> tuple[Source, Array]:
+    """Return the rows with the places of their labels among the classes that have a weight, and those weights."""
+    there = counts > 0
+    if there.all():
+        return source, counts
+    places = np.where(there, np.cumsum(there) - 1.0, 0.0)
+    return recoded(source, places[:, None], there.astype(np.float64)), counts[there]

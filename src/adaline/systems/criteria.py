@@ -158,9 +158,10 @@ def _quantile(
 ) -> tuple[RobustFit, list[float]]:
     unseen = gram.null if problem.intercept else np.column_stack([gram.null, np.eye(1 + problem.features)[:, 0]])
     basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
-    found = cross(problem, criterion.level, weight, basis, start, criterion.most)
+    level, share = _within(criterion.level, weight, problem.intercept)
+    found = cross(problem, level, weight, basis, start, criterion.most)
     theta = np.where(np.abs(found.theta) <= 64 * EPS, 0.0, found.theta)  # of a target of about one
-    times = 2.0 if criterion.doubled else 1.0
+    times = 2.0 if criterion.doubled else share
     error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
     proof = certificate(
         status=_status(
@@ -178,6 +179,20 @@ def _quantile(
     errors = quantile_errors(problem, theta, criterion.level, found.r, weight, gram)
     fit = _assembled(problem, units, theta, gram, proof, errors, weight)
     return fit, [times * value for value in _histories(found.history, units.exponent)]
+
+
+def _within(level: float, weight: Array, intercept: bool) -> tuple[float, float]:
+    """Return a level with the same solution that is not needlessly near 0 or 1, and the share of its cost to count.
+
+    The duals of rows below the plane, and shares of those on it, add up to level x total weight. Where that is less
+    than the lightest row, none lies below: the plane is the lowest one, whatever the level, and only rows above cost.
+    """
+    least = 0.5 * float(weight[weight > 0].min() / weight.sum()) if intercept else 0.0
+    if level < least:
+        return least, level / least
+    if 1.0 - level < least:
+        return 1.0 - least, (1.0 - level) / least
+    return level, 1.0
 
 
 def _assembled(

@@ -292,8 +292,8 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
 
     def _warn(self) -> None:
         status, advice = self.certificate_.status, self.certificate_.advice
-        if status is Status.NO_MINIMUM:
-            warnings.warn(f"no minimum: {advice}", AdalineWarning, stacklevel=4)
+        if status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED):
+            warnings.warn(f"{status}: {advice}", AdalineWarning, stacklevel=4)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warnings.warn(f"{status}: {advice}", ConvergenceWarning, stacklevel=4)
 

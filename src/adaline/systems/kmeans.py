@@ -14,7 +14,8 @@ from adaline.block import Block
 from adaline.errors import InvalidParameter
 from adaline.namespaces import host
 from adaline.solvers.alternate import Clustering, lloyd
-from adaline.solvers.starts import at_random, some_rows, spread_out, survey, view_of
+from adaline.solvers.problem import look
+from adaline.solvers.starts import at_random, some_rows, spread_out, view_of
 from adaline.sources import Source
 from adaline.sums import Centres, View
 from adaline.sums.clusters import distances, nearest
@@ -36,7 +37,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     Rows go to their nearest centre, centres to the mean of their rows, in turn. The error never rises, and as there are
     finitely many assignments this ends, in a local minimum that depends on the start. A centre that loses all its rows
     moves to the row that is farthest from its centre. Distances are in the columns' own units: bring columns to one
-    scale where their units have nothing to do with each other.
+    scale where their units have nothing to do with each other. Errors that float64 cannot hold, as those of columns of
+    1e200, are infinite or zero; centres and labels are not touched by that.
 
     Parameters
     ----------
@@ -110,23 +112,22 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         check_real("tol", tol)
         starts = self._starts()
         source = self._open(X, sample_weight, reset=True)
-        spread = survey(source)
+        spread = look(source)
         view = view_of(spread, source.sparse, alike=True)
-        still = tol * float((spread.second / spread.weight).mean()) * view.scale[0] ** 2
+        still = tol * float(((spread.deviation * view.scale) ** 2).mean())
         best: Clustering | None = None
-        for points in self._first_centres(source, k, starts):
-            found = lloyd(source, points * view.scale + view.offset, view, still, max_iter)
+        for points in self._first_centres(source, k, starts, view.scale[0]):
+            found = lloyd(source, points + view.offset, view, still, max_iter)
             if best is None or found.errors[-1] < best.errors[-1]:
                 best = found
         assert best is not None
         places = source.map(lambda block: nearest(block, Centres(best.points, view)))
         weight = 1.0 if source.weight is None else host(source.weight)
-        unit = view.scale[0] ** -2.0
         self.cluster_centers_ = (best.points - view.offset) / view.scale
         self.labels_ = places[:, 0].astype(np.int32)
-        self.inertia_ = float((weight * places[:, 1]).sum() * unit)
+        self.inertia_ = _raw(float((weight * places[:, 1]).sum()), view)
         self.n_iter_ = best.n_iter
-        self.history_ = [float(error * unit) for error in best.errors]
+        self.history_ = [_raw(error, view) for error in best.errors]
         self.history_ += [] if best.settled else [self.inertia_]
         self._n_features_out = k
         name = f"Lloyd's algorithm, {'best of ' if starts > 1 else ''}{starts} start{'s' if starts > 1 else ''}"
@@ -142,14 +143,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return the distances to all centres, (n, K)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
-        return self._over(X, lambda block: np.sqrt(host(distances(block.gathered(), centres))))
+        return self._over(X, lambda block: np.sqrt(host(distances(block.gathered(), centres))) / centres.view.scale[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         squares = self._nearest(X)[:, 1]
         source = self._open_given(X, sample_weight, reset=False)
-        return float(-(squares if source.weight is None else squares * host(source.weight)).sum())
+        total = float((squares if source.weight is None else squares * host(source.weight)).sum())
+        return -_raw(total, self._centres().view)
 
     def _nearest(self, X: Any) -> Array:
         centres = self._centres()
@@ -160,9 +162,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         return self._over(X, find)
 
     def _centres(self) -> Centres:
+        """Return the centres about their mean, in a power of two near their distance: squares stay numbers."""
         points = np.asarray(self.cluster_centers_, dtype=np.float64)
-        view = View(np.ones(points.shape[1]), -points.mean(axis=0))
-        return Centres(points + view.offset, view)
+        middle = points.mean(axis=0)
+        size = float(np.abs(points - middle).max() or np.abs(points).max())
+        scale = np.full(len(middle), np.ldexp(1.0, -int(np.clip(np.frexp(size or 1.0)[1], -1000, 1000))))
+        return Centres((points - middle) * scale, View(scale, -middle * scale))
 
     def _starts(self) -> int:
         """Return how many starts there are; refuse arguments that mean nothing."""
@@ -176,9 +181,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
             return 10 if self.init == "random" else 1
         return check_whole("n_init", self.n_init)
 
-    def _first_centres(self, source: Source, k: int, starts: int) -> list[Array]:
+    def _first_centres(self, source: Source, k: int, starts: int, scale: float) -> list[Array]:
         if not isinstance(self.init, str):
-            return [check_array("init", self.init, (k, source.shape.features))]
+            return [check_array("init", self.init, (k, source.shape.features)) * scale]
         draw = generator(self.random_state)
         rows, weight = some_rows(source, k, draw)
-        return [STARTS[self.init](rows, weight, k, draw) for _ in range(starts)]
+        return [STARTS[self.init](rows * scale, weight, k, draw) for _ in range(starts)]
+
+
+def _raw(error: float, view: View) -> float:
+    """Return a sum of squares in the view, whose columns are scaled alike, in raw units."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float(error / view.scale[0] / view.scale[0])

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import column_or_1d
 
-from adaline.errors import InvalidData, UnknownLabel
+from adaline.errors import InvalidData, InvalidType, UnknownLabel
 from adaline.namespaces import host, is_device, namespace
 
 Labels = NDArray[Any]
 Codes = NDArray[np.intp]
 
+AMOUNT = " Use a regression, such as LinearRegression, or cut the target into classes."
 NARROW = 2**16  # integers within this range are counted instead of sorted
 
 
@@ -31,7 +32,10 @@ def read_labels(y: Any) -> Any:
         if labels.dtype.kind not in "iub":
             check_classification_targets(labels)
     except ValueError as error:
-        raise InvalidData(str(error)) from None
+        told = str(error)
+        raise InvalidData(told + AMOUNT if "type: continuous" in told else told) from None
+    except TypeError as error:  # bytes
+        raise InvalidType(str(error)) from None
     return np.asarray(labels)
 
 

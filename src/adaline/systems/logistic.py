@@ -25,7 +25,7 @@ from adaline.sources.recoded import recoded
 from adaline.sums import Spread
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.class_weights import class_counts, class_weights
+from adaline.systems.class_weights import class_counts, class_weights, with_rows
 from adaline.systems.decisions import Decides
 from adaline.systems.expanding import width_of
 from adaline.systems.labelled import Labelled, open_labelled
@@ -154,8 +154,12 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
         source, counts = self._opened(given)
+        there = counts > 0 if self.fit_intercept else np.ones(len(counts), dtype=bool)
+        if not there.all():
+            self._say_absent(self.classes_[~there])
+            before = before[there] if before is not None and len(before) == len(there) else before
         machines = self._machines(source, counts, before)
-        self._take(machines, source, perf_counter() - start)
+        self._take(machines, there, source, perf_counter() - start)
         return self
 
     @by_blocks
@@ -231,24 +235,23 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         spread = look(source)
         self._typical = spread.mean
         k = len(counts)
+        if self.fit_intercept:
+            source, counts = with_rows(source, counts)
         if self.firth and k > 2 and self.scheme == "softmax":
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
-            return [self._one(source, counts, spread, self._first(before, 1 if k == 2 else k))]
+            return [self._one(source, k, counts, spread, self._first(before, 1 if k == 2 else len(counts)))]
         out = []
-        sides = sides_of(self.scheme, k)
+        sides = sides_of(self.scheme, len(counts))
         init = self._first(before, len(sides))
         for i, (values, weights) in enumerate(sides):
             rows = recoded(source, values, weights)
             own = np.array([(counts * weights)[values[:, 0] == side].sum() for side in (0.0, 1.0)])
-            out.append(
-                self._one(
-                    rows, own, look(rows) if (weights == 0).any() else spread, None if init is None else init[i : i + 1]
-                )
-            )
+            seen = look(rows) if (weights == 0).any() else spread
+            out.append(self._one(rows, 2, own, seen, None if init is None else init[i : i + 1]))
         return out
 
-    def _one(self, source: Source, counts: Array, spread: Spread, init: Array | None) -> Machine:
+    def _one(self, source: Source, classes: int, counts: Array, spread: Spread, init: Array | None) -> Machine:
         unit = np.ones(len(spread.mean))
         if self.penalty == "auto" if self.standardize is None else self.standardize:
             unit = spread.deviation if self.fit_intercept else spread.root
@@ -257,11 +260,11 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
             *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
             *(init, bool(self.firth), float(self.l1)),
         )
-        fitting = Fitting(source, len(counts), counts, wish, spread)
+        fitting = Fitting(source, classes, counts, wish, spread)
         if self.penalty != "auto":
             return fitting.run()
         path = fitting.path(int(self.folds))
-        found = Fitting(source, len(counts), counts, replace(wish, penalty=RidgePenalty(path.best, unit)), spread).run()
+        found = Fitting(source, classes, counts, replace(wish, penalty=RidgePenalty(path.best, unit)), spread).run()
         return replace(found, path=path)
 
     def _first(self, before: Array | None, machines: int) -> Array | None:
@@ -281,9 +284,20 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
     def _theta(self) -> Array:
         return np.column_stack([self.intercept_, self.coef_])
 
-    def _take(self, machines: list[Machine], source: Source, seconds: float) -> None:
-        """Set the solution."""
+    def _say_absent(self, labels: Labels) -> None:
+        told = f"no row of class {labels[0]!s} has a weight"
+        if self.scheme == "one-vs-one":
+            raise InvalidData(f"{told}: scheme='one-vs-one' needs rows of every class")
+        warnings.warn(f"{told}: its probability is zero everywhere", AdalineWarning, stacklevel=4)
+
+    def _take(self, machines: list[Machine], there: Any, source: Source, seconds: float) -> None:
+        """Set the solution; classes that have no rows score minus infinity."""
         theta = np.concatenate([machine.fit.solution.theta for machine in machines])
+        if not there.all():
+            every = np.zeros((len(there), theta.shape[1]))
+            every[:, 0] = np.where(there, 0.0, -np.inf)
+            every[there] = theta
+            theta = every
         proofs = [machine.fit.solution.certificate for machine in machines]
         worst = min(proofs, key=lambda one: (one.status is Status.SOLVED, np.nan_to_num(one.digits, nan=-1.0)))
         self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()

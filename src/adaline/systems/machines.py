@@ -1,25 +1,15 @@
-"""Fitting the machines of a logistic or softmax regression: start, solver, separation, certificate.
-
-Where a plane separates the classes the likelihood has no maximum. It shows in two ways: the objective falls below the
-ln 2 that the lightest row costs on the plane (then every row is on its side), or whole Newton steps keep gaining at the
-pace 1/e. Then `separability` decides, and the weights are those under a tiny penalty on standardised columns.
-"""
+"""Fitting the machines of a logistic or softmax regression: start, solver, separation, certificate."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import AdalineError
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.penalties import RidgePenalty
-from adaline.proof.separability import settle
-from adaline.proof.verdict import ManyClasses, Separability
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.curvature import Curvature
 from adaline.solvers.firth import firth, firth_ratios
@@ -32,39 +22,15 @@ from adaline.solvers.smooth import Solved, solve
 from adaline.sources import Source
 from adaline.sums import Spread
 from adaline.systems.penalty_path import Path, cross_validated
+from adaline.systems.separation import Doubt, Separation, held
 
 Array = NDArray[np.float64]
 
-TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
 DEPENDENT = (
     "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
     "penalty"
 )
-PATIENCE = 8  # slow whole steps before separation is asked about
 ROUNDING = 2.0**-52
-
-
-@dataclass(frozen=True)
-class Separation:
-    """That a plane separates the classes: "complete", "quasi" or "suspected", and its direction in raw units."""
-
-    kind: str
-    direction: Array
-
-    @property
-    def status(self) -> Status:
-        """As a certificate says it."""
-        return Status.SEPARATED if self.kind == "complete" else Status.QUASI_SEPARATED
-
-    def told(self, names: Sequence[str]) -> str:
-        """Return it as a sentence, with the names of the columns that the plane leans on most."""
-        size = np.abs(self.direction[:, 1:]).max(axis=0)
-        shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
-        how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
-        return (
-            f"the classes {how} separated by a plane, mostly along {shown} (see separation_.direction): the likelihood "
-            f"has no maximum. {self.status.advice}"
-        )
 
 
 @dataclass(frozen=True)
@@ -91,16 +57,18 @@ class Wish:
 
 
 class Fitting:
-    """One machine on rows whose targets are 0 and 1, or K coupled ones on rows whose targets are places of classes."""
+    """One machine on rows whose targets are 0 and 1, or coupled ones on rows whose targets are places of classes.
+
+    Of K > 2 classes those without rows may be left out: `counts` are the weights of the others.
+    """
 
     def __init__(self, source: Source, classes: int, counts: Array, wish: Wish, spread: Spread | None = None) -> None:
         self.source, self.wish, self.counts = source, wish, counts
         self.loss: Loss = Logistic() if classes == 2 else Softmax()
-        outputs = 1 if classes == 2 else classes
+        outputs = 1 if classes == 2 else len(counts)
         self.problem = pose(source, self.loss, outputs, wish.intercept, wish.penalty, spread)
         self.free = not wish.penalty.any() and not wish.l1
-        self.asked: Separation | None = None
-        self.settled = False
+        self.doubt = Doubt(self.problem, len(counts))
 
     def run(self) -> Machine:
         """Return the fitted machine."""
@@ -114,13 +82,12 @@ class Fitting:
             solved = Solved(proximal(problem, self._corners(), before, wanted), "proximal Newton")
         else:
             solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
-        if self.free and not self.settled and math.isinf(solved.found.gap) and not self.wish.firth:
-            self.asked = self._settle(None)
+        if self.free and math.isinf(solved.found.gap) and not self.wish.firth:
+            self.doubt.settle()
         history = solved.found.history
-        if self.asked is not None:
-            unit = problem.spread.deviation if problem.intercept else problem.spread.root
-            held = RidgePenalty(TINY, unit)
-            problem = pose(self.source, self.loss, problem.outputs, problem.intercept, held, problem.spread)
+        separation = self.doubt.found
+        if separation is not None:
+            problem = held(problem)
             solved = solve(problem, solved.found.theta * 0.5, wanted, self.wish.solver)
             history = history + solved.found.history
         found = solved.found
@@ -130,6 +97,8 @@ class Fitting:
             shared[1:] *= self.free
             theta = theta - shared
         raw = problem.outside(theta)
+        if self.loss.coupled:
+            raw[:, 0] -= raw[:, 0].mean()
         proof = self._certificate(problem, found, raw, rank, solved.solver, problem.source.total_reads() - start)
         fit = LikelihoodFit(
             Solution(raw, proof),
@@ -139,12 +108,12 @@ class Fitting:
             self.source.n_rows,
             problem.spread.weight,
             max(problem.outputs - 1, 1) * (rank + problem.intercept),
-            not self.free or self.asked is not None,
+            not self.free or separation is not None,
             self.loss.coupled,
             self.wish.firth,
             firth_ratios(problem, found, wanted) if self.wish.firth else None,
         )
-        return Machine(fit, history, self.asked)
+        return Machine(fit, history, separation)
 
     def _log_likelihood(self, problem: Problem, found: Descended) -> float:
         if self.wish.firth:
@@ -181,40 +150,7 @@ class Fitting:
         return -total * float((shares * np.log(shares)).sum())
 
     def _give_up(self, here: Descended) -> bool:
-        """Whether there is nothing to converge to: asked of every iterate of a fit without a penalty."""
-        if not self.free or self.settled:
-            return False
-        if here.at.value < 0.5 * math.log(2) * self._lightest:
-            self.settled = True
-            self.asked = Separation("complete", _unit(self.problem.outside(here.theta)))
-        elif here.slow >= PATIENCE:
-            self.settled = True
-            self.asked = self._settle(here.theta)
-        return self.asked is not None
-
-    @cached_property
-    def _lightest(self) -> float:
-        weight = self.source.weight
-        return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
-
-    def _settle(self, theta: Array | None) -> Separation | None:
-        """Return what separability says, where it can; else what weights that grow at theta suggest."""
-        labels = np.arange(len(self.counts))
-        suspected = None if theta is None else Separation("suspected", _unit(self.problem.outside(theta)))
-        try:
-            verdict: Separability | ManyClasses | None = settle(self.source, labels)
-        except AdalineError:
-            return suspected
-        if isinstance(verdict, ManyClasses):
-            verdict = verdict.joint
-        if verdict is None:
-            return suspected
-        if verdict.kind == "none":
-            return None
-        assert verdict.coef is not None
-        assert verdict.intercept is not None
-        coef, constant = np.atleast_2d(verdict.coef), np.atleast_1d(verdict.intercept)
-        return Separation(verdict.kind, _unit(np.column_stack([constant, coef])))
+        return self.free and self.doubt.give_up(here)
 
     def _certificate(
         self, problem: Problem, found: Descended, raw: Array, rank: int, solver: str, passes: int
@@ -223,8 +159,8 @@ class Fitting:
         condition = math.nan if found.curvature is None else found.curvature.condition
         if not found.converged:
             status = Status.NOT_CONVERGED
-        elif self.asked is not None:
-            status = self.asked.status
+        elif self.doubt.found is not None:
+            status = self.doubt.found.status
         elif rank < problem.features and self.free:
             status = Status.RANK_DEFICIENT
         elif condition > 1e8:
@@ -241,10 +177,6 @@ class Fitting:
             solver=solver,
         )
         return replace(proof, advice=DEPENDENT) if status is Status.RANK_DEFICIENT else proof
-
-
-def _unit(theta: Array) -> Array:
-    return np.asarray(theta / np.linalg.norm(theta))
 
 
 def known_digits(problem: Problem, found: Descended, raw: Array, size: float = 1.0) -> float:

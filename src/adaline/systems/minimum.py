@@ -6,6 +6,7 @@ it stops at is looked at in the metric of the columns alone, and gradient steps 
 
 Losses of likelihoods may fall for ever along a direction (counts that are all zero on one side of a plane). Whole
 Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are returned.
+Where the targets are classes, `Doubt` asks whether a plane separates them instead.
 """
 
 from __future__ import annotations
@@ -18,25 +19,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData
-from adaline.losses import Loss, Squared
+from adaline.losses import Logistic, Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.curvature import factor
 from adaline.solvers.descent import read_rate
 from adaline.solvers.fit import certificate
 from adaline.solvers.gradient import Stop, descend
-from adaline.solvers.newton import FLAT, Descended
+from adaline.solvers.newton import Descended
 from adaline.solvers.problem import Problem, pose
+from adaline.solvers.searching import FLAT
 from adaline.solvers.smooth import MATRIX, diagonal, solve
 from adaline.sources import Source
 from adaline.sums import Spread, View
-from adaline.systems.machines import PATIENCE, TINY, known_digits, shortest
+from adaline.systems.machines import known_digits, shortest
+from adaline.systems.separation import PATIENCE, Doubt, Separation, held
 
 Array = NDArray[np.float64]
 
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
+SEPARATED = (
+    "a plane has the rows of the classes on its sides, so that weights grow without end and the likelihood has no "
+    "maximum: {weights} are returned; give a number as penalty, or use LogisticRegression, whose separation_ is the "
+    "plane"
+)
 
 
 @dataclass(frozen=True)
@@ -92,23 +100,26 @@ class Search:
         self.scale = max(abs(null - lowest), abs(zero - lowest) if math.isfinite(zero) else 0.0)
         self.wanted = order.tol * abs(null - lowest) + NOTHING * self.scale
         self.unbounded = False
+        self.doubt: Doubt | None = None
+        labelled = loss.coupled or (isinstance(loss, Logistic) and lowest == 0)
+        if labelled and not order.penalty.any():
+            self.doubt = Doubt(self.problem, max(len(constant), 2))
 
     def run(self) -> Minimum:
         """Return the minimum."""
         reads, order, problem = self.problem.source.total_reads(), self.order, self.problem
         if order.solver == "gradient":
             problem, found, status, name = self._descend()
+            if self.doubt is not None and status is Status.SOLVED and not self.doubt.give_up(found):
+                self.doubt.settle()
         else:
             start = self._first() if order.init is None else self._given(problem.inside(order.init))
             found, name = self._solve(problem, start)
-            if self.unbounded:
-                unit = problem.spread.deviation if order.intercept else problem.spread.root
-                problem = pose(
-                    *(problem.source, self.loss, problem.outputs, order.intercept),
-                    *(RidgePenalty(TINY, unit), problem.spread),
-                )
-                before = found.history
-                found, name = self._solve(problem, found.theta * 0.5)
+            if self.doubt is not None and math.isinf(found.gap):
+                self.doubt.settle()
+            if self.unbounded or self._separation is not None:
+                problem, before = held(problem), found.history
+                found = solve(problem, found.theta * 0.5, self.wanted, order.solver).found
                 found.history = before + found.history
             status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
         return self._certified(problem, found, status, name, reads)
@@ -135,7 +146,7 @@ class Search:
         found, name, history = solved.found, solved.solver, solved.found.history
         metric = diagonal(problem)
         for _ in range(ROUNDS):
-            if self.unbounded or self._is_flat(problem, found):
+            if self.unbounded or self._separation is not None or self._is_flat(problem, found):
                 break
             near, _ = descend(problem, found.theta, metric, None, Stop(self.wanted, None, STEPS, self.scale))
             found = solve(problem, near.theta, self.wanted, self.order.solver, self._give_up).found
@@ -150,8 +161,14 @@ class Search:
         twice = float((g * diagonal(problem).solve(g)).sum())
         return twice <= 10 * problem.size * (self.wanted + FLAT * abs(found.at.value))
 
+    @property
+    def _separation(self) -> Separation | None:
+        return None if self.doubt is None else self.doubt.found
+
     def _give_up(self, here: Descended) -> bool:
         """Whether steps show that there is nothing to converge to."""
+        if self.doubt is not None:
+            return self.doubt.give_up(here)
         if not math.isfinite(self.loss.concordance) or self.order.penalty.any() or here.slow < PATIENCE:
             return False
         view, spread = self.problem.view, self.problem.spread
@@ -194,6 +211,8 @@ class Search:
         condition = math.nan if found.curvature is None else found.curvature.condition
         if self.unbounded or self._is_at_an_end(problem, found):
             status = Status.NO_MINIMUM
+        elif self._separation is not None and status is Status.SOLVED:
+            status = self._separation.status
         elif status is Status.SOLVED and rank < problem.features and not self.order.penalty.any():
             status = Status.RANK_DEFICIENT
         elif status is Status.SOLVED and condition > 1e8:
@@ -210,4 +229,8 @@ class Search:
             passes=problem.source.total_reads() - reads,
             solver=name,
         )
+        if status in (Status.SEPARATED, Status.QUASI_SEPARATED):
+            by_rule = self.order.solver == "gradient"
+            weights = "those that the last step reached" if by_rule else "the weights under a tiny penalty"
+            known = replace(known, advice=SEPARATED.format(weights=weights))
         return Minimum(raw, known, found.history)

@@ -30,7 +30,8 @@ from adaline.systems.labels import Labels, encode, read_labels
 from adaline.systems.reading import read_finite, read_rows
 from adaline.systems.relabelled import Relabelled
 from adaline.systems.streaming import ScoredOnSources
-from adaline.systems.teaching import decision, open_encoded, seen_array, teach
+from adaline.systems.teaching import open_encoded, seen_array
+from adaline.systems.two_class import decision, probability, teach
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -40,6 +41,10 @@ MOST = 1e100  # decisions beyond it, such as those of a machine that saw one cla
 
 def _goes_on(scheme: Any) -> bool:
     return hasattr(scheme._machine(), "partial_fit")
+
+
+def _has_probabilities(scheme: Any) -> bool:
+    return scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
 
 
 class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -99,8 +104,12 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def decisions(self, X: Any) -> Array:
         """Return what each machine says, (n, machines): above zero for its class 1."""
         check_is_fitted(self, "estimators_")
-        rows = read_rows(self, X, reset=False) if basis_of(self) is None else read_finite(self, X)
+        rows = self._rows(X)
         return np.column_stack([decision(machine, rows) for machine in self.estimators_])
+
+    def _rows(self, X: Any) -> Any:
+        """Return rows as the machines see them."""
+        return read_rows(self, X, reset=False) if basis_of(self) is None else read_finite(self, X)
 
     def questions(self) -> list[str]:
         """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
@@ -193,6 +202,13 @@ class OneVsRest(Scheme):
     >>> model.ambiguous([[0.2], [1.5], [2.8]])
     array([False,  True, False])
 
+    Machines that give probabilities have them divided by their sum:
+
+    >>> from adaline import LogisticRegression, datasets
+    >>> data = datasets.load("penguins", target="species")
+    >>> OneVsRest(LogisticRegression(penalty=1.0)).fit(data.X, data.y).predict_proba(data.X[:1]).round(2)
+    array([[1., 0., 0.]])
+
     References
     ----------
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
@@ -202,6 +218,18 @@ class OneVsRest(Scheme):
         self.system = system
         self.machines = machines
         self.basis = basis
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @by_blocks
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (n, K): those of the machines, divided by their sum.
+
+        There for machines="K" whose system has `predict_proba`.
+        """
+        check_is_fitted(self, "estimators_")
+        rows = self._rows(X)
+        each = np.column_stack([probability(machine, rows) for machine in self.estimators_])
+        return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

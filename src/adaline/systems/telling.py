@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidParameter
+from adaline.namespaces import host
 from adaline.proof.likelihood import WaldTest, wald_test
 from adaline.proof.likelihood_summary import SEPARATED, LikelihoodSummary, summarise
 from adaline.results import Certificate
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.systems.expanding import columns_of
 from adaline.systems.labels import Labels
-from adaline.systems.machines import Separation
+from adaline.systems.separation import Separation
 
 
 class Telling:
@@ -21,6 +24,7 @@ class Telling:
 
     fit_intercept: bool
     classes_: Labels
+    intercept_: NDArray[np.float64]
     n_features_in_: int
     certificate_: Certificate
     separation_: Separation | None
@@ -43,7 +47,7 @@ class Telling:
         return summarise(
             self._one_fit("summary"),
             self._names(),
-            self.classes_.tolist(),
+            self._told(),
             title=f"{type(self).__name__}",
             intercept=bool(self.fit_intercept),
             level=level,
@@ -70,7 +74,7 @@ class Telling:
             hypothesis,
             value,
             self._names(),
-            self.classes_.tolist(),
+            self._told(),
             intercept=bool(self.fit_intercept),
             target=target,
             reference=reference,
@@ -83,6 +87,11 @@ class Telling:
                 f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"
             )
         return self._fits[0]
+
+    def _told(self) -> list[Any]:
+        """Return the classes that there is something to tell of: those that had rows."""
+        had = host(self.intercept_) > -np.inf
+        return list((self.classes_ if len(self.classes_) == 2 else self.classes_[had]).tolist())
 
     def _names(self) -> list[str]:
         return columns_of(self)

@@ -11,11 +11,12 @@ import numpy as np
 from adaline import storage
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.commands.asking import Wanted
-from adaline.faces.commands.choosing import chosen_system
+from adaline.faces.commands.choosing import FOR_NUMBERS, chosen_system
 from adaline.faces.commands.ending import check_output, note
 from adaline.faces.commands.explaining import MOST, certify, described, explain, rows_of, share
 from adaline.faces.commands.opening import Opened, known_as, open_data
 from adaline.faces.commands.showing import print_json, say, show
+from adaline.faces.table import MOST_CLASSES
 from adaline.sources import TableSource
 from adaline.sources.relation import Relation
 from adaline.sources.wish import Wish, read_wish
@@ -28,6 +29,7 @@ def fit(wanted: Wanted, system: str | None, settings: Sequence[str], output: Pat
     opened = open_data(wanted)
     model = chosen_system(opened, system, settings)
     model.fit(opened.source)
+    _note_amounts(model, opened)
     right = _training(model, opened)
     if output is not None:
         storage.save(model, output)
@@ -110,6 +112,16 @@ def export(path: Path, output: Path, dtype: str) -> None:
     model = storage.load(path)
     storage.export_onnx(model, output, dtype=dtype)
     say(f"saved: {output}")
+
+
+def _note_amounts(model: Any, opened: Opened) -> None:
+    """Say so where a classifier was given what looks like amounts."""
+    classes = vars(model).get("classes_", ())
+    if len(classes) > MOST_CLASSES and classes.dtype.kind in "iuf":
+        note(
+            f"{opened.target} has {len(classes):,} different numbers, and each is taken for a class; if they are "
+            f"amounts, name a regression, as in --system {FOR_NUMBERS}"
+        )
 
 
 def _training(model: Any, opened: Opened) -> dict[str, Any] | None:
