@@ -328,6 +328,12 @@ def test_signals_keep_the_samples_of_weight_zero() -> None:
     assert found.tried[1].error < 2e-4
 
 
+def test_scores_of_whole_signals_are_refused() -> None:
+    x, d = rows(40, d=1)
+    with pytest.raises(InvalidParameter, match="minus r2 of signals is not a mean over rows"):
+        select(WienerFilter(), x[:, 0], d, taps=[1, 2], scoring="r2")
+
+
 def test_targets_as_a_column_are_those_in_a_row() -> None:
     X, y = rows(40)
     flat, column = (select(Lasso(), X, given, alpha=[0.1, 1.0]) for given in (y, y[:, None]))

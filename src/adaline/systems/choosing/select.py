@@ -143,9 +143,10 @@ class _Run:
         data = self.X, self.y, self.sample_weight
         rows = None
         if method == "folds":
-            if isinstance(self.X, Source) and not isinstance(self.measure, RowLoss):
-                raise InvalidParameter(f"{self.measure.name} of a source is not a mean over rows: leave scoring out")
             rows = cut(candidates[0].system, *data, self.folds, self.seed)
+            if rows.whole and not isinstance(self.measure, RowLoss):
+                what = "a source" if isinstance(self.X, Source) else "signals"
+                raise InvalidParameter(f"{self.measure.name} of {what} is not a mean over rows: leave scoring out")
         self.tell.expect(len(candidates) * (1 if rows is None else self.folds))
         return [guarded(partial(self._one, method, one, rows)) for one in candidates]
 
