@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from adaline.errors import AdalineError
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.penalties import RidgePenalty
-from adaline.proof.separability import settle
-from adaline.proof.verdict import ManyClasses, Separability
+from adaline.proof.separability import jointly
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.curvature import Curvature
 from adaline.solvers.firth import firth, firth_ratios
@@ -41,6 +40,7 @@ DEPENDENT = (
     "penalty"
 )
 PATIENCE = 8  # slow whole steps before separation is asked about
+PROOF = 5e9  # work of a proof of separation, in products: seconds
 ROUNDING = 2.0**-52
 
 
@@ -61,9 +61,10 @@ class Separation:
         size = np.abs(self.direction[:, 1:]).max(axis=0)
         shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
         how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
+        doubt = " (to prove it would take too long)" if self.kind == "suspected" else ""
         return (
-            f"the classes {how} separated by a plane, mostly along {shown} (see separation_.direction): the likelihood "
-            f"has no maximum. {self.status.advice}"
+            f"the classes {how} separated by a plane{doubt}, mostly along {shown} (see separation_.direction): the "
+            f"likelihood has no maximum. {self.status.advice}"
         )
 
 
@@ -115,7 +116,8 @@ class Fitting:
         else:
             solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
         if self.free and not self.settled and math.isinf(solved.found.gap) and not self.wish.firth:
-            self.asked = self._settle(None)
+            wide = self.problem.features >= self.source.n_rows  # rows in general position are separable then (S4)
+            self.asked = self._settle(solved.found.theta, wide)
         history = solved.found.history
         if self.asked is not None:
             unit = problem.spread.deviation if problem.intercept else problem.spread.root
@@ -189,7 +191,7 @@ class Fitting:
             self.asked = Separation("complete", _unit(self.problem.outside(here.theta)))
         elif here.slow >= PATIENCE:
             self.settled = True
-            self.asked = self._settle(here.theta)
+            self.asked = self._settle(here.theta, likely=True)
         return self.asked is not None
 
     @cached_property
@@ -197,17 +199,12 @@ class Fitting:
         weight = self.source.weight
         return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
 
-    def _settle(self, theta: Array | None) -> Separation | None:
-        """Return what separability says, where it can; else what weights that grow at theta suggest."""
-        labels = np.arange(len(self.counts))
-        suspected = None if theta is None else Separation("suspected", _unit(self.problem.outside(theta)))
+    def _settle(self, theta: Array, likely: bool) -> Separation | None:
+        """Return what separability says, within a budget; beyond, whether it is likely, in the direction of theta."""
+        suspected = Separation("suspected", _unit(self.problem.outside(theta))) if likely else None
         try:
-            verdict: Separability | ManyClasses | None = settle(self.source, labels)
+            verdict = jointly(self.source, np.arange(len(self.counts)), PROOF)
         except AdalineError:
-            return suspected
-        if isinstance(verdict, ManyClasses):
-            verdict = verdict.joint
-        if verdict is None:
             return suspected
         if verdict.kind == "none":
             return None
