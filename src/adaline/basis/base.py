@@ -1,8 +1,9 @@
 """phi(x): functions of the columns in which a model is linear (S3: generalized discriminants; S4: richer families).
 
 A basis is a scikit-learn transformer. `fit` learns what must be learned from rows (centres, widths, scales), from a
-sample of them where there are many; `transform` works row by row, so that blocks of rows give what all rows
-give. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
+sample of them where there are many, in which rows count alike, however large their weights; `transform` works row by
+row, so that blocks of rows give what all rows give. `partial_fit` and `forget` of a system keep the basis of the first
+rows, and are exact for it. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Basis(TransformerMixin, BaseEstimator):
     def __radd__(self, other: Any) -> Basis:
         if isinstance(other, int) and other == 0:  # where sum() begins
             return self
-        return self + _other(other, "+")
+        raise InvalidType(f"+ joins a basis to another, as in Polynomial() + Fourier(), got {other!r}")
 
     def __matmul__(self, other: Basis) -> Basis:
         from adaline.basis.combined import After

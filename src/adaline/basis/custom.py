@@ -47,10 +47,9 @@ class Custom(Basis):
         pair = x[[0, int((x != x[0]).any(axis=1).argmax())]]
         both = self._given(pair)
         alone = np.concatenate([self._given(pair[:1]), self._given(pair[1:])])
-        if not np.allclose(both, alone, rtol=1e-6, atol=1e-9 * np.abs(alone).max(), equal_nan=True):
-            raise InvalidData(
-                "the basis function gives a row other columns beside other rows: it must treat each alone"
-            )
+        near = 1e-9 * float(np.nanmax(np.abs(alone), initial=0.0))
+        if both.shape != alone.shape or not np.allclose(both, alone, rtol=1e-6, atol=near, equal_nan=True):
+            raise InvalidData("the basis function gives a row other numbers beside others: it must treat each alone")
         self.columns_ = both.shape[1]
         if self.names_out is not None and len(self.names_out) != self.columns_:
             raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")

@@ -106,7 +106,7 @@ class Polynomial(Basis):
 
 
 def _recurrence(x: Array, degree: int) -> Array:
-    """Return shift, weight of the one before, and norm of each step, (degree, 3); infinite beyond the distinct values."""
+    """Return shift, weight of the one before, and norm of each step, (degree, 3); inf beyond the distinct values."""
     out = np.zeros((degree, 3))
     now, last, distinct = np.ones_like(x), np.zeros_like(x), len(np.unique(x))
     mean, spread = (float(value[0]) for value in moments(x[:, None]))
