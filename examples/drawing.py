@@ -1,12 +1,13 @@
 """What the examples share: colours that the colour-blind can tell apart, panels, points of classes, lines, regions.
 
-A script beside this file says ``from drawing import BLUE, panels, points, line, regions``.
+A script beside this file says ``from drawing import BLUE, panels, points, line, regions, show``.
 The colours are those of M. Okabe and K. Ito (2008).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,13 @@ BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "
 GREY = "#777777"
 CLASSES = (BLUE, VERMILION, GREEN, PURPLE)
 MARKERS = "os^D"
+
+
+def show(main: Callable[[], Figure], claim: str | None, script: str) -> None:
+    """Run an example by hand: save its picture where one is, and print the claim and the picture's name."""
+    picture = Path(script).with_suffix(".png").name
+    main().savefig(picture)
+    print(f"{(claim or '').partition(chr(10))[0]} See {picture}")
 
 
 def panels(count: int = 1, *, width: float = 5.2, height: float = 4.2) -> tuple[Figure, list[Axes]]:

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import Adaline, SigmoidPerceptron
-from drawing import BLUE, VERMILION, finish, line, panels, points
+from drawing import BLUE, VERMILION, finish, line, panels, points, show
 
 RULES = {"Adaline (LMS)": (Adaline, VERMILION, "--"), "sigmoidal perceptron": (SigmoidPerceptron, BLUE, "-")}
 STEPS = np.unique(np.geomspace(20, 6000, 25).astype(int))
@@ -76,4 +76,4 @@ def main(*, rate: float = 0.0015, goal: float = 4.0) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s0_adaline_and_sigmoid.png")
+    show(main, __doc__, __file__)

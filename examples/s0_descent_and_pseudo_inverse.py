@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LinearRegression
-from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
+from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels, show
 
 
 def main(*, largest: float = 1.9) -> Figure:
@@ -57,4 +57,4 @@ def main(*, largest: float = 1.9) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s0_descent_and_pseudo_inverse.png")
+    show(main, __doc__, __file__)

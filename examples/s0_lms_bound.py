@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LMS, Status
-from drawing import BLUE, GREEN, GREY, ORANGE, VERMILION, finish, panels
+from drawing import BLUE, GREEN, GREY, ORANGE, VERMILION, finish, panels, show
 
 N = 1500
 
@@ -71,4 +71,4 @@ def main(*, exact: str = "constant norm") -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s0_lms_bound.png")
+    show(main, __doc__, __file__)

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import GaussianClassifier, LogisticRegression
-from drawing import BLUE, GREEN, VERMILION, finish, panels
+from drawing import BLUE, GREEN, VERMILION, finish, panels, show
 
 D = 5
 
@@ -73,4 +73,4 @@ def main(*, far: float = 0.1) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s0_logistic_and_gaussian.png")
+    show(main, __doc__, __file__)

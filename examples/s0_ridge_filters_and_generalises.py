@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import Ridge
-from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
+from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels, show
 
 SPREAD = np.geomspace(3.0, 0.03, 12)  # of the inputs: nearly collinear
 
@@ -68,4 +68,4 @@ def main(*, least: float = 3e-3, most: float = 30.0) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s0_ridge_filters_and_generalises.png")
+    show(main, __doc__, __file__)

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LinearRegression, Status
-from drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, finish, panels
+from drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, finish, panels, show
 
 
 def descent(alpha: float, epochs: int) -> LinearRegression:
@@ -51,4 +51,4 @@ def main(*, edge: float = 1.0) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s1_descent_in_one_dimension.png")
+    show(main, __doc__, __file__)

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LMS, LinearRegression
-from drawing import BLUE, ORANGE, finish, panels
+from drawing import BLUE, ORANGE, finish, panels, show
 
 
 def main(*, shuffled: bool = True) -> Figure:
@@ -49,4 +49,4 @@ def main(*, shuffled: bool = True) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s1_order_of_rows.png")
+    show(main, __doc__, __file__)

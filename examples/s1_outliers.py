@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LinearRegression, RobustRegression
-from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
+from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels, show
 
 MODELS = {
     "least squares": (LinearRegression, {}, VERMILION, "s--"),
@@ -60,4 +60,4 @@ def main(*, robust: tuple[str, ...] = ("Huber", "Tukey")) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s1_outliers.png")
+    show(main, __doc__, __file__)

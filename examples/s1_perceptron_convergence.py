@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import Perceptron, separability
-from drawing import BLUE, GREY, VERMILION, finish, panels
+from drawing import BLUE, GREY, VERMILION, finish, panels, show
 
 
 def main(*, gap: float = 0.5) -> Figure:
@@ -63,4 +63,4 @@ def main(*, gap: float = 0.5) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s1_perceptron_convergence.png")
+    show(main, __doc__, __file__)

@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import Perceptron
-from drawing import BLUE, GREY, VERMILION, finish, panels
+from drawing import BLUE, GREY, VERMILION, finish, panels, show
 
 
 def weights(model: Perceptron) -> np.ndarray:
@@ -56,4 +56,4 @@ def main(*, rate: float = 0.5) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s1_perceptron_own_error.png")
+    show(main, __doc__, __file__)

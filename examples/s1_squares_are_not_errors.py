@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LeastSquaresClassifier, Pocket, separability
-from drawing import BLUE, GREEN, VERMILION, finish, line, panels, points
+from drawing import BLUE, GREEN, VERMILION, finish, line, panels, points, show
 
 
 def main(*, far: float = 12.0) -> Figure:
@@ -64,4 +64,4 @@ def main(*, far: float = 12.0) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s1_squares_are_not_errors.png")
+    show(main, __doc__, __file__)

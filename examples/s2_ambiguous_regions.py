@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LeastSquaresClassifier, LogisticRegression, OneVsOne, OneVsRest
-from drawing import finish, panels, points, regions
+from drawing import finish, panels, points, regions, show
 
 CENTRES = np.array([[0.0, 2.2], [-2.0, -1.2], [2.0, -1.2]])
 
@@ -58,4 +58,4 @@ def main(*, argmax: object = None) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_ambiguous_regions.png")
+    show(main, __doc__, __file__)

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier
-from drawing import CLASSES, GREEN, ORANGE, finish, line, panels, points
+from drawing import CLASSES, GREEN, ORANGE, finish, line, panels, points, show
 
 
 def unit(w: np.ndarray) -> np.ndarray:
@@ -57,4 +57,4 @@ def main(*, lean: float = 0.9) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_fisher_three_ways.png")
+    show(main, __doc__, __file__)

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import GaussianClassifier, LogisticRegression
-from drawing import BLUE, GREY, ORANGE, VERMILION, finish, panels
+from drawing import BLUE, GREY, ORANGE, VERMILION, finish, panels, show
 
 SCALES = np.array([1.2, 1.4, 1.7, 2.0, 3.0, 5.0])  # of the second exponential class, against one
 D = len(SCALES)
@@ -71,4 +71,4 @@ def main(*, skewed: object = exponential) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_generative_and_discriminative.png")
+    show(main, __doc__, __file__)

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import GeneralizedLinear, LogisticRegression, Status
-from drawing import BLUE, VERMILION, finish, panels
+from drawing import BLUE, VERMILION, finish, panels, show
 
 
 def main(*, solver: str = "newton") -> Figure:
@@ -47,4 +47,4 @@ def main(*, solver: str = "newton") -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_irls_steps.png")
+    show(main, __doc__, __file__)

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import KeslerPerceptron, LeastSquaresClassifier, LogisticRegression, Status
-from drawing import finish, panels, points, regions
+from drawing import finish, panels, points, regions, show
 
 NAMES = ("class 0", "class 1, the middle", "class 2")
 
@@ -48,4 +48,4 @@ def main(*, bend: float = 0.0) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_middle_class.png")
+    show(main, __doc__, __file__)

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import Perceptron, Pocket
-from drawing import BLUE, GREY, VERMILION, finish, line, panels, points
+from drawing import BLUE, GREY, VERMILION, finish, line, panels, points, show
 
 EPOCHS = 1000
 
@@ -65,4 +65,4 @@ def main(*, kept: type = Pocket) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_perceptron_and_pocket.png")
+    show(main, __doc__, __file__)

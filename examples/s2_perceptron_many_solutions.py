@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import Perceptron
-from drawing import BLUE, GREEN, ORANGE, PURPLE, VERMILION, finish, line, panels, points
+from drawing import BLUE, GREEN, ORANGE, PURPLE, VERMILION, finish, line, panels, points, show
 
 START = np.array([1.0, -2.0, 2.0])  # intercept first
 
@@ -52,4 +52,4 @@ def main(*, seeds: tuple[int, ...] = (1, 2, 3, 4, 5)) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_perceptron_many_solutions.png")
+    show(main, __doc__, __file__)

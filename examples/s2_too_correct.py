@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LeastSquaresClassifier, LogisticRegression
-from drawing import GREEN, PURPLE, VERMILION, finish, line, panels, points
+from drawing import GREEN, PURPLE, VERMILION, finish, line, panels, points, show
 
 
 def turn(one: np.ndarray, other: np.ndarray) -> float:
@@ -58,4 +58,4 @@ def main(*, steady: type = LogisticRegression) -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s2_too_correct.png")
+    show(main, __doc__, __file__)

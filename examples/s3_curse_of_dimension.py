@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LinearRegression, basis
-from drawing import BLUE, GREEN, VERMILION, finish, panels
+from drawing import BLUE, GREEN, VERMILION, finish, panels, show
 
 
 def wave(X: np.ndarray) -> np.ndarray:
@@ -58,4 +58,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_curse_of_dimension.png")
+    show(main, __doc__, __file__)

@@ -23,7 +23,7 @@ from scipy.stats import multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline import GaussianMixture
-from drawing import BLUE, GREY, VERMILION, finish, panels, points
+from drawing import BLUE, GREY, VERMILION, finish, panels, points, show
 
 
 def log_likelihood(model: GaussianMixture, X: np.ndarray) -> float:
@@ -72,4 +72,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_em_never_falls.png")
+    show(main, __doc__, __file__)

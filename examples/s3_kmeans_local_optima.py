@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import KMeans
-from drawing import BLUE, CLASSES, GREY, ORANGE, finish, panels
+from drawing import BLUE, CLASSES, GREY, ORANGE, finish, panels, show
 
 COLOURS = (*CLASSES, ORANGE)
 
@@ -47,4 +47,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_kmeans_local_optima.png")
+    show(main, __doc__, __file__)

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from adaline import GeneralizedLinear, separability
 from adaline.activations import Activation
-from drawing import panels, points, regions
+from drawing import panels, points, regions, show
 
 
 class Bump(Activation):
@@ -64,4 +64,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_monotone_activation.png")
+    show(main, __doc__, __file__)

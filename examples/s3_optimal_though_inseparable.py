@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from scipy.stats import norm
 
 from adaline import GaussianClassifier, LogisticRegression, basis, separability
-from drawing import BLUE, GREY, finish, line, panels, points
+from drawing import BLUE, GREY, finish, line, panels, points, show
 
 MEANS = np.array([[-0.7, -0.4], [0.7, 0.4]])
 SIGMA = np.array([[1.0, -0.5], [-0.5, 0.8]])
@@ -63,4 +63,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_optimal_though_inseparable.png")
+    show(main, __doc__, __file__)

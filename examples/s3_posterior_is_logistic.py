@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from adaline import GaussianClassifier, LogisticRegression
-from drawing import BLUE, GREEN, VERMILION, finish, panels
+from drawing import BLUE, GREEN, VERMILION, finish, panels, show
 
 
 def main() -> Figure:
@@ -57,4 +57,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_posterior_is_logistic.png")
+    show(main, __doc__, __file__)

@@ -17,7 +17,7 @@ from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 from adaline import GaussianClassifier, LogisticRegression
-from drawing import panels, points, regions
+from drawing import panels, points, regions, show
 
 MEANS = np.array([[-1.5, 0.0], [1.5, -0.5], [0.3, 2.0]])
 SIGMA = np.array([[1.0, 0.4], [0.4, 0.7]])
@@ -61,4 +61,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_posterior_is_softmax.png")
+    show(main, __doc__, __file__)

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from adaline import LogisticRegression
 from adaline.errors import AdalineWarning
-from drawing import BLUE, VERMILION, finish, line, panels, points
+from drawing import BLUE, VERMILION, finish, line, panels, points, show
 
 PENALTIES = 10.0 ** np.arange(0, -9, -1)
 
@@ -52,4 +52,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_separable_weights_grow.png")
+    show(main, __doc__, __file__)

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LinearRegression, basis
-from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
+from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels, show
 
 TERMS = (1, 3, 7, 15, 31, 63)
 
@@ -45,4 +45,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_square_wave.png")
+    show(main, __doc__, __file__)

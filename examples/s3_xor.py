@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline import Perceptron, Pocket, basis, separability
-from drawing import finish, line, panels, points, regions
+from drawing import finish, line, panels, points, regions, show
 
 PRODUCTS = basis.Polynomial(degree=2)
 
@@ -55,4 +55,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s3_xor.png")
+    show(main, __doc__, __file__)

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer
 
 from adaline import LogisticRegression, Pocket
-from drawing import BLUE, GREY, finish, panels
+from drawing import BLUE, GREY, finish, panels, show
 
 WORDS = (5, 10, 20, 40, 80)
 
@@ -72,4 +72,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s4_bag_of_words.png")
+    show(main, __doc__, __file__)

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LMS, LinearRegression
-from drawing import BLUE, GREEN, VERMILION, finish, panels
+from drawing import BLUE, GREEN, VERMILION, finish, panels, show
 
 SCHEDULES = {"constant": "constant", "$\\eta_0/t$": "1/t", "$\\eta_0/t^2$": lambda t: 1.0 / t**2}
 
@@ -55,4 +55,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s4_falling_rate.png")
+    show(main, __doc__, __file__)

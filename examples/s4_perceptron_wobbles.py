@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline import Perceptron, Pocket, separability
-from drawing import BLUE, GREEN, VERMILION, finish, line, panels, points
+from drawing import BLUE, GREEN, VERMILION, finish, line, panels, points, show
 
 EPOCHS = 200
 
@@ -72,4 +72,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s4_perceptron_wobbles.png")
+    show(main, __doc__, __file__)

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LinearRegression, basis
-from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels
+from drawing import BLUE, GREEN, GREY, VERMILION, finish, panels, show
 
 DEGREES = np.arange(1, 16)
 
@@ -50,4 +50,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s4_richer_families.png")
+    show(main, __doc__, __file__)

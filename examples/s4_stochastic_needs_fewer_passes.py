@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adaline import LMS, LinearRegression
-from drawing import BLUE, VERMILION, finish, panels
+from drawing import BLUE, VERMILION, finish, panels, show
 
 
 def main() -> Figure:
@@ -58,4 +58,4 @@ def main() -> Figure:
 
 
 if __name__ == "__main__":
-    main().savefig("s4_stochastic_needs_fewer_passes.png")
+    show(main, __doc__, __file__)

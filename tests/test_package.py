@@ -146,3 +146,7 @@ def test_without_the_native_core_it_says_so_once_and_gives_the_same_answers() ->
 
 def test_the_package_is_typed() -> None:
     assert (SOURCE / "py.typed").exists()
+
+
+def test_only_public_names_are_listed() -> None:
+    assert {name for name in dir(adaline) if not name.startswith("__")} == set(adaline.__all__)

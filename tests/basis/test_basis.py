@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from adaline import LinearRegression, LogisticRegression, select
 from adaline.basis import BASES, After, Beside, Custom, Fourier, Polynomial, Radial
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, InvalidType
 
 
 def squares(x: Any) -> Any:
@@ -111,6 +113,14 @@ def test_radial_functions_do_not_depend_on_units() -> None:
         Radial(place="somewhere"),
         Radial(width=0.0),
         Radial(centres=[[1.0]]),
+        Radial(centres="a"),
+        Radial(centres=1.5),
+        Fourier(period=[1.0, 2.0]),
+        Fourier(period=[1.0, 2.0, 3.0], random=True),
+        Fourier(period=[[], [1.0]]),
+        Beside([]),
+        Beside([3]),
+        After(Polynomial(), None),
         Custom(3),
         Custom(squares, names_out=["one"]),
     ],
@@ -140,3 +150,85 @@ def test_a_basis_is_the_same_where_it_has_learned_the_same(basis: Any) -> None:
     assert not one.same(None)
     assert not any(one.same(clone(other).fit(X)) for other in EXAMPLES if other is not basis)
     assert one.same(clone(basis).fit(X[:40] ** 3)) != basis.learns
+
+
+@pytest.mark.parametrize("degree", [3, 4, 5])
+def test_orthogonal_polynomials_of_few_values_are_the_same_family(degree: int) -> None:
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.normal(size=60), np.arange(60) % 2, np.full(60, 7.0)])
+    y = x[:, 0] + x[:, 1] + rng.normal(0, 0.5, 60)
+    plain, orthogonal = (
+        LinearRegression(basis=Polynomial(degree=degree, orthogonal=kind)).fit(x, y) for kind in (False, True)
+    )
+    np.testing.assert_allclose(orthogonal.score(x, y), plain.score(x, y), atol=1e-6)
+    np.testing.assert_allclose(orthogonal.predict(x), plain.predict(x), atol=1e-5)
+    alone = Polynomial(degree=degree, orthogonal=True).fit_transform(x[:, 1:])
+    assert (np.abs(alone).max(axis=0) > 0).sum() == 1
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [Polynomial(degree=3, orthogonal=True), Radial(centres=5), Fourier(terms=20, random=True)],
+    ids=named,
+)
+@pytest.mark.parametrize("power", [-900, -600, 600, 900])
+@pytest.mark.filterwarnings("error")
+def test_what_is_learned_does_not_depend_on_powers_of_two(basis: Any, power: int) -> None:
+    np.testing.assert_allclose(
+        clone(basis).fit_transform(np.ldexp(X, power)), clone(basis).fit_transform(X), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_a_function_may_write_into_its_rows() -> None:
+    def doubled(x: Any) -> Any:
+        x *= 2
+        return x
+
+    rows = X.copy()
+    np.testing.assert_array_equal(Custom(doubled).fit_transform(rows), 2 * X)
+    np.testing.assert_array_equal(rows, X)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[:, :0],
+        lambda x: np.full((len(x), 1), "a"),
+        sparse.csr_array,
+        lambda x: None,
+        lambda x: x - x.mean(axis=0),
+        lambda x: np.sort(x, axis=0),
+    ],
+    ids=["no columns", "texts", "sparse", "nothing", "centred", "sorted"],
+)
+def test_what_a_function_may_not_give(function: Any) -> None:
+    with pytest.raises(InvalidData, match="basis function"):
+        Custom(function).fit(X)
+
+
+def test_bases_side_by_side_have_parameters_by_place() -> None:
+    both = Polynomial() + Fourier(terms=2)
+    assert both.get_params()["0__degree"] == 2
+    assert clone(both).set_params(**{"0__degree": 3, "1__terms": 1}).fit(X[:, :1]).size == 5
+    assert clone(both).set_params(**{"1": Polynomial(degree=4)}).fit(X[:, :1]).size == 6
+    assert both.get_params()["1__terms"] == 2
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        both.set_params(**{"2__degree": 1})
+    y = (X[:, 0] > 0).astype(int)
+    system = LogisticRegression(basis=both, penalty=1.0)
+    assert select(system, X, y, degree=[1, 2], terms=[1]).parameters.keys() == {"basis__0__degree", "basis__1__terms"}
+    found = GridSearchCV(system, {"basis__0__degree": [1, 3]}, cv=2).fit(X, y)
+    assert found.best_estimator_.basis.bases[0].degree in (1, 3)
+
+
+def test_only_bases_are_joined() -> None:
+    assert sum([Polynomial(), Fourier()]).fit(X).size == (Polynomial() + Fourier()).fit(X).size
+    assert len((Polynomial() + Fourier() + Radial()).bases) == 3
+    for wrong in (
+        lambda: Polynomial() + 3,
+        lambda: 3 + Polynomial(),
+        lambda: Polynomial() @ np.eye(3),
+        lambda: Polynomial() + Fourier() + 1,
+    ):
+        with pytest.raises(InvalidType, match="joins a basis to another"):
+            wrong()

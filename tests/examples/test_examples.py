@@ -44,4 +44,14 @@ def test_form(script: Path) -> None:
     assert re.search(r"\bS[0-4]\b", prose), "which lecture says so"
     assert prose.count("$$") >= 2, "its equation"
     assert "    assert " in text
-    assert f'main().savefig("{script.stem}.png")' in text
+    assert "    show(main, __doc__, __file__)\n" in text
+
+
+def test_run_by_hand_it_says_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    show = importlib.import_module("drawing").show
+    show(lambda: Figure(), "Rain is wet.\n\nMore about it.", "/somewhere/s9_rain.py")
+    assert capsys.readouterr().out == "Rain is wet. See s9_rain.png\n"
+    assert (tmp_path / "s9_rain.png").exists()

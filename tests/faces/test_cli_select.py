@@ -54,3 +54,10 @@ def test_folds_rules_and_settings(shell: Shell) -> None:
 )
 def test_mistakes_are_one_line(words: tuple[str, ...], said: str, shell: Shell) -> None:
     assert said in shell.bad("select", "longley", "-t", "Employed", "-s", "Ridge", *words)
+
+
+def test_a_basis_is_chosen_by_name(shell: Shell) -> None:
+    words = ("select", "norris", "-t", "y", "-s", "LinearRegression", "-p", "basis=Polynomial, radial, none", "--json")
+    found = shell.good(*words).json
+    assert [row["basis"] for row in found["rows"]] == ["Polynomial()", "Radial()", "None"]
+    assert "no basis 'wave'" in shell.bad(*words[:-2], "basis=wave")

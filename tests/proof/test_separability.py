@@ -12,9 +12,10 @@ import pytest
 from scipy import sparse
 
 from adaline.errors import InvalidData
-from adaline.proof.deciding import Undecided
+from adaline.proof.budget import Undecided
+from adaline.proof.separability import jointly
 from adaline.proof.verdict import Combination, ManyClasses, ProofFailed, Separability
-from adaline.sources.array import ArraySource
+from adaline.sources.array import ArraySource, SparseSource
 from adaline.systems.separable import separability
 from tests.proof.separable_sets import generated
 
@@ -226,6 +227,24 @@ def test_a_proof_of_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("adaline.proof.deciding.MOST_EXACT", 3)
     with pytest.raises(Undecided, match="limit of 3"):
         separability(*generated(3, -1e-6))
+
+
+def words(rows: int = 200, columns: int = 1500) -> tuple[Any, Any]:
+    """Counts of words, of which three pairs of rows are the same text in both classes."""
+    x = sparse.random(rows, columns, 0.02, format="csr", random_state=0)
+    y = np.arange(rows) % 2
+    return sparse.vstack([x, x[:3]]).tocsr(), np.append(y, 1 - y[:3])
+
+
+def test_texts_in_both_classes_are_found_at_the_price_of_few_exact_rows() -> None:
+    x, y = words()
+    source = SparseSource(x, y[:, None].astype(float))
+    found = jointly(source, np.array([0, 1]), work=1e9)
+    assert found.kind == "quasi"
+    np.testing.assert_array_equal(found.on_plane, [0, 1, 2, 200, 201, 202])
+    assert found.verify()
+    with pytest.raises(Undecided, match="given up"):
+        jointly(source, np.array([0, 1]), work=1e7)
 
 
 def test_text() -> None:

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import adaline
-from adaline import AdalineError, LinearRegression, Ridge, Status
+from adaline import AdalineError, LinearRegression, LogisticRegression, Ridge, Status, select
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from tests.systems.cases import REGRESSIONS, data, theta
 
@@ -443,3 +443,36 @@ def test_every_status_gives_advice() -> None:
     for status in Status:
         assert status.advice
         assert str(status) == status.label
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.filterwarnings("error")
+def test_labels_that_are_not_finite_are_refused_without_a_warning(value: float, word: str) -> None:
+    with pytest.raises(InvalidData, match=f"y contains {word}"):
+        LogisticRegression().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, value])
+
+
+@pytest.mark.parametrize("init", ["a", [[1.0], [1.0, 2.0]]])
+def test_a_start_that_is_none(init: Any) -> None:
+    with pytest.raises(InvalidParameter, match="init must be None or weights"):
+        LogisticRegression(init=init).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+
+
+def test_names_that_are_no_texts_beside_categories() -> None:
+    frame = pd.DataFrame({0: [1.0, 2.0, 3.0], "g": pd.Categorical(["a", "b", "a"])})
+    with pytest.raises(InvalidType, match="column 0: names must be texts"):
+        LinearRegression().fit(frame, [1.0, 2.0, 3.0])
+    frame.columns = frame.columns.astype(str)
+    assert LinearRegression().fit(frame, [1.0, 2.0, 3.0]).rank_ <= 3
+
+
+@pytest.mark.parametrize("system", [LinearRegression, "ridge", 3])
+def test_what_is_no_system_is_not_selected(system: Any) -> None:
+    with pytest.raises(InvalidParameter, match="a system or a list of systems"):
+        select(system, [[0.0], [1.0]], [0.0, 1.0], penalty=[1.0])
+
+
+@pytest.mark.parametrize("folds", ["a", 2.5, 1])
+def test_folds_are_a_whole_number(folds: Any) -> None:
+    with pytest.raises(InvalidParameter, match="whole number of 2 or more"):
+        select(LinearRegression(), [[0.0], [1.0]], [0.0, 1.0], fit_intercept=[True], folds=folds, method="folds")

@@ -468,6 +468,19 @@ def test_separation_that_is_too_large_to_be_decided_is_suspected() -> None:
     assert np.isfinite(model.coef_).all()
 
 
+def test_a_proof_of_separation_is_given_up_beyond_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = sparse.random(120, 1200, 0.03, format="csr", random_state=0)
+    y = np.append(np.arange(120) % 2, [1, 0])
+    x = sparse.vstack([x, x[:2]]).tocsr()
+    with pytest.warns(AdalineWarning, match="are quasi-completely separated"):
+        assert LogisticRegression().fit(x, y).separation_.kind == "quasi"
+    monkeypatch.setattr("adaline.systems.machines.PROOF", 1e5)
+    with pytest.warns(AdalineWarning, match=r"seem to be separated by a plane \(to prove it would take too long\)"):
+        model = LogisticRegression().fit(x, y)
+    assert model.separation_.kind == "suspected"
+    assert model.certificate_.status is Status.QUASI_SEPARATED
+
+
 @pytest.mark.parametrize("solver", ["auto", "lbfgs", "newton-cg"])
 def test_coupled_machines_from_an_unbalanced_start(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made(9000, 4, 5)

@@ -1,8 +1,9 @@
 """phi(x): functions of the columns in which a model is linear (S3: generalized discriminants; S4: richer families).
 
 A basis is a scikit-learn transformer. `fit` learns what must be learned from rows (centres, widths, scales), from a
-sample of them where there are many; `transform` works row by row, so that blocks of rows give what all rows
-give. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
+sample of them where there are many, in which rows count alike, however large their weights; `transform` works row by
+row, so that blocks of rows give what all rows give. `partial_fit` and `forget` of a system keep the basis of the first
+rows, and are exact for it. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from adaline.errors import InvalidType
 from adaline.namespaces import is_sparse
 
 Array = NDArray[np.float64]
@@ -91,17 +93,35 @@ class Basis(TransformerMixin, BaseEstimator):
     def __add__(self, other: Basis) -> Basis:
         from adaline.basis.combined import Beside
 
-        return Beside([self, other])
+        return Beside([self, _other(other, "+")])
+
+    def __radd__(self, other: Any) -> Basis:
+        if isinstance(other, int) and other == 0:  # where sum() begins
+            return self
+        raise InvalidType(f"+ joins a basis to another, as in Polynomial() + Fourier(), got {other!r}")
 
     def __matmul__(self, other: Basis) -> Basis:
         from adaline.basis.combined import After
 
-        return After(self, other)
+        return After(self, _other(other, "@"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def moments(x: Array) -> tuple[Array, Array]:
+    """Return mean and standard deviation of each column, also where squares of its values would overflow or vanish."""
+    power = np.frexp(np.abs(x).max(axis=0))[1]
+    scaled = np.ldexp(x, -power)
+    return np.ldexp(scaled.mean(axis=0), power), np.ldexp(scaled.std(axis=0), power)
+
+
+def _other(other: Any, sign: str) -> Any:
+    if not isinstance(other, Basis):
+        raise InvalidType(f"{sign} joins a basis to another, as in Polynomial() {sign} Fourier(), got {other!r}")
+    return other
 
 
 def _alike(a: Any, b: Any) -> bool:

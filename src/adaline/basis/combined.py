@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adaline.basis.base import Basis
+from adaline.errors import InvalidParameter
 
 Array = NDArray[np.float64]
 
@@ -18,7 +19,7 @@ class Beside(Basis):
 
     Parameters
     ----------
-    bases : list of bases.
+    bases : list of bases. Their parameters are named by place: `0__degree`, `1__terms`.
 
     Examples
     --------
@@ -26,10 +27,29 @@ class Beside(Basis):
     >>> both = (basis.Polynomial(degree=2) + basis.Fourier(terms=1)).fit([[0.0], [1.0], [2.0]])
     >>> both.get_feature_names_out().tolist()
     ['x0', 'x0^2', 'sin(1 x0)', 'cos(1 x0)']
+    >>> both.set_params(**{"0__degree": 1}).fit([[0.0]]).get_feature_names_out().tolist()
+    ['x0', 'sin(1 x0)', 'cos(1 x0)']
     """
 
     def __init__(self, bases: Any) -> None:
         self.bases = bases
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the bases; with `deep` also each by its place, and their parameters."""
+        out: dict[str, Any] = {"bases": self.bases}
+        for place, one in enumerate(self._each() if deep else []):
+            out[str(place)] = one
+            out |= {f"{place}__{name}": value for name, value in one.get_params().items()}
+        return out
+
+    def set_params(self, **params: Any) -> Self:
+        """Set the bases, one of them by its place, or parameters of them."""
+        self.bases = params.pop("bases", self.bases)
+        for place in range(len(self._each())):
+            if str(place) in params:
+                self.bases = [*self.bases[:place], params.pop(str(place)), *self.bases[place + 1 :]]
+        super().set_params(**params)
+        return self
 
     def learn(self, x: Array) -> None:
         """Let each learn from the rows."""
@@ -50,7 +70,17 @@ class Beside(Basis):
         return any(one.learns for one in self.bases)
 
     def __add__(self, other: Basis) -> Basis:
-        return Beside([*self.bases, other])
+        both = super().__add__(other)
+        assert isinstance(both, Beside)
+        return Beside([*self.bases, *both.bases[1:]])
+
+    def _each(self) -> list[Basis]:
+        good = isinstance(self.bases, list | tuple) and all(isinstance(one, Basis) for one in self.bases)
+        return list(self.bases) if good else []
+
+    def _check_parameters(self) -> None:
+        if not self._each():
+            raise InvalidParameter(f"bases must be a list of bases, got {self.bases!r}")
 
 
 class After(Basis):
@@ -90,3 +120,8 @@ class After(Basis):
     def learns(self) -> bool:
         """Whether one of them does."""
         return bool(self.inner.learns or self.outer.learns)
+
+    def _check_parameters(self) -> None:
+        for name, one in (("outer", self.outer), ("inner", self.inner)):
+            if not isinstance(one, Basis):
+                raise InvalidParameter(f"{name} must be a basis, got {one!r}")

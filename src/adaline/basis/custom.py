@@ -20,7 +20,7 @@ class Custom(Basis):
     Parameters
     ----------
     function : callable
-        phi; called with blocks of rows, so it must treat each row alone.
+        phi; called with blocks of rows, so it must treat each row alone; the block is its own to write into.
     names_out : sequence of texts, or None
         Names of the columns of phi; None is phi0, phi1, ...
 
@@ -44,7 +44,13 @@ class Custom(Basis):
     def learn(self, x: Array) -> None:
         """Find how many columns the function gives."""
         super().learn(x)
-        self.columns_ = self._given(x[:2]).shape[1]
+        pair = x[[0, int((x != x[0]).any(axis=1).argmax())]]
+        both = self._given(pair)
+        alone = np.concatenate([self._given(pair[:1]), self._given(pair[1:])])
+        near = 1e-9 * float(np.nanmax(np.abs(alone), initial=0.0))
+        if both.shape != alone.shape or not np.allclose(both, alone, rtol=1e-6, atol=near, equal_nan=True):
+            raise InvalidData("the basis function gives a row other numbers beside others: it must treat each alone")
+        self.columns_ = both.shape[1]
         if self.names_out is not None and len(self.names_out) != self.columns_:
             raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
 
@@ -56,8 +62,12 @@ class Custom(Basis):
         return out
 
     def _given(self, x: Array) -> Array:
-        out = np.asarray(self.function(x), dtype=np.float64)
-        if out.ndim != 2 or len(out) != len(x):
+        given = self.function(x.copy())  # which may write into it
+        try:
+            out = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidData(f"the basis function gave {given!r:.60}: it must give an array of numbers") from None
+        if out.ndim != 2 or len(out) != len(x) or not out.shape[1]:
             raise InvalidData(f"the basis function gave {out.shape} for {len(x)} rows: it must give (n, M)")
         return out
 

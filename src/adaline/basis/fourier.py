@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from adaline.basis.base import Basis
+from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
 
 Array = NDArray[np.float64]
@@ -53,15 +53,17 @@ class Fourier(Basis):
         super().learn(x)
         d, m = x.shape[1], int(self.terms)
         if not self.random:
-            period = 2 * np.pi if isinstance(self.period, str) else np.asarray(self.period, dtype=float)
+            period = np.asarray(2 * np.pi if isinstance(self.period, str) else self.period, dtype=float)
+            if period.ndim and period.shape != (d,):
+                raise InvalidParameter(f"period must be a number or {d} of them, one a column, got {self.period!r}")
             self.frequency_ = np.broadcast_to(2 * np.pi / period, (d,)).copy()
             return
         draw = check_random_state(self.random_state)
-        spread = x.std(axis=0)
+        mean, spread = moments(x)
         width = np.sqrt(d) if isinstance(self.period, str) else float(self.period)
         directions = draw.normal(size=(d, m)) / width
         self.directions_ = directions / np.where(spread > 0, spread, 1.0)[:, None]
-        self.phases_ = draw.uniform(0, 2 * np.pi, m) - x.mean(axis=0) @ self.directions_
+        self.phases_ = draw.uniform(0, 2 * np.pi, m) - mean @ self.directions_
 
     def of(self, x: Array) -> Array:
         """Return the sines and cosines."""
@@ -90,6 +92,13 @@ class Fourier(Basis):
         terms: Any = self.terms
         if not (isinstance(terms, Integral) and int(terms) >= 1):
             raise InvalidParameter(f"terms must be a whole number of at least 1, got {self.terms!r}")
-        known = self.period == "auto" if isinstance(self.period, str) else np.all(np.asarray(self.period, float) > 0)
-        if not known:
-            raise InvalidParameter(f"period must be 'auto', or positive numbers, got {self.period!r}")
+        if not (self._period_known() if not isinstance(self.period, str) else self.period == "auto"):
+            what = "a positive number" if self.random else "positive numbers"
+            raise InvalidParameter(f"period must be 'auto', or {what}, got {self.period!r}")
+
+    def _period_known(self) -> bool:
+        try:
+            period = np.asarray(self.period, dtype=float)
+        except (TypeError, ValueError):
+            return False
+        return bool((period > 0).all()) and not (self.random and period.ndim)

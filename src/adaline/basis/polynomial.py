@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.basis.base import Basis
+from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
 
 Array = NDArray[np.float64]
@@ -29,7 +29,8 @@ class Polynomial(Basis):
         Whether products of different columns take part.
     orthogonal : bool
         Whether powers of a column are replaced by polynomials of the same degrees that are orthogonal over the rows
-        fitted, of mean square 1 (three-term recurrence): the same family, as well-conditioned as it gets.
+        fitted, of mean square 1 (three-term recurrence): the same family, as well-conditioned as it gets. A column of k
+        different values has k - 1 of them, the others are zero.
 
     Examples
     --------
@@ -105,15 +106,17 @@ class Polynomial(Basis):
 
 
 def _recurrence(x: Array, degree: int) -> Array:
-    """Return shift, weight of the one before, and norm of each step, (degree, 3); beyond the distinct values 1."""
+    """Return shift, weight of the one before, and norm of each step, (degree, 3); inf beyond the distinct values."""
     out = np.zeros((degree, 3))
-    now, last, size = np.ones_like(x), np.zeros_like(x), 1.0
+    now, last, distinct = np.ones_like(x), np.zeros_like(x), len(np.unique(x))
+    mean, spread = (float(value[0]) for value in moments(x[:, None]))
     for p in range(degree):
-        shift = float((x * now * now).mean())
+        shift = mean + float(((x - mean) * now * now).mean())
         before = float((x * now * last).mean()) if p else 0.0
         new = (x - shift) * now - before * last
-        size = float(np.sqrt((new * new).mean()))
-        norm = size if size > 1e-12 * max(float(np.abs(x - x.mean()).max()), 1e-300) else 1.0
+        power = np.frexp(np.abs(new).max())[1]
+        size = float(np.ldexp(np.sqrt((np.ldexp(new, -power) ** 2).mean()), power))
+        norm = size if p + 1 < distinct and size > 1e-12 * spread else np.inf
         out[p] = shift, before, norm
         last, now = now, new / norm
     return out

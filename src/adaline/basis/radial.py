@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from adaline.basis.base import Basis
+from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
 
 Array = NDArray[np.float64]
@@ -53,12 +53,11 @@ class Radial(Basis):
     def learn(self, x: Array) -> None:
         """Find the centres and the width."""
         super().learn(x)
-        spread = x.std(axis=0)
+        self.middle_, spread = moments(x)
         self.unit_ = np.where(spread > 0, spread, 1.0)
-        self.middle_ = x.mean(axis=0)
         rows = (x - self.middle_) / self.unit_
         if not isinstance(self.centres, Integral):
-            given = np.atleast_2d(np.asarray(self.centres, dtype=np.float64))
+            given = _points(self.centres)
             if given.shape[1] != x.shape[1]:
                 raise InvalidParameter(f"centres have {given.shape[1]} columns, X has {x.shape[1]}")
             self.centres_ = (given - self.middle_) / self.unit_
@@ -98,6 +97,17 @@ class Radial(Basis):
         width: Any = self.width
         if not (width == "auto" or (isinstance(width, Real) and float(width) > 0)):
             raise InvalidParameter(f"width must be 'auto' or positive, got {self.width!r}")
+
+
+def _points(centres: Any) -> Array:
+    """Return centres given as rows; refuse what is none."""
+    try:
+        out = np.asarray(centres, dtype=np.float64)
+    except (TypeError, ValueError):
+        out = np.empty(())
+    if not (out.ndim and out.size and np.isfinite(out).all()):
+        raise InvalidParameter(f"centres must be a whole number or rows of numbers, got {centres!r}")
+    return np.atleast_2d(out)
 
 
 def _apart(centres: Array) -> float:

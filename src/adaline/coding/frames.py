@@ -11,7 +11,7 @@ import numpy as np
 from adaline.coding.coding import Coding
 from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
 from adaline.coding.terms import Factor, Term, without_repetition
-from adaline.errors import InvalidData, MissingValues
+from adaline.errors import InvalidData, InvalidType, MissingValues
 
 
 def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
@@ -28,6 +28,9 @@ def learn_from_frame(frame: nw.DataFrame[Any]) -> Coding | None:
     kinds = {name: kind_of(kind) for name, kind in frame.schema.items()}
     if all(kind in ("number", "boolean") for kind in kinds.values()):
         return None
+    odd = next((name for name in kinds if not isinstance(name, str)), None)
+    if odd is not None:
+        raise InvalidType(f"the frame has a column {odd!r}: names must be texts, as X.columns.astype(str) makes them")
     columns = []
     for name, kind in kinds.items():
         series = frame[name]

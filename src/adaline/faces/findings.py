@@ -19,7 +19,7 @@ from adaline.faces import columns
 from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, some
 from adaline.faces.table import REGRESSION, Table
 from adaline.faces.trial import Result
-from adaline.proof.deciding import Undecided
+from adaline.proof.budget import Undecided
 from adaline.results import Status
 from adaline.systems import LinearRegression
 from adaline.systems.separable import separability

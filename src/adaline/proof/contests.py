@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,9 @@ from numpy.typing import NDArray
 
 from adaline.block import Block
 from adaline.namespaces import host, is_device
+from adaline.proof.budget import Budget
 from adaline.proof.class_rows import ClassRows, dense
-from adaline.proof.exact import signs, whole, whole_rows
+from adaline.proof.exact import Complement, signs, whole, whole_rows
 from adaline.proof.frame import UNIT, Frame, Scores
 from adaline.proof.lifting import Whole
 from adaline.sources import Source
@@ -38,6 +38,7 @@ Plane = tuple[tuple[Fraction, ...], ...]
 """Intercept and coefficients of each class but the first."""
 
 EXACT_ROWS = 4096  # rows at a time in integers
+REDUCED_ROWS = 256  # as many as there are columns, each
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -92,10 +93,14 @@ class Contests:
     classes : the classes that take part.
     n_classes : how many there are.
     frame : how the columns are shifted and scaled.
+    budget : how much work may go into a proof; None for any.
     """
 
-    def __init__(self, source: Source, classes: list[int], n_classes: int, frame: Frame) -> None:
+    def __init__(
+        self, source: Source, classes: list[int], n_classes: int, frame: Frame, budget: Budget | None = None
+    ) -> None:
         self.source = source
+        self.budget = budget or Budget()
         self.classes = classes
         self.frame = frame
         self.k = len(classes)
@@ -138,8 +143,7 @@ class Contests:
                     sign = self._settled(rows, doubtful, weights, score)
                     height[doubtful[:, 0], doubtful[:, 1]] = sign * TINY
                     level = doubtful[sign == 0]
-                    rival = 1 - rows.own[level[:, 0]] if self.k == 2 else level[:, 1]
-                    flat = np.column_stack([rows.number[level[:, 0]], rival])
+                    flat = np.column_stack([rows.number[level[:, 0]], self._rivals(rows, level)])
             chosen, found, low = self._lowest(rows, height, count)
             return Sweep(int(np.sign(height.min())), chosen, found, low, int((height < np.inf).sum()), flat)
 
@@ -153,25 +157,38 @@ class Contests:
             np.concatenate([part.zeros for part in parts]),
         )
 
-    def orthogonal(self, directions: Whole) -> Mask:
-        """Return which contests have v . theta = 0 for every column theta of directions, (dimension, q). One pass.
+    def inside(self, room: Complement) -> Mask:
+        """Return which contests v lie in the space that the room is at right angles to. One pass.
 
-        The mask is (N, K); what is no contest counts as such a one.
+        v . theta is not zero for a theta of the room drawn at random, almost surely, if v lies outside; where it is
+        zero the whole of v decides. The mask is (N, K); what is no contest counts as inside.
         """
         out = np.ones((self.source.n_rows, self.k), dtype=bool)
-        weights = directions.reshape(self.k - 1, self.width, -1)
-        every = np.concatenate([_zeros(1, *weights.shape[1:]), weights])
-        gaps = {(own, rival): every[own] - every[rival] for own, rival in permutations(range(self.k), 2)}
-        scores = {pair: Scores(self.frame, gap.T) for pair, gap in gaps.items()}
+        drawn = np.random.default_rng(0).integers(-(2**20), 2**20, len(room.free)).astype(object)
+        weights = room.lift(drawn).reshape(self.k - 1, self.width)
+        score = Scores(self.frame, weights)
+        limit = score.limit.max() * 2.0 * (1 + 8 * UNIT)
 
         def judge(rows: ClassRows) -> None:
-            for (own, rival), gap in gaps.items():
-                part = rows.of(np.flatnonzero(rows.own == own))
-                if len(part.number):
-                    out[part.number, rival] = self._vanishes(part, gap, scores[own, rival])
+            height = self._heights(rows, score.scores(rows.x), None)
+            at = np.argwhere(height < np.inf)
+            out[rows.number[at[:, 0]], self._rivals(rows, at)] = False
+            with np.errstate(invalid="ignore"):
+                at = np.argwhere(~(np.abs(height) > limit))
+            at = at[self._settled(rows, at, weights, score) == 0]
+            for first in range(0, len(at), REDUCED_ROWS):
+                some = at[first : first + REDUCED_ROWS]
+                part = rows.of(some[:, 0])
+                chosen = Chosen(part.number, part.own, self._rivals(rows, some), dense(self.frame.used(part.x)))
+                rest = room.reduce(self.vectors(chosen)[0])
+                out[chosen.row, chosen.rival] = (rest == 0).all(axis=1)
 
         self._each(judge)
         return out
+
+    def _rivals(self, rows: ClassRows, at: Index) -> Index:
+        """Return the rivals of contests given by places in what `_heights` returns."""
+        return np.asarray(1 - rows.own[at[:, 0]] if self.k == 2 else at[:, 1])
 
     def numbered(self, numbers: Index) -> dict[int, tuple[int, Array]]:
         """Return class index and columns of rows given by number. One pass."""
@@ -232,19 +249,6 @@ class Contests:
                 exact = np.concatenate([_zeros(1, len(left)), weights @ self._whole(part.of(left)).T])
                 sign[left] = signs(exact[own[left], np.arange(len(left))] - exact[rival[left], np.arange(len(left))])
             out[first : first + EXACT_ROWS] = sign
-        return out
-
-    def _vanishes(self, part: ClassRows, gap: Whole, score: Scores) -> Mask:
-        """Return for which rows every score is zero, exactly."""
-        out = np.ones(len(part.number), dtype=bool)
-        for first in range(0, len(out), EXACT_ROWS):
-            some = part.of(np.arange(first, min(first + EXACT_ROWS, len(out))))
-            height, bound = np.abs(score.scores(some.x)), score.bound(some.x)
-            zero: Mask = np.logical_not((height > bound).any(axis=1))
-            left = np.flatnonzero(zero & (bound > 0).any(axis=1))
-            if len(left):
-                zero[left] = (self._whole(some.of(left)) @ gap == 0).all(axis=1)
-            out[first : first + EXACT_ROWS] = zero
         return out
 
     def _lowest(self, rows: ClassRows, height: Array, count: int) -> tuple[Chosen, Array, Array]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import AdalineError
+from adaline.proof.budget import EXACT, Undecided
 from adaline.proof.contests import Chosen, Contests, Mask, Sweep
 from adaline.proof.exact import Complement, complement, eliminate, rounded, spans, whole
 from adaline.proof.hull import ZERO, nearest
@@ -32,10 +32,6 @@ MOST_EXACT = 400  # rows of an overlap that integers can handle in reasonable ti
 PATIENCE = 300  # rounds after which floats are no longer trusted to come to an end
 WIDE = 500  # coordinates beyond which the first separating direction will do
 IMPROVE = 3  # rounds spent on a larger margin once the contests are won
-
-
-class Undecided(AdalineError):
-    """The answer needs exact arithmetic in more dimensions than is reasonable."""
 
 
 class Overlap(NamedTuple):
@@ -65,47 +61,50 @@ def decide(contests: Contests, start: Array) -> Decision:
     span: Overlap | None = None
     room = complement(np.empty((0, contests.dimension), dtype=object), contests.dimension)
     skip: Mask | None = None
+    towards = start.ravel()
     while True:
-        found = _search(contests, room, skip, start)
+        found = _search(contests, room, skip, towards)
         if not isinstance(found, Overlap):
             return Decision(found, first, span)
         first = found if first is None else first
         span = found if span is None else _sum(span, found)
         if spans(span.vectors):
             return Decision(None, first, span)
+        contests.budget.spend(_lifted(*span.vectors.shape))
         room = complement(span.vectors, contests.dimension)
         if not room.free:
             return Decision(None, first, span)
-        skip = contests.orthogonal(room.directions())
+        skip = contests.inside(room)
         if skip.all():
             return Decision(None, first, span)
+        towards = _across(start.ravel(), span.vectors)
 
 
 def won(contests: Contests, start: Array) -> Whole | Overlap:
     """Return a direction that wins every contest, or the overlap that proves that there is none."""
     room = complement(np.empty((0, contests.dimension), dtype=object), contests.dimension)
-    return _search(contests, room, None, start)
+    return _search(contests, room, None, start.ravel())
 
 
 def _search(contests: Contests, room: Complement, skip: Mask | None, start: Array) -> Whole | Overlap:
     """Return a direction of the room that wins every contest that is not skipped, or an overlap modulo the rest."""
     whole_space = not room.pivots
-    phi = whole(start.ravel()) if whole_space else whole(np.random.default_rng(0).standard_normal(len(room.free)))
-    theta = phi if whole_space else room.lift(phi)
+    theta = room.lift(whole(start[room.free]))
     count = 16 + 4 * contests.dimension // (contests.k * (contests.k - 1))
     few = contests.source.n_rows * (contests.k - 1) <= ALL
     swept = contests.sweep(theta, ALL if few else count, skip)
-    working = _Working(contests, room, _lowest(swept, ALL if few else 4 * count * contests.k))
     best = _Best(contests, whole_space)
     best.offer(theta, swept)
     if best.theta is not None and contests.dimension > WIDE:
         return best.theta
+    working = _Working(contests, room, _lowest(swept, ALL if few else 4 * count * contests.k))
     rounds = 0
     while True:
         proposed = working.direction()
         if isinstance(proposed, Overlap):
             return proposed
         theta = room.lift(proposed)
+        contests.budget.spend(float(contests.source.n_rows) * contests.dimension)
         swept = contests.sweep(theta, count, skip)
         best.offer(theta, swept)
         rounds += 1
@@ -113,6 +112,15 @@ def _search(contests: Contests, room: Complement, skip: Mask | None, start: Arra
         if best.theta is not None and (rounds >= IMPROVE or new == 0):
             return best.theta
         working.exact |= new == 0 or rounds >= PATIENCE
+
+
+def _across(start: Array, vectors: Whole) -> Array:
+    """Return what of a direction is at right angles to some vectors, in floats; a random one where nothing is left."""
+    q = np.linalg.qr(np.array([rounded(row) for row in vectors]).T)[0]
+    out = start - q @ (q.T @ start)
+    if np.linalg.norm(out) > 1e-8 * np.linalg.norm(start):
+        return out
+    return np.random.default_rng(0).standard_normal(len(start))
 
 
 class _Working:
@@ -131,7 +139,7 @@ class _Working:
     def direction(self) -> Whole | Overlap:
         """Return a direction of the room that wins all contests of the working set, or an overlap among them."""
         if not self.exact:
-            found = nearest(self.floats, self.support)
+            found = nearest(self.floats, self.support, spend=self.contests.budget.spend)
             self.support = found.support
             size = float(np.sqrt((self.floats**2).sum(axis=1).max()))
             if float(np.linalg.norm(found.point)) > ZERO * size and (self.floats @ found.point > 0).all():
@@ -141,6 +149,7 @@ class _Working:
                 return overlap
             self.exact = True
         _refuse_many(self.floats.shape[1])
+        self.contests.budget.spend(EXACT * float(self.floats.shape[1]) ** 4)
         if self.basis is None:
             self.basis = Basis(self.floats.shape[1])
             for i in self.support:
@@ -171,6 +180,7 @@ class _Working:
     def _overlap(self, support: NDArray[np.intp]) -> Overlap | None:
         """Return the overlap that the support carries; None where it is none."""
         _refuse_many(len(support))
+        self.contests.budget.spend(_lifted(len(support), len(support)))
         chosen = self.chosen.of(support)
         vectors, power = self.contests.vectors(chosen)
         found = eliminate(self.room.reduce(vectors))
@@ -191,6 +201,7 @@ class _Working:
         """Return contests as the room sees them; modulo L they are computed exactly first, and of any length."""
         if not self.room.pivots:
             return self.contests.floats(chosen)
+        self.contests.budget.spend(EXACT * float(len(chosen)) * len(self.room.free) * (1 + len(self.room.pivots)))
         u = self.room.reduce(self.contests.vectors(chosen)[0])
         floats = np.array([rounded(row) for row in u]).reshape(u.shape)
         return np.asarray(floats / np.sqrt((floats**2).sum(axis=1, keepdims=True)))
@@ -253,6 +264,11 @@ def _sum(span: Overlap, more: Overlap) -> Overlap:
         np.concatenate([span.vectors, more.vectors]),
         np.concatenate([span.power, more.power]),
     )
+
+
+def _lifted(rows: int, columns: int) -> float:
+    """Return about what lifting costs: its steps are as many as the digits of a determinant."""
+    return 5.0 * rows**3 * columns
 
 
 def _refuse_many(dimension: int) -> None:

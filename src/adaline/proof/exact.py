@@ -57,9 +57,12 @@ def objects(values: Iterable[Any]) -> Whole:
 
 def rounded(values: Whole) -> Array:
     """Return integers as floats, each rounded once, divided by one power of two so that the largest is about one."""
-    size = max((abs(int(value)).bit_length() for value in values.flat), default=0)
-    scale = 1 << size
-    return np.array([int(value) / scale for value in values.flat], dtype=np.float64).reshape(values.shape)
+    out = np.zeros(values.shape)
+    at = np.nonzero(values)  # few, of rows of words
+    held = [int(value) for value in values[at]]
+    scale = 1 << max((abs(value).bit_length() for value in held), default=0)
+    out[at] = [value / scale for value in held]
+    return out
 
 
 def signs(values: Whole) -> NDArray[np.int8]:
@@ -116,11 +119,6 @@ class Complement(NamedTuple):
             theta[self.pivots] = -(self.table @ phi)
         return theta
 
-    def directions(self) -> Whole:
-        """Return independent directions theta that make up all of them, one a column."""
-        unit = np.eye(len(self.free), dtype=np.int64).astype(object)
-        return np.stack([self.lift(phi) for phi in unit], axis=1)
-
     def reduce(self, rows: Whole) -> Whole:
         """Return rows u with u . phi = row . theta for every phi; zero for rows that depend on those given."""
         out = rows[:, self.free] * self.det
@@ -152,4 +150,7 @@ def _parts(x: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _times_power(m: NDArray[np.int64], power: NDArray[np.int64]) -> Whole:
-    return np.asarray(np.left_shift(m.astype(object), np.where(m == 0, 0, power).astype(object)))
+    out = np.zeros(m.shape, dtype=np.int64).astype(object)
+    at = np.nonzero(m)
+    out[at] = np.left_shift(m[at].astype(object), np.broadcast_to(power, m.shape)[at].astype(object))
+    return out

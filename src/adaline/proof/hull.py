@@ -8,6 +8,7 @@ proves that no y separates. Either way it is only a proposal here: rounding deci
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,10 +31,15 @@ class Nearest(NamedTuple):
     point: Array
 
 
-def nearest(rows: Array, start: list[int] | None = None, enough: float = ENOUGH) -> Nearest:
+def nearest(
+    rows: Array,
+    start: list[int] | None = None,
+    enough: float = ENOUGH,
+    spend: Callable[[float], None] = lambda work: None,
+) -> Nearest:
     """Return the nearest point of the hull of rows (n, p), or one with `enough` of the largest margin.
 
-    `start`: rows that carried it before others came.
+    `start`: rows that carried it before others came. `spend`: told what each step costs.
 
     Cost: n p + s p a step for a support of s rows; steps are several times s.
     """
@@ -44,6 +50,7 @@ def nearest(rows: Array, start: list[int] | None = None, enough: float = ENOUGH)
     share, point = _settled(plane, np.full(len(first), 1.0 / len(first)))
     for _ in range(100 * rows.shape[1] + 1000):
         length = float(point @ point)
+        spend(rows.size + 4.0 * len(plane.support) * rows.shape[1])
         if length <= (ZERO * size) ** 2:
             break
         heights = rows @ point

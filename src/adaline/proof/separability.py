@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData
+from adaline.proof.budget import Budget, Undecided
 from adaline.proof.contests import Contests, Plane
 from adaline.proof.deciding import Overlap, decide, won
 from adaline.proof.exact import whole
@@ -25,6 +26,29 @@ MOST_CONTESTS = 2_000_000  # (K - 1) N, of the joint question
 
 def settle(source: Source, labels: NDArray[Any]) -> Separability | ManyClasses:
     """Return whether the rows of a source, whose targets are places among the labels, can be separated."""
+    survey = _looked(source, labels)
+    present = np.flatnonzero(survey.rows > 0)
+    if len(present) == 2:
+        return _answer(survey, present.tolist(), labels)
+    names = labels.tolist()
+    pairs = {}
+    for i, j in combinations(present.tolist(), 2):
+        pairs[names[i], names[j]] = _answer(survey, [i, j], labels)
+    reason = _too_many(survey, present.tolist())
+    joint = None if reason else _answer(survey, present.tolist(), labels)
+    return ManyClasses(labels[present], pairs, joint, f"not asked: {reason}." if reason else "")
+
+
+def jointly(source: Source, labels: NDArray[Any], work: float) -> Separability:
+    """Return the answer to the joint question alone; refuse (Undecided) what needs more work than this."""
+    survey = _looked(source, labels)
+    present = np.flatnonzero(survey.rows > 0).tolist()
+    if len(present) > 2 and (reason := _too_many(survey, present)):
+        raise Undecided(f"separability was not asked about: {reason}")
+    return _answer(survey, present, labels, Budget(work))
+
+
+def _looked(source: Source, labels: NDArray[Any]) -> Survey:
     survey = Survey.of(source, len(labels))
     present = np.flatnonzero(survey.rows > 0)
     if len(present) < 2:
@@ -32,23 +56,16 @@ def settle(source: Source, labels: NDArray[Any]) -> Separability | ManyClasses:
         raise InvalidData(f"separability needs rows of at least 2 classes; {found}")
     if len(present) > MOST_CLASSES:
         raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
-    if len(present) == 2:
-        return _answer(survey, present.tolist(), labels)
-    names = labels.tolist()
-    pairs = {}
-    for i, j in combinations(present.tolist(), 2):
-        pairs[names[i], names[j]] = _answer(survey, [i, j], labels)
-    joint, reason = None, ""
-    coordinates = (len(present) - 1) * (1 + len(survey.frame(present.tolist()).columns))
+    return survey
+
+
+def _too_many(survey: Survey, present: list[int]) -> str:
+    """Return why the joint question of many classes is not asked; nothing where it is."""
+    coordinates = (len(present) - 1) * (1 + len(survey.frame(present).columns))
     contests = (len(present) - 1) * int(survey.rows.sum())
-    if coordinates > MOST_COORDINATES or contests > MOST_CONTESTS:
-        reason = (
-            f"not asked: {contests} comparisons in {coordinates} coordinates, the limits are {MOST_CONTESTS} and "
-            f"{MOST_COORDINATES}."
-        )
-    else:
-        joint = _answer(survey, present.tolist(), labels)
-    return ManyClasses(labels[present], pairs, joint, reason)
+    if coordinates <= MOST_COORDINATES and contests <= MOST_CONTESTS:
+        return ""
+    return f"{contests} comparisons in {coordinates} coordinates, the limits are {MOST_CONTESTS} and {MOST_COORDINATES}"
 
 
 def separating(source: Source, n_classes: int) -> NDArray[np.float64] | None:
@@ -69,9 +86,9 @@ def separating(source: Source, n_classes: int) -> NDArray[np.float64] | None:
     return np.array([[0.0] * len(weights[0]), *weights])
 
 
-def _answer(survey: Survey, classes: list[int], labels: NDArray[Any]) -> Separability:
+def _answer(survey: Survey, classes: list[int], labels: NDArray[Any], budget: Budget | None = None) -> Separability:
     frame = survey.frame(classes)
-    contests = Contests(survey.source, classes, len(labels), frame)
+    contests = Contests(survey.source, classes, len(labels), frame, budget)
     decision = decide(contests, survey.start(classes, frame))
     kind = "complete" if decision.overlap is None else "quasi" if decision.theta is not None else "none"
     plane, on_plane, margin = None, np.empty(0, dtype=np.int64), 0.0

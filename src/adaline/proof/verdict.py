@@ -162,7 +162,7 @@ class Separability:
         room = complement(vectors, contests.dimension)
         if not room.free:
             return
-        inside = contests.orthogonal(room.directions())
+        inside = contests.inside(room)
         if not (inside.all() if self.kind == "none" else inside[zeros[:, 0], zeros[:, 1]].all()):
             raise ProofFailed("the rows of a combination do not span those that no plane gets right")
 

@@ -29,6 +29,8 @@ def read_labels(y: Any) -> Any:
         y = host(y)
     try:
         labels = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
         if labels.dtype.kind not in "iub":
             check_classification_targets(labels)
     except ValueError as error:

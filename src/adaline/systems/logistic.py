@@ -272,7 +272,10 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         given = before if fits else self.init
         if given is None:
             return None
-        theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
+        try:
+            theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise InvalidParameter(f"init must be None or weights, got {given!r}") from None
         if theta.shape != (machines, 1 + width_of(self)):
             raise InvalidParameter(
                 f"init must be ({machines}, {1 + width_of(self)}), intercept first, got {theta.shape}"

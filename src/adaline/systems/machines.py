@@ -83,7 +83,8 @@ class Fitting:
         else:
             solved = solve(problem, before, wanted, self.wish.solver, self._give_up)
         if self.free and math.isinf(solved.found.gap) and not self.wish.firth:
-            self.doubt.settle()
+            wide = self.problem.features >= self.source.n_rows  # rows in general position are separable then (S4)
+            self.doubt.settle(solved.found.theta, likely=wide)
         history = solved.found.history
         separation = self.doubt.found
         if separation is not None:

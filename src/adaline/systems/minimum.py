@@ -111,12 +111,12 @@ class Search:
         if order.solver == "gradient":
             problem, found, status, name = self._descend()
             if self.doubt is not None and status is Status.SOLVED and not self.doubt.give_up(found):
-                self.doubt.settle()
+                self.doubt.settle(found.theta, likely=problem.features >= problem.source.n_rows)
         else:
             start = self._first() if order.init is None else self._given(problem.inside(order.init))
             found, name = self._solve(problem, start)
             if self.doubt is not None and math.isinf(found.gap):
-                self.doubt.settle()
+                self.doubt.settle(found.theta, likely=problem.features >= problem.source.n_rows)
             if self.unbounded or self._separation is not None:
                 problem, before = held(problem), found.history
                 found = solve(problem, found.theta * 0.5, self.wanted, order.solver).found

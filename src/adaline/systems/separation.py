@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import AdalineError
 from adaline.penalties import RidgePenalty
-from adaline.proof.separability import settle
-from adaline.proof.verdict import ManyClasses, Separability
+from adaline.proof.separability import jointly
 from adaline.results import Status
 from adaline.solvers.newton import Descended
 from adaline.solvers.problem import Problem, pose
@@ -27,6 +26,7 @@ Array = NDArray[np.float64]
 
 TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
 PATIENCE = 8  # slow whole steps before separation is asked about
+PROOF = 5e9  # work of a proof of separation, in products: seconds
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,10 @@ class Separation:
         size = np.abs(self.direction[:, 1:]).max(axis=0)
         shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
         how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
+        doubt = " (to prove it would take too long)" if self.kind == "suspected" else ""
         return (
-            f"the classes {how} separated by a plane, mostly along {shown} (see separation_.direction): the likelihood "
-            f"has no maximum. {self.status.advice}"
+            f"the classes {how} separated by a plane{doubt}, mostly along {shown} (see separation_.direction): the "
+            f"likelihood has no maximum. {self.status.advice}"
         )
 
 
@@ -71,27 +72,22 @@ class Doubt:
             self.settle(here.theta)
         return self.found is not None
 
-    def settle(self, theta: Array | None = None) -> None:
-        """Find what separability says, where it can; else what weights that grow at theta suggest."""
+    def settle(self, theta: Array, likely: bool = True) -> None:
+        """Find what separability says, within a budget; beyond, where it is likely, the direction of theta."""
         if not self.settled:
             self.settled = True
-            self.found = self._asked(theta)
+            self.found = self._asked(theta, likely)
 
     @cached_property
     def _lightest(self) -> float:
         weight = self.problem.source.weight
         return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
 
-    def _asked(self, theta: Array | None) -> Separation | None:
-        suspected = None if theta is None else Separation("suspected", _unit(self.problem.outside(theta)))
+    def _asked(self, theta: Array, likely: bool) -> Separation | None:
         try:
-            verdict: Separability | ManyClasses | None = settle(self.problem.source, np.arange(self.classes))
+            verdict = jointly(self.problem.source, np.arange(self.classes), PROOF)
         except AdalineError:
-            return suspected
-        if isinstance(verdict, ManyClasses):
-            verdict = verdict.joint
-        if verdict is None:
-            return suspected
+            return Separation("suspected", _unit(self.problem.outside(theta))) if likely else None
         if verdict.kind == "none":
             return None
         assert verdict.coef is not None

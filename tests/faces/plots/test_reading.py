@@ -24,6 +24,7 @@ from adaline import (
     OneVsRest,
     Ridge,
     plots,
+    select,
 )
 from tests.faces.plots.drawn import GAUSS, LINE, LINEAR, SIDE, SLOPE, TWO, XC, C, X, Y
 
@@ -98,6 +99,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no rows": (lambda: plots.coefficient_path(Ridge().fit(X, Y)), "give X and y"),
     "no penalty": (lambda: plots.coefficient_path(LINEAR, X, Y), "one number as penalty"),
     "penalty zero": (lambda: plots.coefficient_path(([0.0, 1.0], [[1.0], [1.0]])), "above zero"),
+    "no comparison": (lambda: plots.comparison(select(Ridge(), X, Y, penalty=[1.0, 2.0])), "what compare"),
+    "no comparison at all": (lambda: plots.comparison(3), "what compare"),
+    "not varied": (lambda: plots.validation_curve(select(Ridge(), X, Y, penalty=[1.0]), name="tol"), "not varied"),
     "no curve": (lambda: plots.learning_curve(LINEAR), "needs `sizes`"),
     "no errors": (lambda: plots.learning_curve(([1, 2], [1.0, 2.0], [np.nan, np.nan])), "no finite value"),
     "no probabilities": (lambda: plots.calibration(SIDE, GAUSS.decision_function(TWO)[:, :2]), "between 0 and 1"),

@@ -20,6 +20,7 @@ from adaline import (
     plots,
     select,
 )
+from adaline.basis import Polynomial
 from adaline.faces.compare import compare
 from adaline.faces.plots.style import COLOURS, MARKERS, MOST_POINTS, _apart, _power, colour, marker
 from adaline.faces.table import Table
@@ -214,3 +215,24 @@ def test_what_select_and_learning_curve_return_is_drawn() -> None:
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["tanh", "logistic"]
     grown = learning_curve(Ridge(penalty=1.0), X, Y)
     np.testing.assert_array_equal(plots.learning_curve(grown).lines[1].get_ydata(), grown.validation)
+
+
+def test_a_name_chooses_the_parameter_of_a_grid_and_the_others_are_told() -> None:
+    found = select(LinearRegression(basis=Polynomial()), X, Y, degree=[1, 2, 3], interactions=[True, False])
+    ax = plots.validation_curve(found, name="interactions")
+    assert ax.get_xlabel() == f"basis__interactions, at basis__degree={found.parameters['basis__degree']}"
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.along("basis__interactions").validation[::-1])
+    np.testing.assert_array_equal(plots.validation_curve(found, name="degree").lines[1].get_xdata(), [1, 2, 3])
+
+
+def test_systems_side_by_side_are_not_joined_and_their_names_do_not_overlap() -> None:
+    found = select([Ridge(penalty=one) for one in (0.1, 1.0, 10.0, 100.0)], X, Y)
+    ax = plots.validation_curve(found)
+    assert [line.get_linestyle() for line in ax.lines[:2]] == ["None", "None"]
+    ax.figure.canvas.draw()
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {30.0}
+
+
+def test_the_coefficient_path_of_a_system_that_was_not_fitted() -> None:
+    one, other = (plots.coefficient_path(model, X, Y) for model in (Ridge(), Ridge().fit(X, Y)))
+    np.testing.assert_array_equal(one.lines[1].get_ydata(), other.lines[1].get_ydata())

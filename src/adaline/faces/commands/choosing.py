@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sklearn.base import is_classifier
@@ -63,14 +63,14 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
             raise InvalidParameter(f"{system} has no parameter {key!r}. There are: {', '.join(known)}")
         if key in out:
             raise InvalidParameter(f"--set names {key} twice")
-        out[key] = {"system": _system, "basis": _basis}.get(key, _literal)(value.strip())
+        out[key] = _NAMED.get(key, _literal)(value.strip())
     if inside:
         _set_inside(out.get("basis"), inside)
     return out
 
 
 def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:
-    """Return the values of each parameter from key=a,b,c texts: Python literals, else text.
+    """Return the values of each parameter from key=a,b,c texts: Python literals, names of systems and bases, else text.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:
             raise InvalidParameter(f"--parameter wants key=value,value,..., got {text!r}")
         if key.strip() in out:
             raise InvalidParameter(f"--parameter names {key.strip()} twice")
-        out[key.strip()] = [_literal(value) for value in listed(values)]
+        out[key.strip()] = [_NAMED.get(key.strip(), _literal)(value.strip()) for value in listed(values)]
     return out
 
 
@@ -124,3 +124,6 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return {"true": True, "false": False, "none": None}.get(text.strip().lower(), text.strip())
+
+
+_NAMED: dict[str, Callable[[str], Any]] = {"system": _system, "basis": _basis}

@@ -1,8 +1,9 @@
 """Plots in one readable style, safe for the colour-blind; public as `adaline.plots`.
 
 Every function takes `ax`, where to draw (None: axes of a new figure), and returns the Axes; nothing is shown, and no
-setting of matplotlib is changed. Legends stand above the axes: for a title use `ax.figure.suptitle`. Scatter plots show
-at most 5000 rows, drawn at random. `svg(ax)` is the figure as text; `ax.figure.savefig("plot.png")` writes a file.
+setting of matplotlib is changed. Legends stand above the axes: for a title use `ax.figure.suptitle`, and for axes of
+your own `plt.subplots(layout="constrained")`, which leaves room for them. Scatter plots show at most 5000 rows, drawn
+at random. `svg(ax)` is the figure as text; `ax.figure.savefig("plot.png")` writes a file.
 
 | what | plots |
 |---|---|

@@ -107,7 +107,7 @@ def coefficient_path(
 
     Parameters
     ----------
-    path : a pair (penalties (m,), coefficients (m, D)), or a fitted system with a penalty, such as Ridge.
+    path : a pair (penalties (m,), coefficients (m, D)), or a system with a penalty, such as Ridge.
     X, y : with a system: the rows it is fitted to once more under each penalty. Effects of one standard deviation of a
         column are then drawn, so that units do not matter, and the system's own penalty is marked.
     ax : where to draw; None: axes of a new figure.
@@ -130,6 +130,8 @@ def coefficient_path(
     if hasattr(path, "fit"):
         if X is None or y is None:
             raise InvalidParameter("coefficient_path of a system needs the rows: give X and y, or (penalties, coefs)")
+        if getattr(path, "penalty", None) == "auto" and not hasattr(path, "penalty_"):
+            path = clone(path).fit(X, y)
         tried, own = _penalties(path, penalties)
         chosen = own if own > 0 else None
         x = numbers(X, "X", 2)

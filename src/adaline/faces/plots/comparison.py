@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adaline.errors import InvalidParameter
 from adaline.faces.choice import amount
 from adaline.faces.plots.style import BLUE, GREY, ORANGE, axes, short, styled
 
@@ -31,6 +32,8 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     >>> plots.comparison(compare(Table.of(data.X, data.y, target="y"))).get_xlabel()
     'RMSE of y, rows held out'
     """
+    if not hasattr(found, "results"):
+        raise InvalidParameter(f"comparison draws what compare() returned, got {type(found).__name__}")
     able = [result for result in found.results if not result.failure]
     ax = axes(ax, 1.2 + 0.42 * len(able))
     scale = 100.0 if found.measure == "error rate" else 1.0

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 WIDE = 30.0  # ratio of the largest to the smallest value from which an axis is logarithmic
+LETTERS = 50  # of names side by side, beyond which they are tilted
 
 
 @styled
@@ -75,7 +76,8 @@ def validation_curve(
         returns; or a tuple of these. Values that are no numbers stand side by side; NaN, of candidates that failed or
         of methods that know no training or standard error, is a gap.
     ax : where to draw; None: axes of a new figure.
-    name : of the setting; None: what the curve says.
+    name : of the setting; of what `select` returned: which parameter to go along, the others held at the values
+        chosen. None: what the curve says, the first parameter.
     measure : what the numbers are; None: what the curve says.
 
     Examples
@@ -86,6 +88,9 @@ def validation_curve(
     >>> ax.get_xscale(), ax.get_legend().get_texts()[-1].get_text()
     ('log', 'chosen: 1')
     """
+    if name is not None and hasattr(curve, "along"):
+        meant = [full for full in curve.parameters if full.endswith(f"__{name}")]
+        curve = curve.along(meant[0] if len(meant) == 1 and name not in curve.parameters else name)
     curve = getattr(curve, "curve", curve)
     found = _curve(curve, "values")
     chosen = found.chosen
@@ -95,8 +100,10 @@ def validation_curve(
         label = f"{found.across[chosen]:.3g}" if found.names is None else found.names[chosen]
         ax.axvline(found.across[chosen], color=GREY, linestyle=":", linewidth=1.4, label=f"chosen: {label}")
     if found.names is not None:
-        ax.set_xticks(found.across, found.names)
-    ax.set_xlabel(short(name or getattr(curve, "parameter", "value")))
+        tilted: dict[str, Any] = {"rotation": 30, "ha": "right"} if sum(map(len, found.names)) > LETTERS else {}
+        ax.set_xticks(found.across, found.names, **tilted)
+    held = ", ".join(f"{other}={short(value, 16)}" for other, value in getattr(curve, "others", {}).items())
+    ax.set_xlabel(short(getattr(curve, "parameter", name or "value")) + (f", at {held}" if held else ""))
     ax.set_ylabel(short(measure or getattr(curve, "measure", "error")))
     legend_above(ax)
     return ax
@@ -190,13 +197,19 @@ def _folded(values: Any, name: str) -> tuple[Array, Array | None]:
 def _draw(ax: Axes, curve: _Curve) -> None:
     order = np.argsort(curve.across)
     x, down = curve.across[order], curve.validation[order]
+    lines = ("--", "-") if curve.names is None else ("", "")  # nothing lies between names
     known = bool(np.isfinite(curve.training).any())  # a criterion of the fit to all rows holds none out
+    style: dict[str, Any] = {"markersize": 4, "linewidth": 1.5}
     if known:
-        ax.plot(x, curve.training[order], "s--", color=ORANGE, markersize=4, linewidth=1.4, label="learned from")
-    ax.plot(x, down, "o-", color=BLUE, markersize=4, linewidth=1.6, label="held out" if known else None)
+        ax.plot(x, curve.training[order], "s" + lines[0], color=ORANGE, label="learned from", **style)
+    ax.plot(x, down, "o" + lines[1], color=BLUE, label="held out" if known else None, **style)
     if curve.error is not None and np.isfinite(curve.error).any():
         error = curve.error[order]
-        ax.fill_between(x, down - error, down + error, color=BLUE, alpha=0.15, linewidth=0, label="± standard error")
+        if curve.names is None:
+            band: dict[str, Any] = {"color": BLUE, "alpha": 0.15, "linewidth": 0, "label": "± standard error"}
+            ax.fill_between(x, down - error, down + error, **band)
+        else:
+            ax.errorbar(x, down, yerr=error, fmt="none", color=BLUE, capsize=3, label="± standard error")
     drawn = x[np.isfinite(down)]
     if curve.names is None and drawn[0] > 0 and drawn[-1] > WIDE * drawn[0]:
         log_scale(ax, "x")

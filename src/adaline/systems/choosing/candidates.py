@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
 
 def read_candidates(system: Any, grid: Mapping[str, Any]) -> list[Candidate]:
     """Return the candidates in the order given, the last parameter varying fastest."""
-    if not hasattr(system, "get_params"):
+    if isinstance(system, type) or not hasattr(system, "get_params"):
         return _whole_systems(system, grid)
     if not grid:
         raise InvalidParameter(
@@ -62,9 +62,11 @@ def shown(value: Any) -> str:
 
 
 def _whole_systems(systems: Any, grid: Mapping[str, Any]) -> list[Candidate]:
+    if isinstance(systems, type | str) or not isinstance(systems, Iterable):
+        raise InvalidParameter(f"select takes a system or a list of systems, as Ridge(), got {systems!r}")
     if grid:
         raise InvalidParameter("several systems are compared as they are: leave the parameters out, or give one system")
-    given = list(systems) if isinstance(systems, Iterable) and not isinstance(systems, str) else [systems]
+    given = list(systems)
     if not given:
         raise InvalidParameter("nothing to choose from: the list of systems is empty")
     for one in given:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,9 @@ def select(
     candidates = read_candidates(system, both)
     _check(method, METHODS, "method")
     _check(rule, RULES, "rule")
+    parts: Any = folds
+    if not (isinstance(parts, Integral) and int(parts) >= 2):
+        raise InvalidParameter(f"folds must be a whole number of 2 or more, got {folds!r}")
     if not isinstance(X, Source):
         for one in candidates:
             refuse_no_targets(one.system, y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,8 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class ValidationCurve:
     """Errors along one parameter: its values, errors on the rows learned from and on new rows, and the latter's
-    standard errors, arrays (m,); NaN where a candidate failed. `chosen` is the place of the one chosen.
+    standard errors, arrays (m,); NaN where a candidate failed. `chosen` is the place of the one chosen, `others` what
+    the other parameters are held at.
     """
 
     parameter: str
@@ -32,6 +33,7 @@ class ValidationCurve:
     std_error: Array
     chosen: int
     measure: str
+    others: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +82,7 @@ class Selection:
         kept = np.array(values) if numbers else np.array([shown(value) for value in values], dtype=object)
         training, validation, std_error = np.array([self.tried[i][:3] for i in places]).T
         chosen = places.index(self.index)
-        return ValidationCurve(parameter, kept, training, validation, std_error, chosen, self.measure)
+        return ValidationCurve(parameter, kept, training, validation, std_error, chosen, self.measure, others)
 
     @cached_property
     def table(self) -> ErrorTable:

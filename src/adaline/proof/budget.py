@@ -1,0 +1,30 @@
+"""A budget of work for a proof: counted, not timed, so that what is proved does not depend on the machine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from adaline.errors import AdalineError
+
+EXACT = 50  # products of floats that one of integers takes as long as
+
+
+class Undecided(AdalineError):
+    """The answer needs more exact arithmetic than is reasonable, or than was allowed."""
+
+
+@dataclass
+class Budget:
+    """What is left to spend, in products of two floats: about 1e9 a second."""
+
+    left: float = math.inf
+
+    def spend(self, work: float) -> None:
+        """Take some work off; refuse where nothing is left."""
+        self.left -= work
+        if self.left < 0:
+            raise Undecided(
+                "the proof whether a plane separates the classes was given up after the work allowed for it: "
+                "adaline.separability has no such limit"
+            )
