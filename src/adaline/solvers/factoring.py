@@ -28,7 +28,7 @@ def gram_factor(
     d = frame.features
     gram, noise = moments.second[:d, :d], moments.noise[:d]
     diagonal = gram.diagonal() + penalty.scaled(frame.scale)
-    alive = (diagonal > 4 * noise) & (np.sqrt(gram.diagonal()) > _rounded(frame))
+    alive = (diagonal > 4 * noise) & (np.sqrt(np.maximum(gram.diagonal(), 0.0)) > _rounded(frame))
     length = np.sqrt(np.where(alive, diagonal, 1.0))
     c = gram / np.outer(length, length)
     c[np.diag_indices(d)] = 1.0

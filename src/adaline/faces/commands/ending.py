@@ -99,8 +99,8 @@ def _counting(interrupts: list[int]) -> Iterator[None]:
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    finally:  # a library may pass an interrupt on once more: the end is on its way already
+        signal.signal(signal.SIGINT, signal.SIG_IGN if interrupts else before)
 
 
 def _failed(error: Exception) -> int:
