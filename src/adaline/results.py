@@ -9,7 +9,8 @@ penalty/2 ||w||^2; the squared loss of a row is r^2/2.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -133,6 +134,23 @@ class Certificate:
             f"{self.passes} pass{'es' if self.passes != 1 else ''}, {self.seconds:.3g} s"
             + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
         )
+
+
+def worst(proofs: Sequence[Certificate]) -> Certificate:
+    """Return the certificate that claims least: one that is not solved, with the fewest digits."""
+    return min(proofs, key=lambda one: (one.status is Status.SOLVED, -1.0 if math.isnan(one.digits) else one.digits))
+
+
+def together(proofs: Sequence[Certificate]) -> Certificate:
+    """Return one certificate for several targets or machines: totals, and the worst of each claim."""
+    return replace(
+        worst(proofs),
+        objective=sum(one.objective for one in proofs),
+        gradient=max(one.gradient for one in proofs),
+        gap=sum(one.gap for one in proofs),
+        condition=max(one.condition for one in proofs),
+        passes=sum(one.passes for one in proofs),
+    )
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 EPS = 2 * ROUNDING
+ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
 CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3
 
 

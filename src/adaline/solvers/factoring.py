@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from adaline.penalties import RidgePenalty
-from adaline.solvers.factor import EPS, CholeskyFactor, Frame, SpectralFactor
+from adaline.solvers.factor import EPS, ROUNDED, CholeskyFactor, Frame, SpectralFactor
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
 
@@ -119,7 +119,7 @@ def _rounded(frame: Frame) -> Array:
     """Return the length, in scaled coordinates, that rounding alone can give a column about its mean: 0.1 + 0.2 here
     and 0.3 there do not vary.
     """
-    return np.asarray(4 * EPS * np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0]))
+    return np.asarray(ROUNDED * np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0]))
 
 
 def moments_frame(moments: Moments, intercept: bool) -> Frame:

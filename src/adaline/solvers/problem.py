@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
+from adaline.solvers.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.drawing import drawn
 from adaline.sources.narrowing import narrowed
@@ -27,7 +28,6 @@ from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Sp
 
 Array = NDArray[np.float64]
 
-ROUNDED = 4 * np.finfo(np.float64).eps  # spread over mean that rounding alone can make
 TYPICAL = 4096  # rows that tell how much a machine bends in all
 
 

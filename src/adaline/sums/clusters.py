@@ -20,9 +20,9 @@ from scipy import sparse
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.namespaces import beside, host, is_sparse, namespace
-from adaline.sums.base import Sum
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import View
+from adaline.sums.totals import Totals
 
 Array = NDArray[np.float64]
 
@@ -36,14 +36,11 @@ class Centres(NamedTuple):
     view: View
 
 
-class Clusters(Sum):
+class Clusters(Totals):
     """One row a centre, (K, 2 + D): weight, error, and the sum of v."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
-
-    def __init__(self, sums: Array) -> None:
-        self.sums = sums
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -73,13 +70,6 @@ class Clusters(Sum):
             return
         for piece in block.pieces(PIECE):
             self.sums += clusters_reference(piece, centres)
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)
 
 
 def nearest(block: Block, centres: Centres) -> Array:

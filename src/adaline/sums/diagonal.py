@@ -13,20 +13,17 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.namespaces import beside, host, is_sparse, namespace
-from adaline.sums.base import Sum
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import Point, View, gather, margins, row_weights, seen
+from adaline.sums.totals import Totals
 
 Array = NDArray[np.float64]
 
 
-class CurvatureDiagonal(Sum):
+class CurvatureDiagonal(Totals):
     """The diagonal (K, 1 + D) at a Point; sparse rows stay sparse where the view has no offset."""
 
     uses_blas: ClassVar[bool] = True
-
-    def __init__(self, sums: Array) -> None:
-        self.sums = sums
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -45,13 +42,6 @@ class CurvatureDiagonal(Sum):
             z = xp.matmul(rows, beside(rows, point.theta.T.copy()))
             bent = row_weights(piece, rows) * point.loss.curvature(z, beside(rows, piece.t))
             self.sums += host(xp.matmul(xp.matrix_transpose(bent), rows * rows))
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)
 
 
 def _sparse(block: Block, point: Point) -> Array:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.losses import Logistic
 from adaline.namespaces import beside, host, namespace
-from adaline.sums.base import Sum
 from adaline.sums.objective import View, row_weights, seen
 from adaline.sums.scores import runs
+from adaline.sums.totals import Totals
 
 Array = NDArray[np.float64]
 
@@ -34,13 +34,10 @@ class Prior(NamedTuple):
     root: Array
 
 
-class FirthScore(Sum):
+class FirthScore(Totals):
     """Gradient (1 + D) of minus the penalised log-likelihood."""
 
     uses_blas: ClassVar[bool] = True
-
-    def __init__(self, sums: Array) -> None:
-        self.sums = sums
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -56,13 +53,6 @@ class FirthScore(Sum):
         """Take in a block at a Prior."""
         for run in runs(block):
             self.sums += score_reference(run, theta)
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)
 
 
 def score_reference(block: Block, prior: Prior) -> Array:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from adaline.block import Block, Shape
 from adaline.namespaces import beside, host, namespace
-from adaline.sums.base import Sum
 from adaline.sums.columns import weighted_columns
 from adaline.sums.moments import PIECE
+from adaline.sums.totals import Totals
 
 Array = NDArray[np.float64]
 
@@ -41,13 +41,10 @@ class Ridges(NamedTuple):
     precision: bool = False
 
 
-class LeaveOneOut(Sum):
+class LeaveOneOut(Totals):
     """Sums (K, L) of squared leave-one-out residuals."""
 
     uses_blas: ClassVar[bool] = True
-
-    def __init__(self, sums: Array) -> None:
-        self.sums = sums
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -71,10 +68,3 @@ class LeaveOneOut(Sum):
             residual = columns[:, features + k, None] - xp.matmul(z * beside(z, theta.c[k]), shrink)
             rest = 1.0 - lift * (theta.constant + xp.matmul(z * z, shrink))
             self.sums[k] += host(xp.matmul(weight, (residual / rest) ** 2))
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.losses import Loss
 from adaline.namespaces import host, is_sparse
-from adaline.sums.base import Sum
 from adaline.sums.moments import PIECE
+from adaline.sums.totals import Totals
 
 Array = NDArray[np.float64]
 
@@ -43,13 +43,10 @@ class MachinePoint(NamedTuple):
     weights: Array
 
 
-class MachineObjective(Sum):
+class MachineObjective(Totals):
     """The value and the gradient, as one vector."""
 
     uses_blas: ClassVar[bool] = True
-
-    def __init__(self, sums: Array) -> None:
-        self.sums = sums
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -76,13 +73,6 @@ class MachineObjective(Sum):
             self.sums[0] += float(np.sum(weight * point.loss.value(y, t)))
             slopes = weight * point.loss.slope(y, t)
             self.sums[1:] += np.asarray(point.machine.gradient(point.weights, x, slopes)).ravel()
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)
 
 
 def dense(x: Any) -> Array:

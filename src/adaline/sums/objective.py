@@ -23,6 +23,7 @@ from adaline.losses import Loss
 from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.base import Sum
 from adaline.sums.moments import PIECE
+from adaline.sums.totals import Totals
 
 Array = NDArray[np.float64]
 
@@ -110,14 +111,11 @@ class Objective(Sum):
         return type(self), (self.outputs, self.features, self.coupled, self.second, self.sums)
 
 
-class HessianProduct(Sum):
+class HessianProduct(Totals):
     """The second derivatives at a point times its direction, (K, 1 + D); no matrix is formed."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
-
-    def __init__(self, sums: Array) -> None:
-        self.sums = sums
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -134,13 +132,6 @@ class HessianProduct(Sum):
             native_product(self.sums, block, point)
         else:
             product_around_loss(self.sums, block, point)
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)
 
 
 def native_objective(sums: Array, block: Block, point: Point, second: bool) -> None:

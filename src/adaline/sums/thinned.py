@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.lots import chances
 from adaline.namespaces import host
-from adaline.sums.base import Sum
 from adaline.sums.objective import Point, margins, second_moments
+from adaline.sums.totals import Totals
 
 Array = NDArray[np.float64]
 
@@ -30,14 +30,11 @@ class Thinning(NamedTuple):
     level: Array
 
 
-class ThinnedCurvature(Sum):
+class ThinnedCurvature(Totals):
     """The matrices (K, 1 + D, 1 + D) at a Thinning."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
-
-    def __init__(self, sums: Array) -> None:
-        self.sums = sums
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -59,10 +56,3 @@ class ThinnedCurvature(Sum):
             chosen = np.flatnonzero(chances(block.first_row, block.rows, k) < chance)
             part = Block(block.x, block.t, chosen=chosen).gathered()
             matrix += second_moments(part, bent[chosen, k] / chance[chosen], view)
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)

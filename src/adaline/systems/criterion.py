@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Composed, Loss, loss_of
-from adaline.results import Certificate, Status
 from adaline.solvers.descent import read_rate
 from adaline.sources import Source
 from adaline.sums import Targets
@@ -80,16 +78,3 @@ def constants(source: Source, loss: Loss, seen: Targets) -> Array:
     if classes < 2:
         raise InvalidData("softmax needs rows of at least 2 classes, 0, 1, ...; all targets are 0")
     return loss.constant(class_counts(source, classes) / seen.weight)
-
-
-def together(proofs: list[Certificate]) -> Certificate:
-    """Return one certificate for several targets: totals, and the worst of each claim."""
-    worst = min(proofs, key=lambda one: (one.status is Status.SOLVED, np.nan_to_num(one.digits, nan=-1.0)))
-    return replace(
-        worst,
-        objective=sum(one.objective for one in proofs),
-        gradient=max(one.gradient for one in proofs),
-        gap=sum(one.gap for one in proofs),
-        condition=max(one.condition for one in proofs),
-        passes=sum(one.passes for one in proofs),
-    )

@@ -18,7 +18,7 @@ from adaline.errors import AdalineWarning
 from adaline.losses import Loss, loss_of
 from adaline.namespaces import beside, host, is_device
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status
+from adaline.results import Certificate, Status, together
 from adaline.solvers.descent import read_init
 from adaline.solvers.problem import look
 from adaline.solvers.sweep import Plan
@@ -29,7 +29,7 @@ from adaline.sums.machine import dense
 from adaline.sums.wrong import outputs
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion, together
+from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion
 from adaline.systems.drawing import generator
 from adaline.systems.minimum import Minimum, Order, Search
 from adaline.systems.own_machine import first_weights, fit_machine

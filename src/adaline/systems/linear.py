@@ -17,7 +17,7 @@ from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.proof.inference import Interval, leverages, reach
 from adaline.proof.sample import Counted, count
-from adaline.results import Certificate
+from adaline.results import together
 from adaline.solvers.choose import is_wide, sums
 from adaline.solvers.fit import Fit
 from adaline.sources import ArraySource, Source
@@ -245,7 +245,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0]
         if self._like is not None:
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
-        proof = _worst([fit.solution.certificate for fit in fits])
+        proof = together([fit.solution.certificate for fit in fits])
         self.certificate_ = replace(proof, seconds=perf_counter() - start)
         self.rank_ = proof.rank
         factor, columns = fits[0].factor, theta.shape[1] - 1
@@ -260,18 +260,3 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
-
-
-def _worst(proofs: list[Certificate]) -> Certificate:
-    """Return one certificate for several targets: totals, and the worst of each claim."""
-    if len(proofs) == 1:
-        return proofs[0]
-    worst = min(proofs, key=lambda proof: proof.digits)
-    return replace(
-        worst,
-        objective=sum(proof.objective for proof in proofs),
-        gradient=max(proof.gradient for proof in proofs),
-        gap=sum(proof.gap for proof in proofs),
-        condition=max(proof.condition for proof in proofs),
-        passes=sum(proof.passes for proof in proofs),
-    )

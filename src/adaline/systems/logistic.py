@@ -17,7 +17,7 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, Unknow
 from adaline.losses import Logistic, Softmax
 from adaline.namespaces import beside
 from adaline.penalties import RidgePenalty
-from adaline.results import Status
+from adaline.results import Status, together
 from adaline.solvers.problem import look
 from adaline.solvers.smooth import SMOOTH_SOLVERS
 from adaline.sources import Source
@@ -302,18 +302,11 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
             every[there] = theta
             theta = every
         proofs = [machine.fit.solution.certificate for machine in machines]
-        worst = min(proofs, key=lambda one: (one.status is Status.SOLVED, np.nan_to_num(one.digits, nan=-1.0)))
         self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
         like = source.like()
         if like is not None:
             self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)
-        self.certificate_ = replace(
-            worst,
-            objective=sum(proof.objective for proof in proofs),
-            gap=sum(proof.gap for proof in proofs),
-            seconds=seconds,
-            passes=sum(proof.passes for proof in proofs),
-        )
+        self.certificate_ = replace(together(proofs), seconds=seconds)
         self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
         self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
         self.n_iter_ = max(len(machine.history) for machine in machines)
@@ -331,8 +324,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         self.rows_seen_ = source.n_rows
         if self.separation_ is not None:
             warnings.warn(self.separation_.told(self._names()), AdalineWarning, stacklevel=4)
-        elif worst.status is Status.NOT_CONVERGED:
-            warnings.warn(f"not converged: {worst.advice}", ConvergenceWarning, stacklevel=4)
+        elif self.certificate_.status is Status.NOT_CONVERGED:
+            warnings.warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning, stacklevel=4)
 
     def _scores(self, x: Any) -> Array:
         found = super()._scores(x)

@@ -19,7 +19,7 @@ from adaline.losses import Huber, Tukey
 from adaline.namespaces import beside, host, is_device, namespace
 from adaline.penalties import RidgePenalty
 from adaline.proof.robust import RobustSummary, judged
-from adaline.results import Status
+from adaline.results import Status, together
 from adaline.solvers.problem import look
 from adaline.sources.recoded import in_memory
 from adaline.systems.attempt import attempt
@@ -229,19 +229,11 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         if self._like is not None:
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
         proofs = [fit.solution.certificate for fit in self._fits]
-        worst = min(proofs, key=lambda proof: (proof.status is Status.SOLVED, proof.digits))
-        self.certificate_ = replace(
-            worst,
-            objective=sum(proof.objective for proof in proofs),
-            gradient=max(proof.gradient for proof in proofs),
-            gap=sum(proof.gap for proof in proofs),
-            passes=passes,
-            seconds=perf_counter() - start,
-        )
-        self.rank_ = worst.rank
-        if worst.status is Status.NOT_CONVERGED:
+        self.certificate_ = replace(together(proofs), passes=passes, seconds=perf_counter() - start)
+        self.rank_ = self.certificate_.rank
+        if self.certificate_.status is Status.NOT_CONVERGED:
             warnings.warn(
-                f"RobustRegression did not converge in {self.n_iter_} iterations: {worst.advice}",
+                f"RobustRegression did not converge in {self.n_iter_} iterations: {self.certificate_.advice}",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.results import Certificate, Status
+from adaline.results import Certificate, worst
 from adaline.sources import Source
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
@@ -123,7 +123,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         check_is_fitted(self, "estimators_")
         taught = [machine for machine in self.estimators_ if hasattr(machine, "classes_")]
         proofs: list[Certificate] = [machine.certificate_ for machine in taught]
-        return min(proofs, key=lambda one: (one.status is Status.SOLVED, np.nan_to_num(one.digits, nan=-1.0)))
+        return worst(proofs)
 
     def _machine(self) -> Any:
         return GaussianClassifier() if self.system is None else self.system
