@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
 from adaline.namespaces import host
 from adaline.sources import Source
 from adaline.sources.recoded import recoded
+from adaline.systems.labelled import Labelled
 from adaline.systems.labels import Labels
 
 Array = NDArray[np.float64]
@@ -57,3 +58,24 @@ def with_rows(source: Source, counts: Array) -> tuple[Source, Array]:
         return source, counts
     places = np.where(there, np.cumsum(there) - 1.0, 0.0)
     return recoded(source, places[:, None], there.astype(np.float64)), counts[there]
+
+
+def weighed(given: Labelled, class_weight: Any) -> tuple[Labels, Source, Array]:
+    """Return the classes, rows with the places of their classes as targets, weighed by class, and their weights."""
+    try:
+        classes, source = given.classes, given.encoded(given.classes)
+        counts = class_counts(source, len(classes))
+    except UnknownLabel:  # the rows looked at did not show all labels
+        classes = given.all_classes()
+        source = given.encoded(classes)
+        counts = class_counts(source, len(classes))
+    if len(classes) < 2 or (counts > 0).sum() < 2:
+        shown = f"one class, '{classes[int(counts.argmax())]}'" if len(classes) else "none"
+        raise InvalidData(f"LogisticRegression needs rows of at least 2 classes; there is {shown}")
+    if class_weight is not None:
+        weights = class_weights(class_weight, classes, source)
+        source = recoded(source, np.arange(len(classes), dtype=float)[:, None], weights)
+        counts = counts * weights
+        if (counts > 0).sum() < 2:
+            raise InvalidData("class_weight leaves rows of one class only")
+    return classes, source, counts

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnknownLabel
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.losses import Logistic, Softmax
 from adaline.namespaces import beside
 from adaline.penalties import RidgePenalty
@@ -25,12 +25,12 @@ from adaline.sources.recoded import recoded
 from adaline.sums import Spread
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.class_weights import class_counts, class_weights, with_rows
+from adaline.systems.class_weights import weighed, with_rows
 from adaline.systems.decisions import Decides
 from adaline.systems.expanding import width_of
-from adaline.systems.labelled import Labelled, open_labelled
+from adaline.systems.labelled import open_labelled
 from adaline.systems.labels import Labels
-from adaline.systems.machines import Fitting, Machine, Wish
+from adaline.systems.machines import Fitting, Machine, Wish, first_weights
 from adaline.systems.pairs import from_pairs, sides_of
 from adaline.systems.streaming import ScoredOnSources
 from adaline.systems.telling import Telling
@@ -153,7 +153,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         self._check_parameters()
         before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
-        source, counts = self._opened(given)
+        self.classes_, source, counts = weighed(given, self.class_weight)
         there = counts > 0 if self.fit_intercept else np.ones(len(counts), dtype=bool)
         if not there.all():
             self._say_absent(self.classes_[~there])
@@ -209,27 +209,6 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         if not (isinstance(folds, Integral) and int(folds) >= 2):
             raise InvalidParameter(f"folds must be at least 2, got {self.folds!r}")
 
-    def _opened(self, given: Labelled) -> tuple[Source, Array]:
-        """Return rows with the places of their classes as targets, weighed by class, and the weight of each class."""
-        try:
-            classes, source = given.classes, given.encoded(given.classes)
-            counts = class_counts(source, len(classes))
-        except UnknownLabel:  # the rows looked at did not show all labels
-            classes = given.all_classes()
-            source = given.encoded(classes)
-            counts = class_counts(source, len(classes))
-        if len(classes) < 2 or (counts > 0).sum() < 2:
-            shown = f"one class, '{classes[int(counts.argmax())]}'" if len(classes) else "none"
-            raise InvalidData(f"LogisticRegression needs rows of at least 2 classes; there is {shown}")
-        self.classes_ = classes
-        if self.class_weight is not None:
-            weights = class_weights(self.class_weight, classes, source)
-            source = recoded(source, np.arange(len(classes), dtype=float)[:, None], weights)
-            counts = counts * weights
-            if (counts > 0).sum() < 2:
-                raise InvalidData("class_weight leaves rows of one class only")
-        return source, counts
-
     def _machines(self, source: Source, counts: Array, before: Array | None) -> list[Machine]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
         spread = look(source)
@@ -270,19 +249,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
     def _first(self, before: Array | None, machines: int) -> Array | None:
         fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
         given = before if fits else self.init
-        if given is None:
-            return None
-        try:
-            theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise InvalidParameter(f"init must be None or weights, got {given!r}") from None
-        if theta.shape != (machines, 1 + width_of(self)):
-            raise InvalidParameter(
-                f"init must be ({machines}, {1 + width_of(self)}), intercept first, got {theta.shape}"
-            )
-        if not np.isfinite(theta).all():
-            raise InvalidParameter("init must be finite numbers")
-        return theta
+        return None if given is None else first_weights(given, machines, 1 + width_of(self))
 
     def _theta(self) -> Array:
         return np.column_stack([self.intercept_, self.coef_])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.errors import InvalidParameter
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
@@ -208,3 +210,16 @@ def shortest(problem: Problem, found: Descended) -> tuple[Array, int]:
     share = np.linalg.lstsq(raw, problem.outside(found.theta)[:, 1:].ravel(), rcond=None)[0]
     theta = found.theta - (null @ share).reshape(k, side)
     return theta, problem.features - round(null.shape[1] / k)
+
+
+def first_weights(given: Any, machines: int, columns: int) -> Array:
+    """Return the weights to start from that a user gave, (machines, columns), intercept first."""
+    try:
+        theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"init must be None or weights, got {given!r}") from None
+    if theta.shape != (machines, columns):
+        raise InvalidParameter(f"init must be ({machines}, {columns}), intercept first, got {theta.shape}")
+    if not np.isfinite(theta).all():
+        raise InvalidParameter("init must be finite numbers")
+    return theta
