@@ -1,6 +1,8 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
-# make lint   ruff, mypy, the import contract               make bench  side by side with the peers: docs/benchmarks.md
+# make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract
+# make bench  side by side with the peers: docs/benchmarks.md
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
+# make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 #
 # Each target sets up .venv by itself. Another interpreter: make test PYTHON=python3.12
 
@@ -13,7 +15,7 @@ NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
 
 export PYTHONUTF8 := 1
 
-.PHONY: demo test lint bench docs clean check
+.PHONY: demo test quick sanitize lint bench docs clean check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -21,6 +23,20 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8
+
+quick: $(VENV)/.installed
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m "not slow"
+
+# A copy of the package with kernels of its own, in the path before the packages of .venv; .venv's own interpreter would
+# find the package that it was installed for. The sanitizer's library has to be loaded before Python.
+SANITIZED := build/sanitize
+sanitize: $(VENV)/.installed
+	ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --upgrade --no-deps --target $(SANITIZED)/packages \
+		--config-settings=build-dir=$(SANITIZED)/objects --config-settings=cmake.define.ADALINE_SANITIZE=ON .
+	LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		PYTHONPATH="$(SANITIZED)/packages:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+		"$$($(BIN)/python -c 'import sys; print(sys._base_executable)')" -m pytest -q -n auto --maxprocesses 8 \
+		tests/native tests/sums tests/scans
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -55,9 +71,7 @@ check:
 		echo "Missing: Python 3.11 or newer. Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "Missing: the venv module of $(PYTHON). Install it (Debian, Ubuntu: the package python3-venv)." >&2; exit 1; }
-	@for c in $$CXX c++ g++ clang++; do command -v "$$c" >/dev/null 2>&1 && exit 0; done; \
-		echo "Missing: a C++20 compiler. Install g++ or clang++ (Debian, Ubuntu: the package g++;" \
-		"macOS: xcode-select --install), or name one: CXX=/path/to/c++ make" >&2; exit 1
+	@native/check-compiler
 
 clean:
 	rm -rf $(VENV) build dist site docs/making/__pycache__ report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

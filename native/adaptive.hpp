@@ -125,7 +125,7 @@ struct Pace {
 inline Pace pace(const Weights& a, double h, double weight) {
     const double m = since(a);
     if (m <= 0) return {0, settle(a.recursion, a.p, weight)};
-    double& sum = a.recursion.hold[1];
+    double& sum = a.recursion.tally->curves;
     sum += h;
     const double mean = std::fmax(sum / m, 1e-30);
     if (a.recursion.apart)

@@ -73,7 +73,7 @@ bool moments_csr(const State<double>& s, const R& x, const Targets& y, const dou
     Entries z{reinterpret_cast<index*>(scratch.array(q)), scratch.array(q)};
     for (index j = 0; j < q; ++j) scaling.set(j, 0, s.exponent[j] = exponent[j]);
     s.rows = double(n);
-    s.mode = 1;
+    s.mode = double(MomentMode::raw);
     for (index i = 0; i < n; ++i) {
         const double w = y.weight ? y.weight[i] : 1;
         z.size = 0;

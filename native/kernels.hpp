@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "codes.hpp"
+
 namespace adaline {
 
 using index = std::int64_t;
@@ -47,14 +49,16 @@ struct View {
 
 // A rule with its state: theta and the last good one (K x (1 + D)), tallies, sums for the average, square roots.
 struct Scanner {
-    int rule;
+    Rule rule;
     index D, K, T;  // columns, rows of theta, columns of t
     double one;     // the ones column: 1, or 0 without an intercept
-    double *theta, *good, *tally, *lag, *root;
+    double *theta, *good, *lag, *root;
+    Tally* tally;
     index roots;
+    bool diagonal;  // the roots are
     double parameter[4];
     index average, period;  // steps before averaging, negative for never; steps between two good thetas
-    int schedule;           // 0 constant, 1 1/t, 2 power, 3 rates are handed over
+    Schedule schedule;
     double rate, tau, power;
 };
 

@@ -1,7 +1,7 @@
 // The losses of rows: value, slope = d value / dz and curvature = d slope / dz, on vectors of rows.
 //
-// The formulas are those of adaline.losses, whose codes number LOSSES below. Where t is 0 or 1, or the class of a row,
-// slopes and values near zero keep their digits: they are formed from the small terms, not as a difference from one.
+// The formulas are those of adaline.losses. Where t is 0 or 1, or the class of a row, slopes and values near zero keep
+// their digits: they are formed from the small terms, not as a difference from one.
 #pragma once
 
 #include "functions.hpp"
@@ -187,13 +187,31 @@ inline void bent_softmax(const Lot& lot) {
 
 using Rate = void (*)(const Lot&);
 
-inline constexpr Rate COSTS[] = {alone<squared>,       alone<logistic>,        softmax,
-                                 alone<poisson>,       alone<gamma>,           alone<huber>,
-                                 alone<tukey>,         alone<absolute>,        alone<quantile>,
-                                 alone<perceptron>,    alone<squared_hinge>,   alone<sigmoid_squared>,
-                                 alone<tanh_squared>};
-inline constexpr Rate BENDS[] = {bent<squared>,    bent<logistic>,      bent_softmax,          bent<poisson>, bent<gamma>,
-                                 bent<huber>,      bent<tukey>,         bent<absolute>,        bent<quantile>,
-                                 bent<perceptron>, bent<squared_hinge>, bent<sigmoid_squared>, bent<tanh_squared>};
+// How a vector of rows is rated, with its slopes and curvatures; and its second derivatives times q.
+struct Rates {
+    Rate cost, bend;
+};
+
+template <Function cost>
+inline constexpr Rates apart{alone<cost>, bent<cost>};
+
+inline Rates rates_of(Loss loss) {
+    switch (loss) {
+        case Loss::squared: return apart<squared>;
+        case Loss::logistic: return apart<logistic>;
+        case Loss::softmax: return {softmax, bent_softmax};
+        case Loss::poisson: return apart<poisson>;
+        case Loss::gamma: return apart<gamma>;
+        case Loss::huber: return apart<huber>;
+        case Loss::tukey: return apart<tukey>;
+        case Loss::absolute: return apart<absolute>;
+        case Loss::quantile: return apart<quantile>;
+        case Loss::perceptron: return apart<perceptron>;
+        case Loss::squared_hinge: return apart<squared_hinge>;
+        case Loss::sigmoid_squared: return apart<sigmoid_squared>;
+        case Loss::tanh_squared: return apart<tanh_squared>;
+    }
+    __builtin_unreachable();  // Python hands over members only
+}
 
 }  // namespace adaline::ADALINE_ISA

@@ -22,7 +22,7 @@ inline double scaled_difference(double b, double a, double rest, double e) {
 // a <- a + sign b for both W > 0. A column that is zero in one of them has no scale of its own there.
 inline void combine(const State<double>& a, const State<const double>& b, double sign) {
     const index q = a.q;
-    const bool centred = a.mode == 0;
+    const bool centred = a.mode == double(MomentMode::centred);
     const double W = a.W + sign * b.W, share = b.W / W, c = sign * a.W * share;
 
     scratch.reserve(3 * q, 3);

@@ -160,12 +160,32 @@ double descend(const Reals& H, const Buffer& g, const Buffer& w, const Reals& l1
     return active->descend(H.data(), M, g.data(), w.data(), l1.data(), sweeps, enough);
 }
 
+// Every list of codes.hpp as an enum in Python.
+void bind_codes(nb::module_& m) {
+#define ADALINE_VALUE(name) members.value(#name, Code::name);
+#define ADALINE_ENUM(Enum, LIST)                  \
+    {                                             \
+        using Code = Enum;                        \
+        nb::enum_<Code> members(m, #Enum);        \
+        LIST(ADALINE_VALUE)                       \
+    }
+    ADALINE_ENUM(Loss, ADALINE_LOSSES)
+    ADALINE_ENUM(Rule, ADALINE_RULES)
+    ADALINE_ENUM(Schedule, ADALINE_SCHEDULES)
+    ADALINE_ENUM(TallyIndex, ADALINE_TALLIES)
+    ADALINE_ENUM(ScanState, ADALINE_STATES)
+    ADALINE_ENUM(MomentMode, ADALINE_MODES)
+#undef ADALINE_ENUM
+#undef ADALINE_VALUE
+}
+
 }  // namespace
 }  // namespace adaline
 
 NB_MODULE(_native, m) {
     using namespace adaline;
     active = preferred();
+    bind_codes(m);
 
     m.def("isa", [] { return std::string(active->isa); });
     m.def("isas", [] {

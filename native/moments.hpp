@@ -48,7 +48,7 @@ bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool 
              const double* exponent) {
     const index n = x.rows, D = x.columns, q = s.q, strips = q / strip + 1, padded = strips * strip;
     s.rows = double(n);
-    s.mode = !centred;
+    s.mode = double(centred ? MomentMode::centred : MomentMode::raw);
     if (!n) return true;
 
     scratch.reserve(Panel::size(strips) + Blocks::size(strips) + 5 * padded + Panel::height, 7);

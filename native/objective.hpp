@@ -126,12 +126,12 @@ inline void add_values_to(double* sums, const double* value, index count) {
 template <class T>
 void objective(double* sums, const Matrix<T>& x, const Likelihood& loss, const Machines& m, bool second) {
     if (!x.rows) return;
-    const index D = x.columns, K = m.K, values = loss.loss == softmax_code ? 1 : K;
+    const index D = x.columns, K = m.K, values = loss.loss == Loss::softmax ? 1 : K;
     const Desk desk(D, m, K, loss.y.K, second);
     each_panel(x, desk, !second, [&](const auto& rows, index first, index n, Ahead& ahead) {
         take(loss.y, first, n, desk.t, desk.weight);
         all_outputs(rows, n, K, desk.theta, desk.z);
-        COSTS[loss.loss]({Panel::height, n, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr,
+        rates_of(loss.loss).cost({Panel::height, n, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr,
                           desk.slope, desk.curvature, desk.value, ahead});
         all_gathered(rows, n, K, desk.slope, desk.g, ahead);
         if (second) desk.add_hessian(n, first == 0, ahead);
@@ -149,7 +149,7 @@ void product(double* sums, const Matrix<T>& x, const Likelihood& loss, const Mac
     each_panel(x, desk, true, [&](const auto& rows, index first, index n, Ahead& ahead) {
         take(loss.y, first, n, desk.t, desk.weight);
         all_outputs(rows, n, 2 * K, desk.theta, desk.z);
-        BENDS[loss.loss]({Panel::height, n, K, loss.parameter, desk.weight, desk.t, desk.z,
+        rates_of(loss.loss).bend({Panel::height, n, K, loss.parameter, desk.weight, desk.t, desk.z,
                           desk.z + K * Panel::height, desk.slope, nullptr, nullptr, ahead});
         all_gathered(rows, n, K, desk.slope, desk.g, ahead);
     });

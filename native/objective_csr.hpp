@@ -210,14 +210,14 @@ void each_lot(index n, F f) {
 
 template <class R>
 void objective_csr(double* sums, const R& x, const Likelihood& loss, const Machines& m, bool second) {
-    const index D = x.columns, K = m.K, values = loss.loss == softmax_code ? 1 : K;
+    const index D = x.columns, K = m.K, values = loss.loss == Loss::softmax ? 1 : K;
     SparseDesk<R> desk(x, m, K, loss.y.K, second);
     Ahead none;
     const auto theta = desk.theta(m.theta);
     each_lot(x.rows, [&](index first, index rows) {
         take(loss.y, first, rows, desk.t, desk.weight);
         desk.outputs(first, rows, theta, desk.z);
-        COSTS[loss.loss]({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
+        rates_of(loss.loss).cost({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, nullptr, desk.slope,
                           desk.curvature, desk.value, none});
         desk.gather(first, rows);
         if (second) desk.add_hessian(first, rows);
@@ -238,7 +238,7 @@ void product_csr(double* sums, const R& x, const Likelihood& loss, const Machine
         take(loss.y, first, rows, desk.t, desk.weight);
         desk.outputs(first, rows, theta, desk.z);
         desk.outputs(first, rows, along, q);
-        BENDS[loss.loss]({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
+        rates_of(loss.loss).bend({lot_rows, rows, K, loss.parameter, desk.weight, desk.t, desk.z, q, desk.slope,
                           nullptr, nullptr, none});
         desk.gather(first, rows);
     });

@@ -15,63 +15,62 @@ Machines machines(const Reals& theta, const Reals& scale, const Reals& offset, i
 }
 
 // Checks the targets against the machines, and the room against what will be added to it.
-Likelihood likelihood(int code, double parameter, const Reals& t, const Maybe& weight, index rows, index K) {
-    require(code >= 0 && code < losses, "there is no loss of this number");
+Likelihood likelihood(Loss loss, double parameter, const Reals& t, const Maybe& weight, index rows, index K) {
     const Targets y = targets(t, weight, rows);
-    require(y.K == (code == softmax_code ? 1 : K), "t must have a column for each output, or one of classes");
-    return {code, parameter, y};
+    require(y.K == (loss == Loss::softmax ? 1 : K), "t must have a column for each output, or one of classes");
+    return {loss, parameter, y};
 }
 
-index sums_size(int code, index K, index D, bool second) {
-    return (code == softmax_code ? 1 : K) + K * (1 + D) * (second ? 2 + D : 1);
+index sums_size(Loss loss, index K, index D, bool second) {
+    return (loss == Loss::softmax ? 1 : K) + K * (1 + D) * (second ? 2 + D : 1);
 }
 
 void check(const Buffer& sums, index size) { require(index(sums.size()) == size, "sums have the wrong size"); }
 
-void objective_dense(const Buffer& sums, nb::handle x, int code, double parameter, const Reals& t, const Maybe& weight,
+void objective_dense(const Buffer& sums, nb::handle x, Loss loss, double parameter, const Reals& t, const Maybe& weight,
                      const Reals& theta, const Reals& scale, const Reals& offset, bool second) {
     const Rows held(x);
     const Dense& rows = held.dense;
     const Machines m = machines(theta, scale, offset, rows.columns);
-    const Likelihood loss = likelihood(code, parameter, t, weight, rows.rows, m.K);
-    check(sums, sums_size(code, m.K, rows.columns, second));
+    const Likelihood rated = likelihood(loss, parameter, t, weight, rows.rows, m.K);
+    check(sums, sums_size(loss, m.K, rows.columns, second));
     const nb::gil_scoped_release unlocked;
-    active->objectives->objective_dense(sums.data(), rows, loss, m, second);
+    active->objectives->objective_dense(sums.data(), rows, rated, m, second);
 }
 
-void objective_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, int code,
+void objective_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, Loss loss,
                    double parameter, const Reals& t, const Maybe& weight, const Reals& theta, const Reals& scale,
                    const Reals& offset, bool second) {
     const Sparse rows = sparse(data, indices, indptr, index(scale.size()));
     const Machines m = machines(theta, scale, offset, rows.columns);
-    const Likelihood loss = likelihood(code, parameter, t, weight, rows.rows, m.K);
-    check(sums, sums_size(code, m.K, rows.columns, second));
+    const Likelihood rated = likelihood(loss, parameter, t, weight, rows.rows, m.K);
+    check(sums, sums_size(loss, m.K, rows.columns, second));
     const nb::gil_scoped_release unlocked;
-    active->objectives->objective_csr(sums.data(), rows, loss, m, second);
+    active->objectives->objective_csr(sums.data(), rows, rated, m, second);
 }
 
-void product_dense(const Buffer& sums, nb::handle x, int code, double parameter, const Reals& t, const Maybe& weight,
+void product_dense(const Buffer& sums, nb::handle x, Loss loss, double parameter, const Reals& t, const Maybe& weight,
                    const Reals& theta, const Reals& scale, const Reals& offset, const Reals& direction) {
     const Rows held(x);
     const Dense& rows = held.dense;
     const Machines m = machines(theta, scale, offset, rows.columns);
-    const Likelihood loss = likelihood(code, parameter, t, weight, rows.rows, m.K);
+    const Likelihood rated = likelihood(loss, parameter, t, weight, rows.rows, m.K);
     check(sums, m.K * (1 + rows.columns));
     require(direction.size() == theta.size(), "a direction must be like theta");
     const nb::gil_scoped_release unlocked;
-    active->objectives->product_dense(sums.data(), rows, loss, m, direction.data());
+    active->objectives->product_dense(sums.data(), rows, rated, m, direction.data());
 }
 
-void product_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, int code,
+void product_csr(const Buffer& sums, const Vector& data, const Vector& indices, const Vector& indptr, Loss loss,
                  double parameter, const Reals& t, const Maybe& weight, const Reals& theta, const Reals& scale,
                  const Reals& offset, const Reals& direction) {
     const Sparse rows = sparse(data, indices, indptr, index(scale.size()));
     const Machines m = machines(theta, scale, offset, rows.columns);
-    const Likelihood loss = likelihood(code, parameter, t, weight, rows.rows, m.K);
+    const Likelihood rated = likelihood(loss, parameter, t, weight, rows.rows, m.K);
     check(sums, m.K * (1 + rows.columns));
     require(direction.size() == theta.size(), "a direction must be like theta");
     const nb::gil_scoped_release unlocked;
-    active->objectives->product_csr(sums.data(), rows, loss, m, direction.data());
+    active->objectives->product_csr(sums.data(), rows, rated, m, direction.data());
 }
 
 void margins_dense(const Buffer& z, nb::handle x, const Reals& theta, const Reals& scale, const Reals& offset) {
@@ -134,13 +133,13 @@ double spread_dense(const Buffer& sums, nb::handle x, const Maybe& weight) {
 void bind_objectives(nb::module_& m) {
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
-    m.def("objective_dense", &objective_dense, array("sums"), "x"_a, "code"_a, "parameter"_a, array("t"),
+    m.def("objective_dense", &objective_dense, array("sums"), "x"_a, "loss"_a, "parameter"_a, array("t"),
           optional("weight"), array("theta"), array("scale"), array("offset"), "second"_a);
-    m.def("objective_csr", &objective_csr, array("sums"), array("data"), array("indices"), array("indptr"), "code"_a,
+    m.def("objective_csr", &objective_csr, array("sums"), array("data"), array("indices"), array("indptr"), "loss"_a,
           "parameter"_a, array("t"), optional("weight"), array("theta"), array("scale"), array("offset"), "second"_a);
-    m.def("product_dense", &product_dense, array("sums"), "x"_a, "code"_a, "parameter"_a, array("t"),
+    m.def("product_dense", &product_dense, array("sums"), "x"_a, "loss"_a, "parameter"_a, array("t"),
           optional("weight"), array("theta"), array("scale"), array("offset"), array("direction"));
-    m.def("product_csr", &product_csr, array("sums"), array("data"), array("indices"), array("indptr"), "code"_a,
+    m.def("product_csr", &product_csr, array("sums"), array("data"), array("indices"), array("indptr"), "loss"_a,
           "parameter"_a, array("t"), optional("weight"), array("theta"), array("scale"), array("offset"),
           array("direction"));
     m.def("margins_dense", &margins_dense, array("z"), "x"_a, array("theta"), array("scale"), array("offset"));

@@ -13,14 +13,12 @@ struct Machines {
     const double *theta, *scale, *offset;
 };
 
-// The loss by its number, the one number it may need, and targets: t has K columns, or one of class indices (softmax).
+// The loss, the one number it may need, and targets: t has K columns, or one of class indices (softmax).
 struct Likelihood {
-    int loss;
+    Loss loss;
     double parameter;
     Targets y;
 };
-
-inline constexpr int softmax_code = 2, losses = 13;
 
 // Sums are added to what is there: value, gradient (K, 1 + D) and hessian (K, 1 + D, 1 + D), one after the other.
 struct Objectives {

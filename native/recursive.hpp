@@ -44,7 +44,7 @@ inline Recursion recursion_of(const Scanner& s) {
     if (!s.roots) return {};
     const index pitch = padded(1 + s.D);
     return {scratch.zeros(pitch), scratch.zeros(pitch), scratch.zeros(pitch), s.root, 1 + s.D, pitch, s.period,
-            &reinterpret_cast<Tally*>(s.tally)->hold, s.rule >= 16};
+            s.tally, s.diagonal};
 }
 
 struct Recursive {
@@ -53,7 +53,7 @@ struct Recursive {
     template <class Row>
     static Seen take(const Weights& a, const Row& x, Met met, const double* t, double eta, double m) {
         const Recursion& u = a.recursion;
-        const bool held = *u.hold > 0;
+        const bool held = u.tally->hold > 0;
         x.write(u.x);
         const double noise = (held ? 1 : a.p[0]) / eta, r = noise + u.turn(u.S);
         u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), held ? 1 : a.p[1]);
@@ -71,7 +71,7 @@ struct Recursive {
         if (index(a.step) % u.period == 0) {
             double most = 0;
             for (index i = 0; i < u.n * u.pitch; ++i) most = std::fmax(most, std::fabs(u.S[i]));
-            *u.hold = most > 1e100;
+            u.tally->hold = most > 1e100;
         }
         return seen;
     }

@@ -26,11 +26,7 @@ inline double tangent(double z) {
     return std::copysign((1 - small) / (1 + small), z);
 }
 
-// The tallies, in the order that Python knows them by.
-struct Tally {
-    double steps, weight, loss, squares, largest, mistakes, updates, margin, energy;
-    double reach, worst, status, stopped, hold, spare[2];
-};
+inline bool runs(const Tally& tally) { return tally.status == double(ScanState::running); }
 
 // g, the loss before the step, and the signed distance t z of the right side.
 struct Gain {
@@ -103,7 +99,7 @@ struct Recursion {
     double *x, *f, *Sf;  // padded
     double* S;
     index n, pitch, period;
-    double* hold;
+    Tally* tally;
     bool apart;  // S is the diagonal of second moments
 
     double turn(double* S) const;

@@ -52,14 +52,23 @@ bool in_order(nb::handle x, nb::handle names, std::vector<double>& out) {
     return true;
 }
 
+// Whether the one target is the number of a class.
+bool takes_classes(Rule rule) {
+    return rule == Rule::kesler || rule == Rule::softmax || rule == Rule::adaptive_softmax || rule == Rule::wide_softmax;
+}
+
+// Whether the rule has two thetas, the one it steps with in the place of the lag.
+bool bends(Rule rule) { return rule >= Rule::adaptive_tanh; }
+
 // A scan that holds on to the arrays of its state, so that a row costs one look at x.
 class BoundScan {
     Buffer theta, good, tally, lag, root;
     Scanner s;
-    bool of_classes;
     std::vector<double> row, outputs;
 
     using Outputs = std::optional<nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
+
+    bool runs() const { return s.tally->status == double(ScanState::running); }
 
     Targets checked(const Reals& t, const Maybe& weight, const Chosen& chosen, const Chosen& order, const Maybe& rates,
                     const Outputs& outputs, index rows, Visits& v) const {
@@ -70,26 +79,29 @@ class BoundScan {
         require(!(order && chosen), "an order and chosen rows exclude each other");
         v = {order ? index(order->size()) : rows, order ? order->data() : nullptr, rates ? rates->data() : nullptr,
              outputs ? outputs->data() : nullptr};
-        require(s.schedule != 3 || (rates && index(rates->size()) >= v.count), "there must be a rate for each row");
+        require(s.schedule != Schedule::given || (rates && index(rates->size()) >= v.count),
+                "there must be a rate for each row");
         require(!outputs || (index(outputs->shape(0)) == v.count && index(outputs->shape(1)) == s.K),
                 "outputs must be (rows, K)");
         return y;
     }
 
   public:
-    BoundScan(int rule, Buffer theta, Buffer good, Buffer tally, Buffer lag, Buffer root, const Reals& parameters,
-              bool intercept, bool of_classes, index average, index period, int schedule, double rate, double tau,
+    BoundScan(Rule rule, Buffer theta, Buffer good, Buffer tally, Buffer lag, Buffer root, const Reals& parameters,
+              bool intercept, index average, index period, Schedule schedule, double rate, double tau,
               double power)
-        : theta(theta), good(good), tally(tally), lag(lag), root(root), of_classes(of_classes) {
+        : theta(theta), good(good), tally(tally), lag(lag), root(root) {
         require(theta.ndim() == 2 && theta.shape(1) >= 1 && good.size() == theta.size(), "theta must be (K, 1 + D)");
-        require(tally.size() == 16 && parameters.size() == 4 && period > 0, "tallies and parameters do not fit");
-        require(average < 0 || lag.size() == theta.size(), "lag must be like theta");
+        require(tally.size() == tallies && parameters.size() == 4 && period > 0, "tallies and parameters do not fit");
+        require(average < 0 ? !bends(rule) : lag.size() == theta.size(), "lag must be like theta");
         const index K = index(theta.shape(0)), D = index(theta.shape(1)) - 1, n = 1 + D;
-        require(root.ndim() == 3 && (rule < 11 || root.shape(0) >= 1) &&
-                    (root.size() == 0 || (index(root.shape(1)) == (rule < 16 ? n : 1) && index(root.shape(2)) == (n + 7) / 8 * 8)),
+        const bool diagonal = rule >= Rule::wide_identity;
+        require(root.ndim() == 3 && (rule < Rule::rls || root.shape(0) >= 1) &&
+                    (root.size() == 0 || (index(root.shape(1)) == (diagonal ? 1 : n) && index(root.shape(2)) == (n + 7) / 8 * 8)),
                 "root must be (roots, 1 + D, padded 1 + D), or one row where it is diagonal");
-        s = {rule, D, K, of_classes ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), tally.data(), lag.data(),
-             root.data(), index(root.shape(0)), {}, average, period, schedule, rate, tau, power};
+        s = {rule, D, K, takes_classes(rule) ? 1 : K, intercept ? 1.0 : 0.0, theta.data(), good.data(), lag.data(), root.data(),
+             reinterpret_cast<Tally*>(tally.data()), index(root.shape(0)), diagonal, {}, average, period, schedule, rate,
+             tau, power};
         for (int i = 0; i < 4; ++i) s.parameter[i] = parameters.data()[i];
         row.resize(D);
         outputs.resize(K);
@@ -125,27 +137,27 @@ class BoundScan {
             const nb::gil_scoped_release unlocked;
             active->scan_csr(s, x, chosen ? chosen->data() : v.order, y, v);
         }
-        if (tally.data()[11] == 3) {
-            tally.data()[11] = 2;
+        if (s.tally->status == double(ScanState::stray_index)) {
+            s.tally->status = double(ScanState::not_finite);
             throw nb::value_error("an index lies outside of the columns");
         }
     }
 
     double learn(const Row& x, double t) {
         require(s.T == 1, "there are several targets");
-        require(index(x.size()) == s.D && s.schedule != 3, "x must have D numbers");
+        require(index(x.size()) == s.D && s.schedule != Schedule::given, "x must have D numbers");
         return one(x.data(), &t);
     }
 
     double learn_several(const Row& x, const Row& t) {
         require(index(t.size()) == s.T, "there must be a number for each target");
-        require(index(x.size()) == s.D && s.schedule != 3, "x must have D numbers");
+        require(index(x.size()) == s.D && s.schedule != Schedule::given, "x must have D numbers");
         return one(x.data(), t.data());
     }
 
     // Whether one row was taken as it is: an array, or a dict by `names`, all of it finite. If not, nothing was done.
     bool take(nb::handle x, nb::handle t, nb::handle names) {
-        if (s.schedule == 3 || tally.data()[11] != 0) return false;
+        if (s.schedule == Schedule::given || !runs()) return false;
         double target;
         if (s.T > 1) {
             const Numbers several(t);
@@ -170,13 +182,13 @@ class BoundScan {
         for (index k = 0; k < s.T; ++k) far += t[k] * 0;
         if (!(square < HUGE_VAL) || far != 0) return false;
         one(x, t);
-        return tally.data()[11] == 0;
+        return runs();
     }
 
     double one(const double* x, const double* t) {
         const Dense rows{x, false, 1, s.D, s.D, 1};
         active->scan_dense(s, rows, {t, s.T, nullptr}, {1, nullptr, nullptr, outputs.data()});
-        return tally.data()[11] == 0 ? outputs[0] : 0;  // a scan that has ended writes no outputs
+        return runs() ? outputs[0] : 0;  // a scan that has ended writes no outputs
     }
 
     // w.x of the last row that was learned by itself, before its step.
@@ -189,10 +201,10 @@ void bind_scans(nb::module_& m) {
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
     nb::class_<BoundScan>(m, "Scan")
-        .def(nb::init<int, Buffer, Buffer, Buffer, Buffer, Buffer, const Reals&, bool, bool, index, index, int, double,
+        .def(nb::init<Rule, Buffer, Buffer, Buffer, Buffer, Buffer, const Reals&, bool, index, index, Schedule, double,
                       double, double>(),
              "rule"_a, array("theta"), array("good"), array("tally"), array("lag"), array("root"), array("parameters"),
-             "intercept"_a, "of_classes"_a, "average"_a, "period"_a, "schedule"_a, "rate"_a, "tau"_a, "power"_a)
+             "intercept"_a, "average"_a, "period"_a, "schedule"_a, "rate"_a, "tau"_a, "power"_a)
         .def("run_dense", &BoundScan::run_dense, "x"_a, array("t"), optional("weight"), optional("chosen"),
              optional("order"), optional("rates"), optional("outputs"))
         .def("run_csr", &BoundScan::run_csr, array("data"), array("indices"), array("indptr"), array("t"),

@@ -12,9 +12,12 @@
 namespace adaline::ADALINE_ISA {
 
 inline double rate(const Scanner& s, double n, const double* rates, index k) {
-    if (s.schedule == 0) return s.rate;
-    if (s.schedule == 1) return s.rate / n;
-    if (s.schedule == 2) return s.rate / std::pow(1 + n / s.tau, s.power);
+    switch (s.schedule) {
+        case Schedule::constant: return s.rate;
+        case Schedule::inverse: return s.rate / n;
+        case Schedule::power: return s.rate / std::pow(1 + n / s.tau, s.power);
+        case Schedule::given: break;
+    }
     return rates[k];
 }
 
@@ -48,16 +51,16 @@ inline bool usable(const double* t, index T, bool of_classes, index K) {
 template <class Rule, class Rows>
 void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, Weights& shared) {
     Weights a = shared;
-    Tally tally = *reinterpret_cast<const Tally*>(s.tally);
+    Tally tally = *s.tally;
     const index size = s.K * (1 + s.D), T = y.K;
     index taken = 0, left = s.period - index(tally.steps) % s.period;
-    const auto stop = [&](double status, index i) {
-        tally.status = status;
+    const auto stop = [&](ScanState state, index i) {
+        tally.status = double(state);
         tally.stopped = double(i);
         spread(s.good, a.w, s.K, s.D, a.pitch);
     };
-    const bool plain = s.K == 1 && s.schedule == 0 && s.average < 0 && !y.weight && !v.outputs;
-    for (index i = 0; i < v.count && tally.status == 0; ++i) {
+    const bool plain = s.K == 1 && s.schedule == Schedule::constant && s.average < 0 && !y.weight && !v.outputs;
+    for (index i = 0; i < v.count && runs(tally); ++i) {
         if constexpr (Quick<Rule>::exists) {
             if (plain && left > 1 && tally.steps > 0) {
                 const index last = v.count - i < left - 1 ? v.count : i + left - 1;
@@ -75,7 +78,7 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
         const auto x = rows.at(i);
         const Met met = x.meet(a.w);
         if (!met.within) {
-            stop(3, i);
+            stop(ScanState::stray_index, i);
             break;
         }
         if (weight == 0) {
@@ -84,7 +87,7 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
         }
         const double* const t = y.t + r * T;
         if (!(met.square < infinity) || !usable(t, T, Rule::of_classes, s.K)) {
-            stop(2, i);
+            stop(ScanState::not_finite, i);
             break;
         }
         const double n = a.step = tally.steps + 1, eta = weight * rate(s, n, v.rates, taken++);
@@ -100,13 +103,13 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
             if (largest > tally.reach) tally.reach = largest;
             if (n == 1 && seen.error > tally.reach) tally.reach = seen.error;
             if (!(seen.error <= 1e16 * tally.reach)) {
-                stop(1, i);
+                stop(ScanState::diverged, i);
                 break;
             }
             if (seen.error > tally.worst) tally.worst = seen.error;
         }
         if (!(std::fabs(seen.loss) < infinity)) {
-            stop(1, i);
+            stop(ScanState::diverged, i);
             break;
         }
         tally.steps = n;
@@ -121,15 +124,15 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
         if (--left == 0) {
             left = s.period;
             if (!finite(a.w, s.K * a.pitch))
-                stop(1, i);
+                stop(ScanState::diverged, i);
             else if (tally.worst <= 100 * tally.reach)
                 gather(s.good, a.w, s.K, s.D, a.pitch);
             tally.worst = 0;
         }
     }
     gather(s.theta, a.w, s.K, s.D, a.pitch);
-    if (tally.status == 0 && !finite(s.theta, size)) {
-        tally.status = 1;
+    if (runs(tally) && !finite(s.theta, size)) {
+        tally.status = double(ScanState::diverged);
         tally.stopped = double(v.count);
         __builtin_memcpy(s.theta, s.good, sizeof(double) * size);
     }
@@ -140,26 +143,26 @@ void scan(const Scanner& s, const Rows& rows, const Targets y, const Visits v, W
 template <class Rows>
 void by_rule(const Scanner& s, const Rows& rows, const Targets& y, const Visits& v, Weights& a) {
     switch (s.rule) {
-        case 0: return scan<Apiece<Lms>>(s, rows, y, v, a);
-        case 1: return scan<Apiece<Normalized>>(s, rows, y, v, a);
-        case 2: return scan<Apiece<Leaky>>(s, rows, y, v, a);
-        case 3: return scan<Apiece<SignError>>(s, rows, y, v, a);
-        case 4: return scan<Apiece<SignData>>(s, rows, y, v, a);
-        case 5: return scan<Apiece<SignSign>>(s, rows, y, v, a);
-        case 6: return scan<Apiece<Rosenblatt>>(s, rows, y, v, a);
-        case 7: return scan<KeslerRule>(s, rows, y, v, a);
-        case 8: return scan<Apiece<Tanh>>(s, rows, y, v, a);
-        case 9: return scan<Apiece<Logistic>>(s, rows, y, v, a);
-        case 10: return scan<SoftmaxRule>(s, rows, y, v, a);
-        case 11: return scan<Recursive>(s, rows, y, v, a);
-        case 12: return scan<AdaptiveIdentity>(s, rows, y, v, a);
-        case 16: return scan<AdaptiveSigmoid<straight>>(s, rows, y, v, a);
-        case 13:
-        case 17: return scan<AdaptiveSigmoid<hyperbolic>>(s, rows, y, v, a);
-        case 14:
-        case 18: return scan<AdaptiveSigmoid<logarithmic>>(s, rows, y, v, a);
-        case 15:
-        case 19: return scan<AdaptiveSoftmax>(s, rows, y, v, a);
+        case Rule::lms: return scan<Apiece<Lms>>(s, rows, y, v, a);
+        case Rule::normalized: return scan<Apiece<Normalized>>(s, rows, y, v, a);
+        case Rule::leaky: return scan<Apiece<Leaky>>(s, rows, y, v, a);
+        case Rule::sign_error: return scan<Apiece<SignError>>(s, rows, y, v, a);
+        case Rule::sign_data: return scan<Apiece<SignData>>(s, rows, y, v, a);
+        case Rule::sign_sign: return scan<Apiece<SignSign>>(s, rows, y, v, a);
+        case Rule::perceptron: return scan<Apiece<Rosenblatt>>(s, rows, y, v, a);
+        case Rule::kesler: return scan<KeslerRule>(s, rows, y, v, a);
+        case Rule::sigmoid_tanh: return scan<Apiece<Tanh>>(s, rows, y, v, a);
+        case Rule::sigmoid_logistic: return scan<Apiece<Logistic>>(s, rows, y, v, a);
+        case Rule::softmax: return scan<SoftmaxRule>(s, rows, y, v, a);
+        case Rule::rls: return scan<Recursive>(s, rows, y, v, a);
+        case Rule::adaptive_identity: return scan<AdaptiveIdentity>(s, rows, y, v, a);
+        case Rule::wide_identity: return scan<AdaptiveSigmoid<straight>>(s, rows, y, v, a);
+        case Rule::adaptive_tanh:
+        case Rule::wide_tanh: return scan<AdaptiveSigmoid<hyperbolic>>(s, rows, y, v, a);
+        case Rule::adaptive_logistic:
+        case Rule::wide_logistic: return scan<AdaptiveSigmoid<logarithmic>>(s, rows, y, v, a);
+        case Rule::adaptive_softmax:
+        case Rule::wide_softmax: return scan<AdaptiveSoftmax>(s, rows, y, v, a);
     }
 }
 
@@ -191,7 +194,7 @@ inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const
         constexpr index lot = 32;
         const index pitch = padded(s.D);
         Weights a = weights_of(s, lot * pitch, room);
-        const double start = s.tally[0];
+        const double start = s.tally->steps;
         for (index first = 0; first < v.count; first += lot) {
             const index n = v.count - first < lot ? v.count - first : lot;
             pack_together(room, m, first, n);
@@ -199,11 +202,11 @@ inline void scan_dense(const Scanner& s, const Dense& x, const Targets& y, const
             const index skip = v.order ? 0 : first;
             const Targets part{y.t + skip * y.K, y.K, y.weight ? y.weight + skip : nullptr};
             by_rule(s, Together<double>{some, n, s.one}, part,
-                    {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally[0] - start) : nullptr,
+                    {n, v.order ? v.order + first : nullptr, v.rates ? v.rates + index(s.tally->steps - start) : nullptr,
                      v.outputs ? v.outputs + first * s.K : nullptr},
                     a);
-            if (s.tally[11] != 0) {
-                s.tally[12] += double(first);
+            if (!runs(*s.tally)) {
+                s.tally->stopped += double(first);
                 return;
             }
         }

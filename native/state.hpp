@@ -2,7 +2,7 @@
 //
 // For the q = D + K columns z = [x t]:
 //
-//   rows, W = sum of weights, mode (0 centred, 1 raw), then
+//   rows, W = sum of weights, mode (a MomentMode), then
 //   first_hi[q], first_lo[q]   centred: the mean, in raw units;  raw: sum w z 2^-e;  as hi + lo
 //   exponent[q]                e
 //   noise[q]                   a bound on the rounding error of S_jj, in scaled units

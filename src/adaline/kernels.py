@@ -18,3 +18,12 @@ except ImportError as error:
         AdalineWarning,
         stacklevel=2,
     )
+
+
+def numbers_of(enum: str, names: tuple[str, ...]) -> dict[str, int]:
+    """Return the number of each name in an enum of native/codes.hpp; without the native module, its index in `names`.
+
+    For what the references share with the kernels, such as the indices of tallies. `names` follow the enum's order, so
+    that a state stored by one kind of installation is read by the other.
+    """
+    return {name: i if native is None else getattr(native, enum)[name].value for i, name in enumerate(names)}

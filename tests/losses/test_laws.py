@@ -91,7 +91,7 @@ def test_bounds_of_the_curvature_hold(loss: Loss) -> None:
     assert curvature.max() <= loss.steepest * (1 + 1e-12)
     if loss.convex:
         assert curvature.min() >= 0
-    elif loss.code is not None:
+    elif loss.kernel is not None:
         assert curvature.min() < 0
     if np.isfinite(loss.concordance):
         for k in range(OUTPUTS):
@@ -164,6 +164,5 @@ def test_the_kernel_equals_the_functions(loss: Loss) -> None:
         assert_native(loss, corners, np.full((1, 1 if loss.coupled else OUTPUTS), one))
 
 
-def test_registered_losses_have_names_and_numbers_of_their_own() -> None:
+def test_registered_losses_have_names_of_their_own() -> None:
     assert all(cls.name == name for name, cls in LOSSES.items())
-    assert sorted(cls.code for cls in LOSSES.values() if cls.code is not None) == list(range(len(LOSSES)))

@@ -31,7 +31,7 @@ def values(loss: str, z: Any, row: int = 0, rows: int = 1) -> Any:
     weight[row] = 1.0
     sums, theta = np.zeros(3 * outputs), np.stack([z, np.zeros(outputs)], axis=1)
     t, view = np.zeros((rows, outputs)), (np.ones(1), np.zeros(1))
-    native.objective_dense(sums, np.ones((rows, 1)), LOSSES[loss].code, 0.0, t, weight, theta, *view, False)
+    native.objective_dense(sums, np.ones((rows, 1)), native.Loss[loss], 0.0, t, weight, theta, *view, False)
     return sums[:outputs]
 
 
@@ -88,7 +88,7 @@ def test_kernels_equal_references(layout: str, name: str) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_losses_without_a_kernel(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Huber, "code", None)
+    monkeypatch.setattr(Huber, "kernel", None)
     for second in ("none", "alone"):
         block, point = problem(Huber(0.7), 203, 9, 2, layout)
         assert_native(block, point, second)
@@ -110,29 +110,39 @@ def test_wrong_shapes_are_refused() -> None:
     block, point = problem(LOSSES["logistic"](), 20, 3, 2)
     sums, view = np.zeros(2 + 2 * 4), point.view
 
-    def run(sums: Any = sums, code: int = 1, t: Any = block.t, theta: Any = point.theta, view: Any = view) -> None:
-        native.objective_dense(sums, block.x, code, 0.0, t, None, theta, *view, False)
+    def run(
+        sums: Any = sums, loss: str = "logistic", t: Any = block.t, theta: Any = point.theta, view: Any = view
+    ) -> None:
+        native.objective_dense(sums, block.x, native.Loss[loss], 0.0, t, None, theta, *view, False)
 
     run()
     for wrong in (
         {"sums": np.zeros(9)},
-        {"code": 13},
-        {"code": -1},
-        {"code": 2},
+        {"loss": "softmax"},
         {"t": block.t[:, :1].copy()},
         {"t": block.t[:5].copy()},
         {"theta": np.zeros((2, 3))},
         {"theta": np.zeros((3, 4))},
         {"view": (np.ones(2), np.zeros(3))},
     ):
-        with pytest.raises(ValueError, match=r"must|number|size"):
+        with pytest.raises(ValueError, match=r"must|size"):
             run(**wrong)
     sparse, _ = problem(LOSSES["logistic"](), 20, 3, 2, "csr")
     indices = sparse.x.indices.copy()
     indices[5] = 3
     with pytest.raises(ValueError, match="outside"):
         native.objective_csr(
-            sums, sparse.x.data, indices, sparse.x.indptr, 1, 0.0, block.t, None, point.theta, *view, False
+            sums,
+            sparse.x.data,
+            indices,
+            sparse.x.indptr,
+            native.Loss.logistic,
+            0.0,
+            block.t,
+            None,
+            point.theta,
+            *view,
+            False,
         )
 
 

@@ -116,6 +116,7 @@ EXAMPLES = [
     Example(Adaptive, {"intercept": False, "init": INIT}, "numbers", 1e-8),
     Example(Adaptive, {"activation": "tanh"}, "signs", 1e-8),
     Example(Adaptive, {"wide": True}, "numbers"),
+    Example(Adaptive, {"activation": "tanh", "wide": True}, "signs"),
     Example(Adaptive, {"activation": "logistic", "wide": True}, "bits"),
     Example(Adaptive, {"activation": "softmax", "classes": CLASSES, "wide": True, "intercept": False}, "classes"),
     Example(Adaptive, {"activation": "logistic"}, "bits", 1e-8),

@@ -55,6 +55,7 @@ WATCH = _Watch()
 
 @pytest.fixture
 def watch() -> Iterator[_Watch]:
+    repr(OneVsRest(GaussianClassifier()))  # scikit-learn imports what prints estimators when it first needs it
     WATCH.seen.clear()
     WATCH.on = True
     yield WATCH

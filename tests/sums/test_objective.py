@@ -124,7 +124,7 @@ def test_padding_is_not_seen() -> None:
 class Own(Huber):
     """Huber's loss as a user would write it: without a kernel."""
 
-    code = None
+    kernel = None
 
 
 @needs_native

@@ -29,7 +29,7 @@ class Absolute(Loss):
 
     name: ClassVar[str] = "absolute"
     corners: ClassVar[bool] = True
-    code: ClassVar[int | None] = 7
+    kernel: ClassVar[str | None] = name
 
     def value(self, z: Any, t: Any) -> Any:
         """Return |r|."""
@@ -62,7 +62,7 @@ class Quantile(Loss):
     level: float = 0.5
     name: ClassVar[str] = "quantile"
     corners: ClassVar[bool] = True
-    code: ClassVar[int | None] = 8
+    kernel: ClassVar[str | None] = name
 
     @property
     def parameter(self) -> float:

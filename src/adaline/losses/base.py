@@ -42,8 +42,8 @@ class Loss(ABC):
     """Whether the slope jumps and is constant between: no curvature to step by."""
     link: ClassVar[str] = "identity"
     """Name of the activation that turns an output into the mean of t."""
-    code: ClassVar[int | None] = None
-    """Number of the native kernel, or None: then the functions below are called."""
+    kernel: ClassVar[str | None] = None
+    """Name of the loss in the native kernels, or None: then the functions below are called."""
     steepest: ClassVar[float] = np.inf
     """The largest curvature; infinity where it has no bound."""
     concordance: ClassVar[float] = np.inf

@@ -34,7 +34,7 @@ class Gamma(Loss):
 
     name: ClassVar[str] = "gamma"
     link: ClassVar[str] = "exp"
-    code: ClassVar[int | None] = 4
+    kernel: ClassVar[str | None] = name
     concordance: ClassVar[float] = 1.0
 
     def value(self, z: Any, t: Any) -> Any:

@@ -29,7 +29,7 @@ class Huber(Loss):
 
     delta: float = 1.345
     name: ClassVar[str] = "huber"
-    code: ClassVar[int | None] = 5
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
 
     @property

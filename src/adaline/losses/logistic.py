@@ -39,7 +39,7 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     link: ClassVar[str] = "logistic"
-    code: ClassVar[int | None] = 1
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.25
     concordance: ClassVar[float] = 1.0
 

@@ -32,7 +32,7 @@ class PerceptronCriterion(Loss):
 
     name: ClassVar[str] = "perceptron"
     corners: ClassVar[bool] = True
-    code: ClassVar[int | None] = 9
+    kernel: ClassVar[str | None] = name
 
     def value(self, z: Any, t: Any) -> Any:
         """Return max(0, -t z)."""
@@ -71,7 +71,7 @@ class SquaredHinge(Loss):
     """
 
     name: ClassVar[str] = "squared_hinge"
-    code: ClassVar[int | None] = 10
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
 
     def value(self, z: Any, t: Any) -> Any:

@@ -34,7 +34,7 @@ class Poisson(Loss):
 
     name: ClassVar[str] = "poisson"
     link: ClassVar[str] = "exp"
-    code: ClassVar[int | None] = 3
+    kernel: ClassVar[str | None] = name
     concordance: ClassVar[float] = 1.0
 
     def value(self, z: Any, t: Any) -> Any:

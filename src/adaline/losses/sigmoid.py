@@ -35,7 +35,7 @@ class SigmoidSquared(Loss):
     name: ClassVar[str] = "sigmoid_squared"
     link: ClassVar[str] = "logistic"
     convex: ClassVar[bool] = False
-    code: ClassVar[int | None] = 11
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.0771
 
     def value(self, z: Any, t: Any) -> Any:
@@ -75,7 +75,7 @@ class TanhSquared(Loss):
     name: ClassVar[str] = "tanh_squared"
     link: ClassVar[str] = "tanh"
     convex: ClassVar[bool] = False
-    code: ClassVar[int | None] = 12
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.2325
 
     def value(self, z: Any, t: Any) -> Any:

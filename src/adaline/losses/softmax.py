@@ -36,7 +36,7 @@ class Softmax(Loss):
     name: ClassVar[str] = "softmax"
     link: ClassVar[str] = "softmax"
     coupled: ClassVar[bool] = True
-    code: ClassVar[int | None] = 2
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.5
     concordance: ClassVar[float] = float(np.sqrt(2.0))
 

@@ -24,7 +24,7 @@ class Squared(Loss):
     """
 
     name: ClassVar[str] = "squared"
-    code: ClassVar[int | None] = 0
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
     concordance: ClassVar[float] = 0.0
 

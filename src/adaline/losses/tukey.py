@@ -30,7 +30,7 @@ class Tukey(Loss):
     c: float = 4.685
     name: ClassVar[str] = "tukey"
     convex: ClassVar[bool] = False
-    code: ClassVar[int | None] = 6
+    kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
 
     @property

@@ -67,7 +67,6 @@ class Adaptive(Scan):
         bent = activation != "identity" or self.wide
         super().__init__(theta, Schedule(1.0), intercept, 0 if bent else None)
         self.root, self.activation = root, activation
-        self.code = (16 if self.wide else 12) + ACTIVATIONS.index(activation)
         self.classes = activation == "softmax"  # type: ignore[misc]
         if bent:
             self.lag = theta.copy()
@@ -91,6 +90,11 @@ class Adaptive(Scan):
         diagonal = shape.features > WIDE if wide is None else wide
         root = first_roots(1, shape, rows=1 if diagonal else None)
         return cls(theta, root, intercept, activation, **config)
+
+    @property
+    def rule(self) -> str:
+        """The activation, and whether P is diagonal."""
+        return f"{'wide' if self.wide else 'adaptive'}_{self.activation}"
 
     @property
     def parameters(self) -> tuple[float, ...]:

@@ -30,7 +30,23 @@ from adaline.kernels import native
 from adaline.namespaces import host, is_device, is_sparse
 from adaline.scans.schedules import Schedule
 from adaline.scans.state import ScanState
-from adaline.scans.tally import REACH, STATUS, STOPPED, WORST, Seen, State
+from adaline.scans.tally import (
+    ENERGY,
+    LARGEST,
+    LOSS,
+    MARGIN,
+    MISTAKES,
+    REACH,
+    SQUARES,
+    STATUS,
+    STEPS,
+    STOPPED,
+    UPDATES,
+    WEIGHT,
+    WORST,
+    Seen,
+    State,
+)
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
@@ -42,8 +58,6 @@ EXPLODED, SUSPECT = 1e16, 100.0
 class Scan(ScanState, ABC):
     """Base of all rules; a final class enters itself in `adaline.scans.SCANS`."""
 
-    code: int
-    """Number of the rule in the native scans."""
     explodes: ClassVar[bool] = False
     """Whether errors feed back into larger errors, so that a rate too large shows in the errors."""
     classes: ClassVar[bool] = False
@@ -61,6 +75,11 @@ class Scan(ScanState, ABC):
         Every rule takes `rate` (a number or a Schedule), `intercept`, `init` (theta to start from, else zeros) and
         `average`: None, or the number of steps after which theta is averaged over steps (Polyak and Ruppert).
         """
+
+    @property
+    @abstractmethod
+    def rule(self) -> str:
+        """Name of the rule in the native scans."""
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -104,7 +123,7 @@ class Scan(ScanState, ABC):
         row that ends the scan and after it.
         """
         core = self._native or self._core()
-        if self.schedule.code == 3 or core is None:
+        if self.schedule.given or core is None:
             outputs = np.empty((1, len(self.theta)))
             self.run(Block(x[None, :], np.array(t, dtype=np.float64, ndmin=2).reshape(1, -1)), outputs=outputs)
             return float(outputs[0, 0])
@@ -150,7 +169,7 @@ class Scan(ScanState, ABC):
     def _core(self) -> Any:
         if self._native is None and native is not None:
             self._native = native.Scan(
-                self.code,
+                native.Rule[self.rule],
                 self.theta,
                 self.good,
                 self.numbers,
@@ -158,10 +177,9 @@ class Scan(ScanState, ABC):
                 self.root,
                 np.array([*self.parameters, *([0.0] * (4 - len(self.parameters)))]),
                 self.intercept,
-                self.classes,
                 -1 if self.average is None else self.average,
                 self.period,
-                self.schedule.code,
+                native.Schedule[self.schedule.native],
                 float(self.schedule.rate),
                 float(self.schedule.tau),
                 float(self.schedule.power),
@@ -169,7 +187,7 @@ class Scan(ScanState, ABC):
         return self._native
 
     def _rates(self, rows: int) -> Array | None:
-        return self.schedule.rates(self.steps + 1, rows) if self.schedule.code == 3 else None
+        return self.schedule.rates(self.steps + 1, rows) if self.schedule.given else None
 
     def _augmented(self, rows: Any, i: int) -> Array:
         row = rows[[i]].toarray()[0] if is_sparse(rows) else host(rows[i])
@@ -201,14 +219,15 @@ class Scan(ScanState, ABC):
                 return
             if self.average is not None and step > self.average:
                 self.lag += (step - self.average - 1) * (self.theta - before)
-        numbers[0] = step
-        added = (weight, weight * seen.loss, weight * square)
-        numbers[1:4] += added
-        numbers[4] = max(numbers[4], square)
-        numbers[5] += seen.mistakes
-        numbers[6] += seen.updates
-        numbers[7] = min(numbers[7], seen.margin)
-        numbers[8] += weight * float(t @ t)
+        numbers[STEPS] = step
+        numbers[WEIGHT] += weight
+        numbers[LOSS] += weight * seen.loss
+        numbers[SQUARES] += weight * square
+        numbers[LARGEST] = max(numbers[LARGEST], square)
+        numbers[MISTAKES] += seen.mistakes
+        numbers[UPDATES] += seen.updates
+        numbers[MARGIN] = min(numbers[MARGIN], seen.margin)
+        numbers[ENERGY] += weight * float(t @ t)
         numbers[WORST] = max(numbers[WORST], seen.error)
         if step % self.period == 0:
             self._keep(row)

@@ -35,7 +35,7 @@ class Kesler(Scan):
            [ 0.,  0.]])
     """
 
-    code = 7
+    rule = "kesler"
     classes: ClassVar[bool] = True
 
     @classmethod

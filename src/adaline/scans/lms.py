@@ -52,7 +52,6 @@ class LMS(Scan):
     ) -> None:
         super().__init__(theta, schedule, intercept, average)
         self.variant, self.eps, self.leak = variant, eps, leak
-        self.code = VARIANTS.index(variant)
 
     @classmethod
     def start(
@@ -74,6 +73,11 @@ class LMS(Scan):
         if not (0 <= eps < np.inf and 0 <= leak < np.inf):
             raise InvalidParameter(f"eps and leak must not be negative, got {eps!r} and {leak!r}")
         return cls(first_theta(shape, init), as_schedule(rate), intercept, average, variant, eps, leak, **config)
+
+    @property
+    def rule(self) -> str:
+        """The variant."""
+        return self.variant.replace("-", "_")
 
     @property
     def parameters(self) -> tuple[float, ...]:

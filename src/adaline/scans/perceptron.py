@@ -31,7 +31,7 @@ class Perceptron(Scan):
     (array([[ 0.,  1., -2.]]), 2)
     """
 
-    code = 6
+    rule = "perceptron"
 
     @classmethod
     def start(

@@ -39,7 +39,7 @@ class RLS(Scan):
     array([[1., 2.]])
     """
 
-    code = 11
+    rule = "rls"
     roots = 1
 
     def __init__(

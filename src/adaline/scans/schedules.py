@@ -22,7 +22,8 @@ from adaline.errors import InvalidParameter
 
 Array = NDArray[np.float64]
 
-KINDS = ("constant", "1/t", "power")
+KINDS = {"constant": "constant", "1/t": "inverse", "power": "power"}
+"""The kinds that have a name, and their names in the native scans."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,14 @@ class Schedule:
             raise InvalidParameter(f"power must not be negative, got {self.power!r}")
 
     @property
-    def code(self) -> int:
-        """The kind as the native scans know it: 3 where rates are handed over."""
-        return 3 if callable(self.kind) else KINDS.index(self.kind)
+    def given(self) -> bool:
+        """Whether the rates are those of a function, so that the native scans must be given a rate for each row."""
+        return callable(self.kind)
+
+    @property
+    def native(self) -> str:
+        """Name of the kind in the native scans."""
+        return "given" if callable(self.kind) else KINDS[self.kind]
 
     def at(self, step: int) -> float:
         """Return the rate of a step, from 1."""

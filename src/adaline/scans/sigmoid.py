@@ -44,7 +44,6 @@ class Sigmoid(Scan):
     ) -> None:
         super().__init__(theta, schedule, intercept, average)
         self.activation = activation
-        self.code = 8 + ACTIVATIONS.index(activation)
 
     @classmethod
     def start(
@@ -62,6 +61,11 @@ class Sigmoid(Scan):
         if activation not in ACTIVATIONS:
             raise InvalidParameter(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
         return cls(first_theta(shape, init), as_schedule(rate), intercept, average, activation, **config)
+
+    @property
+    def rule(self) -> str:
+        """The activation."""
+        return f"sigmoid_{self.activation}"
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
         """Take the textbook's step."""

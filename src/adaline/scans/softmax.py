@@ -30,7 +30,7 @@ class Softmax(Scan):
            [ 0.5,  1. ]])
     """
 
-    code = 10
+    rule = "softmax"
     classes: ClassVar[bool] = True
 
     @classmethod

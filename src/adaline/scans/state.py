@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import FIELDS, SIZE, STATUS, STOPPED, State, Tally
+from adaline.scans.tally import FIELDS, INDEX, RUNNING, SIZE, STATUS, STEPS, STOPPED, State, Tally
 
 Array = NDArray[np.float64]
 
@@ -37,18 +37,19 @@ class ScanState:
 
     def begin(self) -> None:
         """Start the tallies again, as an epoch does; steps, weights and status go on."""
-        self.numbers[1 : len(FIELDS)] = 0.0
-        self.numbers[FIELDS.index("margin")] = math.inf
+        for name in FIELDS:
+            if name != "steps":
+                self.numbers[INDEX[name]] = math.inf if name == "margin" else 0.0
 
     @property
     def steps(self) -> int:
         """Steps taken since the start."""
-        return int(self.numbers[0])
+        return int(self.numbers[STEPS])
 
     @property
     def tally(self) -> Tally:
         """What was seen since `begin`."""
-        return Tally(*self.numbers[: len(FIELDS)].tolist())
+        return Tally(**{name: float(self.numbers[INDEX[name]]) for name in FIELDS})
 
     @property
     def status(self) -> State:
@@ -57,7 +58,7 @@ class ScanState:
 
     def ended(self) -> bool:
         """Whether something ended the scan, so that later rows change nothing."""
-        return bool(self.numbers[STATUS])
+        return bool(self.numbers[STATUS] != RUNNING)
 
     @property
     def stopped(self) -> int:

@@ -10,16 +10,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.kernels import numbers_of
+
 Array = NDArray[np.float64]
+
+
+_STATES = numbers_of("ScanState", ("running", "diverged", "not_finite"))
 
 
 class State(Enum):
     """How a scan stands."""
 
-    RUNNING = 0
-    DIVERGED = 1
-    NOT_FINITE = 2
+    RUNNING = _STATES["running"]
+    DIVERGED = _STATES["diverged"]
+    NOT_FINITE = _STATES["not_finite"]
     """A row or target is NaN, infinite, or too large to be squared."""
+
+
+RUNNING = float(State.RUNNING.value)
+"""The status, among the numbers of a scan, of one that goes on."""
 
 
 class Seen(NamedTuple):
@@ -78,7 +87,10 @@ class Tally:
 
 
 FIELDS = tuple(f.name for f in fields(Tally))
-REACH, WORST, STATUS, STOPPED, HOLD, CURVES = (len(FIELDS) + i for i in range(6))
-"""Places after them: largest target squared, largest error squared since theta was kept, how and where the scan ended,
-whether forgetting waits (RLS), the sum of curvatures (Adaptive)."""
-SIZE = 16
+INDEX = numbers_of("TallyIndex", (*FIELDS, "reach", "worst", "status", "stopped", "hold", "curves", "spare"))
+"""The index of each number of a scan, by name. After the tallies: largest target squared, largest error squared since
+theta was kept, how and where the scan ended, whether forgetting waits (RLS), the sum of curvatures (Adaptive)."""
+STEPS, WEIGHT, LOSS, SQUARES, LARGEST, MISTAKES, UPDATES, MARGIN, ENERGY = (INDEX[name] for name in FIELDS)
+REACH, WORST, STATUS, STOPPED = INDEX["reach"], INDEX["worst"], INDEX["status"], INDEX["stopped"]
+HOLD, CURVES = INDEX["hold"], INDEX["curves"]
+SIZE = len(INDEX)

@@ -48,7 +48,8 @@ def _check_scan(made: Scan) -> None:
     if theta.ndim != 2 or theta.shape[1] < 1:
         raise ValueError("weights must be (K, 1 + D)")
     shape = Shape(theta.shape[1] - 1, len(theta))
-    plain = type(made).start(shape, **({"classes": len(theta)} if made.classes else {}))
+    named = {name: typed(value, str) for name, value in vars(made).items() if name in ("variant", "activation")}
+    plain = type(made).start(shape, **({"classes": len(theta)} if made.classes else {}), **named)
     for name, mine in vars(plain).items():
         value = getattr(made, name)
         if isinstance(mine, np.ndarray):
@@ -59,5 +60,5 @@ def _check_scan(made: Scan) -> None:
                 raise ValueError(f"{name} of a scan has the wrong size")
     typed(made.schedule, Schedule)
     known = {cls.__name__: cls for cls in SCANS.values()}
-    if known[type(made).__name__] is not type(made) or type(made.code) is not int or type(made.intercept) is not bool:
+    if known[type(made).__name__] is not type(made) or made.rule != plain.rule or type(made.intercept) is not bool:
         raise ValueError("a scan that no rule starts")

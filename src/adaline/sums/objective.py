@@ -98,7 +98,7 @@ class Objective(Sum):
         if not _read_natively(block) or self.second == "all":
             for piece in block.pieces(PIECE):
                 self.sums += objective_reference(piece, point, self.second)
-        elif point.loss.code is not None:
+        elif point.loss.kernel is not None:
             native_objective(self.sums, block, point, self.second == "alone")
         else:
             around_loss(self.sums, block, point, self.second == "alone")
@@ -128,7 +128,7 @@ class HessianProduct(Totals):
         if not _read_natively(block):
             for piece in block.pieces(PIECE):
                 self.sums += product_reference(piece, point)
-        elif point.loss.code is not None:
+        elif point.loss.kernel is not None:
             native_product(self.sums, block, point)
         else:
             product_around_loss(self.sums, block, point)
@@ -137,7 +137,7 @@ class HessianProduct(Totals):
 def native_objective(sums: Array, block: Block, point: Point, second: bool) -> None:
     """Add the sums of a block by the native kernel of its loss."""
     loss = point.loss
-    what = (loss.code, loss.parameter, block.t, block.weight, _rows(point.theta), *point.view, second)
+    what = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, _rows(point.theta), *point.view, second)
     _kernel("objective", block.x)(sums, *_parts(block.x), *what)
 
 
@@ -145,7 +145,7 @@ def native_product(sums: Array, block: Block, point: Point) -> None:
     """Add the product of a block by the native kernel of its loss."""
     assert point.direction is not None
     loss, theta, direction = point.loss, _rows(point.theta), _rows(point.direction)
-    what = (loss.code, loss.parameter, block.t, block.weight, theta, *point.view, direction)
+    what = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, theta, *point.view, direction)
     _kernel("product", block.x)(sums, *_parts(block.x), *what)
 
 

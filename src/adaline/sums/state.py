@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Shape
+from adaline.kernels import numbers_of
 
 Array = NDArray[np.float64]
 
-CENTRED, RAW = 0.0, 1.0
+CENTRED, RAW = (float(mode) for mode in numbers_of("MomentMode", ("centred", "raw")).values())
 
 
 class MomentState:

@@ -12,6 +12,7 @@ from adaline.block import Shape
 from adaline.errors import InvalidParameter
 from adaline.results import Status
 from adaline.scans import LMS, Scan
+from adaline.scans.tally import STEPS
 from adaline.solvers import descent
 from adaline.solvers.choose import sums
 from adaline.solvers.sweep import Swept
@@ -128,7 +129,7 @@ class Adaline(OnlineClassifier):
         rule = descent.Rule(rate, scan.theta, float(self.tol), None, epochs)
         fit, histories, bound = descent.solve(sums(source, intercept), intercept, rule)
         scan.theta[:] = fit.solution.theta
-        scan.numbers[0] += max(map(len, histories)) - 1
+        scan.numbers[STEPS] += max(map(len, histories)) - 1
         proof = fit.solution.certificate
         longest = max(map(len, histories))
         history = [sum(errors[min(i, len(errors) - 1)] for errors in histories) for i in range(1, longest)]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.scans import LMS, RLS, Scan, State
-from adaline.scans.tally import STATUS
+from adaline.scans.tally import RUNNING, STATUS
 
 Array = NDArray[np.float64]
 
@@ -151,7 +151,7 @@ class Adaptation:
                 raise InvalidData(f"the desired sample is {t}: it must be a finite number")
             self.end += 1
             self.seen += 1
-            return self.scan.learn(u, t) if self.numbers[STATUS] == 0.0 else float(self._outputs(u)[0])
+            return self.scan.learn(u, t) if self.numbers[STATUS] == RUNNING else float(self._outputs(u)[0])
         desired = np.array(t, dtype=np.float64, ndmin=2)
         if desired.shape != (1, len(self.theta)) or not (np.abs(desired) < LARGEST).all():
             raise InvalidData(f"the desired sample is {t}: it must be {len(self.theta)} finite numbers")
@@ -213,7 +213,7 @@ class Adaptation:
         first = 0
         if not self.diverged:
             self.scan.run(Block(rows, np.ascontiguousarray(t), weight), outputs=outputs)
-            if self.numbers[STATUS] == State.RUNNING.value:
+            if self.numbers[STATUS] == RUNNING:
                 return
             if self.numbers[STATUS] == State.NOT_FINITE.value:
                 raise InvalidData("a sample is NaN, infinite, or too large to be squared")

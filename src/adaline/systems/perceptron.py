@@ -16,6 +16,7 @@ from adaline.errors import InvalidParameter
 from adaline.results import Status
 from adaline.scans import Perceptron as Rule
 from adaline.scans import Scan
+from adaline.scans.tally import STEPS
 from adaline.solvers.sweep import Plan, Swept, sweep
 from adaline.sources import Source
 from adaline.sums import WrongRows
@@ -203,7 +204,7 @@ class Perceptron(OnlineClassifier):
             step = wrong.steps * scan.schedule.at(scan.steps + 1)
             step[:, 0] *= bool(self.fit_intercept)
             scan.theta += step
-            scan.numbers[0] += 1
+            scan.numbers[STEPS] += 1
             self._before += history[-1]
         return Learned(history, status, objective, "batch steps")
 

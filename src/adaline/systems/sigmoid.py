@@ -13,6 +13,7 @@ from adaline.block import Shape
 from adaline.errors import InvalidParameter
 from adaline.results import Status
 from adaline.scans import Scan, Sigmoid
+from adaline.scans.tally import STEPS
 from adaline.solvers.majorize import Descent, curvature, descend
 from adaline.sources import Source
 from adaline.sums import SigmoidErrors
@@ -164,7 +165,7 @@ class SigmoidPerceptron(OnlineClassifier):
         else:
             done = self._descend(errors, scan, epochs)
         scan.theta[:] = done.theta
-        scan.numbers[0] += len(done.history)
+        scan.numbers[STEPS] += len(done.history)
         return Learned(done.history, done.status, done.history[-1], "batch steps")
 
     def _descend(self, errors: Callable[[Array], SigmoidErrors], scan: Scan, epochs: int) -> Descent:

@@ -16,7 +16,7 @@ from adaline.block import Shape
 from adaline.errors import InvalidData
 from adaline.results import Certificate, Status
 from adaline.scans import Scan
-from adaline.scans.tally import STATUS
+from adaline.scans.tally import RUNNING, STATUS
 from adaline.systems.dictionaries import names_of, row_of
 from adaline.systems.expanding import basis_of, begin_basis, columns_of, given_columns, seen_rows, width_of
 
@@ -103,7 +103,7 @@ class SingleRows:
             if not row.dot(row) < math.inf:
                 self._refuse(row)
             scan.learn(row, t)
-        if scan.numbers[STATUS]:
+        if scan.numbers[STATUS] != RUNNING:
             warnings.warn(
                 f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}",
                 ConvergenceWarning,

@@ -1,0 +1,55 @@
+"""The names that Python and the kernels share are one list, native/codes.hpp, whatever side asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline import kernels
+from adaline.losses import LOSSES
+from adaline.scans import tally
+from adaline.scans.schedules import KINDS, Schedule
+from adaline.sums import state
+from tests.scans.examples import EXAMPLES
+
+native = pytest.importorskip("adaline._native")
+
+SHARED = {
+    "TallyIndex": tuple(tally.INDEX),
+    "ScanState": tuple(one.name.lower() for one in tally.State),
+    "MomentMode": ("centred", "raw"),
+}
+
+
+def test_every_loss_has_a_kernel_and_every_kernel_a_loss() -> None:
+    assert {cls.kernel for cls in LOSSES.values() if cls.kernel} == {one.name for one in native.Loss}
+
+
+def test_every_rule_of_the_kernels_is_one_of_a_scan() -> None:
+    assert {example.start().rule for example in EXAMPLES} == {one.name for one in native.Rule}
+
+
+def test_every_schedule_of_the_kernels_is_one_of_python() -> None:
+    kinds: list[Any] = [*KINDS, lambda step: 1.0]
+    assert {Schedule(1.0, kind).native for kind in kinds} == {one.name for one in native.Schedule}
+
+
+@pytest.mark.parametrize("enum", SHARED)
+def test_numbers_are_the_same_with_and_without_the_native_module(enum: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = kernels.numbers_of(enum, SHARED[enum])
+    monkeypatch.setattr(kernels, "native", None)
+    assert kernels.numbers_of(enum, SHARED[enum]) == with_it
+
+
+def test_a_scan_has_all_tallies_of_the_kernels() -> None:
+    assert list(tally.INDEX) == [one.name for one in native.TallyIndex]
+    assert (state.CENTRED, state.RAW) == (native.MomentMode.centred.value, native.MomentMode.raw.value)
+
+
+@pytest.mark.parametrize("wrong", [13, -1, "logistic", 1.0, None])
+def test_what_is_no_loss_is_refused(wrong: Any) -> None:
+    x, t, theta = np.ones((3, 1)), np.ones((3, 1)), np.zeros((1, 2))
+    with pytest.raises(TypeError):
+        native.objective_dense(np.zeros(3), x, wrong, 0.0, t, None, theta, np.ones(1), np.zeros(1), False)
