@@ -1,10 +1,11 @@
-"""A model that was saved and loaded is the model that was saved, to the bit, in what it holds, says and does."""
+"""A model that was saved and loaded, or pickled, is the model that was, to the bit, in what it holds, says and does."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def test_a_loaded_model_is_the_model_that_was_saved(fitted: Any, tmp_path: Path)
     save(case.model, tmp_path / "model")
     again = load(tmp_path / "model")
     assert_equal(again, case.model)
+    assert_equal(pickle.loads(pickle.dumps(case.model)), case.model, laid=False)
     expected, found = behaviours(case), behaviours(Case(again, case.rows, case.more))
     assert_equal(found, expected, timed=False)
     assert not isinstance(expected["predict"], str)

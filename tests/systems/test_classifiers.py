@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from typing import Any
 
@@ -106,8 +105,6 @@ def test_other_containers_give_the_same(make: Any) -> None:
         np.testing.assert_allclose(scores(make().fit(rows, y), X), expected, rtol=1e-8, atol=1e-9)
     there = make().fit(array_api_strict.asarray(X), array_api_strict.asarray(y))
     np.testing.assert_allclose(scores(there, array_api_strict.asarray(X)), expected, rtol=1e-9, atol=1e-10)
-    again = pickle.loads(pickle.dumps(make().fit(X, y)))
-    np.testing.assert_array_equal(scores(again, X), expected)
     words = np.array(["ham", "spam", "eggs"])[y]
     model = make().fit(X, words)
     assert set(model.predict(X)) <= set(words)

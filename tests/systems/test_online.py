@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -77,8 +76,6 @@ def test_chunks_and_single_rows_give_the_bits_of_one_go(make: Any, classes: int)
     for other in (chunks, rows):
         np.testing.assert_array_equal(theta(other), theta(whole))
         assert other.rows_seen_ == len(y)
-    again = pickle.loads(pickle.dumps(make().partial_fit(X[:50], y[:50], **told(whole, y))))
-    np.testing.assert_array_equal(theta(again.partial_fit(X[50:], y[50:])), theta(whole))
     assert rows.certificate_.status is Status.ONGOING
     one = [rows.predict_one(x) for x in X[:9]]
     assert (

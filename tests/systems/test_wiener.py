@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from scipy import sparse
 from scipy.linalg import toeplitz
 from scipy.signal import lfilter
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import LinearRegression, Ridge, WienerFilter
@@ -303,13 +301,6 @@ def test_integers_frames_series_lists_and_short_floats() -> None:
     np.testing.assert_array_equal(frame.coef_, plain.coef_)
     assert list(frame.feature_names_in_) == ["microphone"]
     np.testing.assert_allclose(WienerFilter(taps=3).fit(x.astype(np.float32), d).coef_, plain.coef_, rtol=1e-14)
-
-
-def test_pickle_and_clone() -> None:
-    x, d = signals(0)
-    model = pickle.loads(pickle.dumps(WienerFilter(taps=3, delay=-1).fit(x[:99], d[:99])))
-    model.partial_fit(x[99:], d[99:])
-    np.testing.assert_allclose(model.coef_, clone(model).fit(x, d).coef_, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
