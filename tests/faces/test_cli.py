@@ -187,6 +187,7 @@ def test_intervals_and_probabilities(shell: Shell, data: Path) -> None:
     assert "these do: LinearRegression" in shell.bad("predict", "kind.adaline", data, "--interval", "confidence")
 
 
+@pytest.mark.slow
 def test_compare_recommends_reports_and_saves(shell: Shell) -> None:
     done = shell.good("compare", "penguins", "-t", "species", "--folds", "3", "--save", "best.adaline")
     assert "> " in done.out

@@ -208,6 +208,7 @@ def test_messages_speak_of_options() -> None:
     assert one_line("x needs fit_intercept=False") == "x needs --set fit_intercept=False"
 
 
+@pytest.mark.slow
 def test_output_that_nobody_reads_and_a_real_interrupt(shell: Shell, tmp_path: Path) -> None:
     model = tmp_path / "m.adaline"
     shell.good("fit", "abalone", "-t", "rings", "-o", model)

@@ -13,7 +13,6 @@ from scipy import sparse, stats
 from sklearn.base import is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adaline
 from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier, LinearRegression, datasets
@@ -46,11 +45,6 @@ def data(classes: int = 3, n: int = 240, d: int = 4, seed: int = 0) -> tuple[Arr
 
 def scores(model: Any, X: Any) -> Array:
     return np.asarray(model.decision_function(X))
-
-
-@parametrize_with_checks([cls() for cls in SYSTEMS.values() if issubclass(cls, ClassSystem)])
-def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -153,6 +153,7 @@ def test_the_solver_does_not_matter(loss: str, solver: str) -> None:
     assert model.certificate_.status is Status.SOLVED
 
 
+@pytest.mark.slow
 def test_many_rows_take_the_staged_solver() -> None:
     X, z, rng = rows(n=120_000)
     y = z + rng.standard_t(2, size=len(z))

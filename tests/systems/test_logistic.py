@@ -468,6 +468,7 @@ def test_separation_that_is_too_large_to_be_decided_is_suspected() -> None:
     assert np.isfinite(model.coef_).all()
 
 
+@pytest.mark.slow
 def test_a_proof_of_separation_is_given_up_beyond_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     x = sparse.random(120, 1200, 0.03, format="csr", random_state=0)
     y = np.append(np.arange(120) % 2, [1, 0])

@@ -182,6 +182,7 @@ def test_many_classes_are_one_against_the_rest() -> None:
         np.testing.assert_array_equal(alone.theta[0, 1:], model.coef_[k])
 
 
+@pytest.mark.slow
 @inseparable
 def test_the_pocket_never_gets_worse_and_ends_at_the_optimum() -> None:
     """S2, with the optimum of small sets known by trying every plane; with probability 1, but not in a given time."""

@@ -95,6 +95,7 @@ def test_every_public_plot_is_under_these_laws() -> None:
             assert part in (getattr(plots, name).__doc__ or ""), name
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_error_names_the_extra() -> None:
     code = """
 import sys

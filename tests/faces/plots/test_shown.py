@@ -195,6 +195,7 @@ def test_ellipses_are_two_standard_deviations(kind: str) -> None:
         np.testing.assert_allclose(np.einsum("ni,ij,nj->n", away, precision, away), 4.0)
 
 
+@pytest.mark.slow
 def test_the_baseline_is_on_the_chart_only_where_it_is_near() -> None:
     assert plots.comparison(compare(bundled("norris"))).get_title(loc="right").startswith("far to the right")
     assert plots.comparison(compare(bundled("wine"))).get_title(loc="right").startswith("far")
