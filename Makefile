@@ -36,7 +36,7 @@ sanitize: $(VENV)/.installed
 	LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		PYTHONPATH="$(SANITIZED)/packages:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 		"$$($(BIN)/python -c 'import sys; print(sys._base_executable)')" -m pytest -q -n auto --maxprocesses 8 \
-		tests/native tests/sums tests/scans
+		--capture=sys tests/native tests/sums tests/scans
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@
 namespace adaline::ADALINE_ISA {
 
 using bits = std::int64_t __attribute__((vector_size(8 * lanes)));
+using words = std::uint64_t __attribute__((vector_size(8 * lanes)));  // where a sum may wrap, as that of NaN does
 
 inline constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
 
@@ -34,7 +35,7 @@ inline constexpr double shifter = 0x1.8p52;
 inline vec whole(vec a) { return (a + shifter) - shifter; }
 
 // 2^n for whole n from -1022 to 1023.
-inline vec power_of_two(vec n) { return (vec)(((bits)(n + shifter) << 52) + 0x3ff0000000000000); }
+inline vec power_of_two(vec n) { return (vec)(((words)(n + shifter) << 52) + std::uint64_t(0x3ff0000000000000)); }
 
 // r + r^2 P(r) = exp(r) - 1 for |r| <= ln 2 / 2, error below 2e-19.
 inline vec near_one(vec r) {
@@ -68,7 +69,7 @@ inline vec log1p(vec y) {
     constexpr double R[] = {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
                             2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
                             6.666666666666735130e-01};
-    const bits biased = (bits)((bits)(y + 1.0) + (one - root)) >> 52;
+    const bits biased = (bits)((words)(y + 1.0) + std::uint64_t(one - root)) >> 52;
     const vec e = (vec)(biased + pair) - (0x1p52 + 1023), unit = (vec)((2046 - biased) << 52);
     const vec f = multiply_add(y, unit, unit - 1.0), s = f / (f + 2.0), z = s * s, half = f * f * 0.5;
     vec sum = broadcast(R[0]);

@@ -8,13 +8,13 @@
 #pragma once
 
 #include "clusters.hpp"
+#include "functions.hpp"
 #include "tiles.hpp"
 
 namespace adaline::ADALINE_ISA {
 
 // exp x for x <= 0, to about one rounding: x = n ln 2 + r, |r| <= ln 2 / 2, and a polynomial in r. Below -708 it is 0.
 inline vec exponential(vec x) {
-    using bits = long long __attribute__((vector_size(8 * lanes)));
     constexpr double magic = 6755399441055744.0, high = 6.93147180369123816490e-01, low = 1.90821492927058770002e-10;
     constexpr double inverse[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
                                   1.0 / 5040,      1.0 / 720,      1.0 / 120,     1.0 / 24,     1.0 / 6,
@@ -25,7 +25,7 @@ inline vec exponential(vec x) {
     vec p = broadcast(1.0 / 6227020800);
 #pragma GCC unroll 13
     for (const double c : inverse) p = multiply_add(p, r, broadcast(c));
-    const vec power = (vec)(((bits)shifted << 52) + (1023LL << 52));
+    const vec power = (vec)(((words)shifted << 52) + (std::uint64_t(1023) << 52));
     return x < -708.0 ? vec{} : p * power;
 }
 
