@@ -14,7 +14,6 @@
 namespace adaline::ADALINE_ISA {
 
 using bits = std::int64_t __attribute__((vector_size(8 * lanes)));
-using words = std::uint64_t __attribute__((vector_size(8 * lanes)));  // where a sum may wrap, as that of NaN does
 
 inline constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "clusters.hpp"
-#include "functions.hpp"
 #include "tiles.hpp"
 
 namespace adaline::ADALINE_ISA {

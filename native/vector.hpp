@@ -38,6 +38,7 @@ inline constexpr bool fused = false;
 
 using vec = double __attribute__((vector_size(8 * lanes)));
 using narrow = float __attribute__((vector_size(4 * lanes)));
+using words = std::uint64_t __attribute__((vector_size(8 * lanes)));  // bits of a vec whose sums may wrap
 
 inline vec load(const double* p) {
     vec v;

@@ -106,6 +106,7 @@ def test_the_size_of_the_target_changes_nothing_but_units(power: int) -> None:
     assert [f.title for f in plain.findings] == [f.title for f in scaled.findings]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers_and_another_does_not() -> None:
     one, two, other = (compare(bundled("penguins"), seed=seed).results for seed in (3, 3, 4))
     for a, b in zip(one, two, strict=True):
@@ -145,6 +146,7 @@ def test_the_type_of_the_target_decides_the_task(y: Any, task: str) -> None:
         assert compare(Table.of(X, y), folds=2, task=other).task == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rare", [1, 2, 3])
 def test_classes_rarer_than_folds_are_dealt_with(rare: int) -> None:
     X, y = labels(n=60)
@@ -158,6 +160,7 @@ def test_classes_rarer_than_folds_are_dealt_with(rare: int) -> None:
     np.testing.assert_allclose(gaussian.probability.sum(axis=1), 1.0)
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows() -> None:
     X, y = numbers(n=20, d=30)
     assert not any(result.failure for result in compare(Table.of(X, y)).results)

@@ -18,6 +18,7 @@ def seen(table: Table) -> dict[str, Finding]:
     return {finding.title: finding for finding in compare(table).findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_clean_data_raise_no_alarm(seed: int) -> None:
     assert seen(regression(seed=seed)) == {}
@@ -63,6 +64,7 @@ def test_a_single_column_may_determine_the_target() -> None:
     assert "A column that gives the target away" not in seen(bundled("norris"))
 
 
+@pytest.mark.slow
 def test_labels_given_away_by_a_number_and_by_a_category() -> None:
     X, y = labels(classes=3)
     code = np.searchsorted(["a", "b", "c"], y).astype(float)
@@ -73,6 +75,7 @@ def test_labels_given_away_by_a_number_and_by_a_category() -> None:
     assert seen(table)["A column that gives the target away"].columns == ("k",)
 
 
+@pytest.mark.slow
 def test_separable_classes_are_told_and_overlapping_ones_are_not() -> None:
     title = "Classes are linearly separable"
     assert title in seen(classification(apart=9.0, classes=3))
@@ -93,6 +96,7 @@ def test_outliers_are_told_by_row() -> None:
     assert "row 5" in seen(Table.of(X, y))["Single rows decide the fit"].text
 
 
+@pytest.mark.slow
 def test_few_rows_missing_values_samples_and_skew() -> None:
     assert "Few rows for so many columns" in seen(regression(n=40, d=8))
     assert "No more rows than columns" in seen(regression(n=20, d=30))

@@ -78,6 +78,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_reports_are_whole_and_self_contained(name: str) -> None:
     found = compare(TABLES[name]())

@@ -107,6 +107,7 @@ def test_every_kind_of_rows(layout: str, errors: str) -> None:
     np.testing.assert_allclose(std_errors(found), std_errors(plain), rtol=1e-9)
 
 
+@pytest.mark.slow
 @every_robust
 def test_many_blocks_and_any_number_of_threads(errors: str) -> None:
     rows = generated(5000, 100, 4)

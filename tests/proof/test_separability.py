@@ -236,6 +236,7 @@ def words(rows: int = 200, columns: int = 1500) -> tuple[Any, Any]:
     return sparse.vstack([x, x[:3]]).tocsr(), np.append(y, 1 - y[:3])
 
 
+@pytest.mark.slow
 def test_texts_in_both_classes_are_found_at_the_price_of_few_exact_rows() -> None:
     x, y = words()
     source = SparseSource(x, y[:, None].astype(float))

@@ -28,6 +28,7 @@ def sets(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
     return X, y
 
 
+@pytest.mark.slow
 @given(sets())
 @settings(max_examples=150)
 def test_two_classes(rows: tuple[list[list[int]], list[int]]) -> None:

@@ -193,6 +193,7 @@ def test_dense_data_beyond_any_gram_matrix_are_refused(no_gram: None) -> None:
         LinearRegression().fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_named_solver_is_taken_where_its_sums_fit_and_refused_where_not(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = dense()
     expected = LinearRegression().fit(X, y)
