@@ -12,6 +12,7 @@ from scipy.linalg import lapack
 
 from adaline.penalties import RidgePenalty
 from adaline.solvers.factor import EPS, ROUNDED, CholeskyFactor, Frame, SpectralFactor
+from adaline.sources.threads import one_blas_thread
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
 
@@ -48,7 +49,8 @@ def gram_factor(
             return factor, relative
     if not alive.all():
         c[~alive, ~alive] = 0.0
-    values, v = np.linalg.eigh(c)
+    with one_blas_thread():
+        values, v = np.linalg.eigh(c)
     values, v = values[::-1], v[:, ::-1]
     cut = 4 * d * relative.max()
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
@@ -89,7 +91,7 @@ def triangle_factor(
     r = np.zeros((a, a + targets))
     r[: len(qr)] = np.triu(qr[:a])
     u, s, vt = np.linalg.svd(r[:, :a])
-    tolerance = 2 * (features + 10) * EPS
+    tolerance = cut_relative(features)
     raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(frame.scaled_mean()[0][kept])) / length[kept]
     doubt = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding the raw columns can make of s
     largest = s[0] if a else 0.0
@@ -113,6 +115,11 @@ def triangle_factor(
     factor.contraction = 4 * tolerance * factor.condition
     factor.decided &= constant
     return factor, start
+
+
+def cut_relative(features: int) -> float:
+    """Return the share of the longest direction at which a direction of the triangle is rounding."""
+    return 2 * (features + 10) * EPS
 
 
 def _rounded(frame: Frame) -> Array:

@@ -93,8 +93,10 @@ def digits(error: Array, theta: Array, length: Array) -> float:
 
 def judge(factor: Factor, found: float) -> Status:
     """Return the status of a direct solution."""
-    if factor.rank < factor.frame.features:
-        return Status.RANK_DEFICIENT if factor.decided else Status.RANK_UNCERTAIN
+    if factor.rank < factor.frame.features and not factor.decided:
+        return Status.RANK_UNCERTAIN
+    if factor.rank < factor.varying:
+        return Status.RANK_DEFICIENT
     if factor.condition > ILL_CONDITIONED:
         return Status.ILL_CONDITIONED
     return Status.SOLVED if found >= 6 else Status.FEW_DIGITS
