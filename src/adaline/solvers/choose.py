@@ -62,8 +62,27 @@ def sums(source: Source, intercept: bool) -> Moments:
     return moments.about_mean() if intercept else moments
 
 
-def solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str = "auto") -> Fit:
-    """Solve least squares, or ridge, given the sums and the rows they came from."""
+def solve(
+    source: Source,
+    moments: Moments,
+    intercept: bool,
+    penalty: RidgePenalty,
+    solver: str = "auto",
+    drop: bool = False,
+) -> Fit:
+    """Solve least squares, or ridge, given the sums and the rows they came from.
+
+    Of dependent columns the solution of minimum norm is taken; with `drop`, later ones are left out instead.
+    """
+    fit = _solve(source, moments, intercept, penalty, solver)
+    if not drop or not isinstance(fit.factor, SpectralFactor) or not len(fit.factor.dependence.left_out):
+        return fit
+    kept, d = fit.factor.kept(), moments.shape.features
+    out = refine(source, kept, kept.solve(moments.second[d:, :d]), penalty)
+    return assemble(moments, kept, out, penalty, fit.solution.certificate.solver)
+
+
+def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str) -> Fit:
     if solver in ("qr", "svd"):
         return _by_triangle(source, moments, intercept, penalty, solver)
     normal = solve_gram(moments, intercept, penalty)

@@ -19,13 +19,15 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.results import some
+
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 NEGLIGIBLE = 1e-9  # share of a column that is rounding
 NEAT = 1e-9  # relative distance from a fraction of a small denominator within which a weight is that fraction
 DENOMINATOR = 1000
-MOST_TERMS = 8
+MOST_TERMS, MOST_SHOWN = 8, 3  # of a combination, and combinations in a warning
 PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
 
 
@@ -38,17 +40,24 @@ class Dependence:
     left_out : (A,) indices of columns that are combinations of columns before them, ascending.
     weights : (A, D) what each is made of, in raw units, zero at columns left out.
     constants : (A,) the constants of the combinations; zero in a model without intercept.
+    constant : (D,) which columns do not vary, so that the intercept is their reading; not among those left out.
     """
 
     left_out: NDArray[np.intp]
     weights: Array
     constants: Array
+    constant: Mask
 
     @property
-    def involved(self) -> Mask:
-        """Which columns (D,) take part in a combination: the rows do not determine their coefficients singly."""
-        out = (self.weights != 0).any(axis=0)
-        out[self.left_out] = True
+    def rank(self) -> int:
+        """Number of columns that are neither constant nor combinations of others."""
+        return len(self.constant) - int(self.constant.sum()) - len(self.left_out)
+
+    @property
+    def estimable(self) -> Mask:
+        """Which coefficients (D,) the rows determine: those of columns that vary and are in no combination."""
+        out = ~self.constant & ~(self.weights != 0).any(axis=0)
+        out[self.left_out] = False
         return np.asarray(out)
 
     def drop(self, theta: Array) -> Array:
@@ -74,9 +83,17 @@ class Dependence:
         ]
 
 
-def independent(features: int) -> Dependence:
-    """Return no combination among so many columns."""
-    return Dependence(np.zeros(0, dtype=np.intp), np.zeros((0, features)), np.zeros(0))
+def say_dependent(texts: Sequence[str]) -> str:
+    """Return what a user should know of combinations, given as text."""
+    return (
+        f"some columns are linear combinations of others: {some(texts, '; ', MOST_SHOWN)}. The rows do not determine "
+        "their coefficients singly, though they do determine predictions; leave out a column of each combination"
+    )
+
+
+def independent(constant: Mask) -> Dependence:
+    """Return no combination among columns, of which some may be constant, (D,)."""
+    return Dependence(np.zeros(0, dtype=np.intp), np.zeros((0, len(constant))), np.zeros(0), constant)
 
 
 def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
@@ -84,13 +101,13 @@ def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
 
     Parameters
     ----------
-    null : (D, A) with X null = 0, X the columns over their sizes, about their means in a model with intercept.
-    size : (D,) of the columns, in raw units; zero where a column takes no part.
+    null : (D, A) with X null = 0, X the columns over their sizes, about constants in a model with intercept.
+    size : (D,) of the columns, in raw units; zero where a column is constant.
     mean : (D,) of the columns in raw units; None without an intercept.
     """
-    d = len(size)
+    constant = size == 0
     if not null.shape[1]:
-        return independent(d)
+        return independent(constant)
     left_out, weights = echelon(null)
     weights[np.abs(weights) <= NEGLIGIBLE * np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1.0)] = 0.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -103,7 +120,9 @@ def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
             reach = np.abs(mean[left_out]) + np.abs(raw) @ np.abs(mean) + size[left_out]
         constants = np.where(np.abs(constants) <= NEGLIGIBLE * reach, 0.0, constants)
         constants = np.array([neat(c, NEAT * r) for c, r in zip(constants, reach, strict=True)])
-    return Dependence(left_out, raw, constants)
+    made = raw.any(axis=1)  # of something, not of the intercept alone
+    constant[left_out[~made]] = True
+    return Dependence(left_out[made], raw[made], constants[made], constant)
 
 
 def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
@@ -161,7 +180,8 @@ def _combination(weights: Array, constant: float, names: Sequence[str]) -> str:
 
 def _sum(terms: list[tuple[float, str]]) -> str:
     out = ""
-    for value, name in sorted(terms, key=lambda term: not term[1]):  # the constant last, as in y = 2 x + 1
+    rising = any(name and value > 0 for value, name in terms)
+    for value, name in sorted(terms, key=lambda term: (not term[1]) == rising):  # 2 x + 1, but 1 - x
         sign = ("-" if value < 0 else "") if not out else (" - " if value < 0 else " + ")
         size = _number(abs(value))
         out += sign + (name if size == "1" and name else f"{size} {name}".rstrip())

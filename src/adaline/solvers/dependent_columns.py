@@ -74,9 +74,11 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
         combined = np.zeros((len(places), d))
         combined[:, places] = np.eye(len(places))
         combined[:, left_out] = (found.theta[:, 1 + places] * whole.length[places] / size[:, None]).T
-        _, s, vt = np.linalg.svd(r @ combined)
+        alive = np.flatnonzero(whole.alive)
+        _, s, vt = np.linalg.svd(r @ combined[:, alive])
         v = np.zeros((d, d))
-        v[:, :] = vt.T
+        v[alive, : len(alive)] = vt.T
+        v[~whole.alive, len(alive) :] = np.eye(d - len(alive))
         factor = SpectralFactor(frame, whole.length, whole.alive, v, np.append(s, np.zeros(d - len(s))), len(s))
     factor.contraction = contraction * (factor.condition / condition) ** 2
     return factor, factor.solve(moments.second[d:, :d])
@@ -113,7 +115,7 @@ class AsTargets(Through):
 def _constant(normal: Normal) -> bool:
     """Whether the columns that take no part are constant to the last bit."""
     d = normal.factor.frame.features
-    return not normal.moments.second.diagonal()[:d][normal.factor.constant].any()
+    return not normal.moments.second.diagonal()[:d][~normal.factor.alive].any()
 
 
 def _neat(frame: Frame, length: Array, u: Array) -> Array:

@@ -90,18 +90,13 @@ class Factor(ABC):
         return int(self.alive.sum())
 
     @property
-    def constant(self) -> Mask:
-        """Which columns (D,) do not vary, so that the intercept is their reading."""
-        return ~self.alive
-
-    @property
     def dependence(self) -> Dependence:
         """The combinations among the columns: here none."""
-        return independent(self.frame.features)
+        return independent(~self.alive)
 
     def aliased(self) -> list[int]:
         """Return the columns that are constant or linear combinations of those before them."""
-        return sorted(map(int, (*np.flatnonzero(self.constant), *self.dependence.left_out)))
+        return sorted(map(int, (*np.flatnonzero(self.dependence.constant), *self.dependence.left_out)))
 
     @abstractmethod
     def log_determinant(self) -> float:
@@ -240,11 +235,6 @@ class KeptFactor(CholeskyFactor):
     def varying(self) -> int:
         """Number of columns that vary, those left out included."""
         return self.whole.varying
-
-    @property
-    def constant(self) -> Mask:
-        """Which columns (D,) do not vary."""
-        return self.whole.constant
 
     @property
     def dependence(self) -> Dependence:

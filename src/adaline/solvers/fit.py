@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidData
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.factor import Factor, Frame
+from adaline.solvers.factor import Factor, Frame, SpectralFactor
 from adaline.solvers.refine import NEGLIGIBLE
 from adaline.sums.moments import ROUNDING
 
@@ -58,6 +58,16 @@ class Fit:
         """Sums of squares of the targets in raw units."""
         with np.errstate(over="ignore"):
             return np.asarray(self.total * self.unit * self.unit)
+
+    def without_dependent(self) -> Fit:
+        """Return the same fit read without the columns that are combinations of columns before them, as in R.
+
+        Predictions are the same; coefficients of those columns are zero, and all others are determined by the rows.
+        """
+        if not isinstance(self.factor, SpectralFactor) or not len(self.factor.dependence.left_out):
+            return self
+        theta = self.factor.dependence.drop(self.solution.theta)
+        return replace(self, solution=replace(self.solution, theta=theta), factor=self.factor.kept())
 
 
 def raw_theta(frame: Frame, theta: Array) -> Array:

@@ -17,7 +17,7 @@ from adaline.proof.robust import RobustFit
 from adaline.proof.sample import Counted
 from adaline.results import Certificate, Solution
 from adaline.scans import SCANS, Schedule
-from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
+from adaline.solvers.factor import CholeskyFactor, Frame, KeptFactor, SpectralFactor
 from adaline.solvers.fit import Fit
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
@@ -42,6 +42,7 @@ PARTS: dict[type[Any], tuple[str, ...]] = {
     Moments: ("shape", "buffer"),
     ClassMoments: ("parts",),
     CholeskyFactor: (*_FACTOR, "r"),
+    KeptFactor: (*_FACTOR, "r", "whole"),
     SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
     **{cls: tuple(n for n in vars(cls.start(Shape(1, 1))) if n != "_native") for cls in SCANS.values()},
 }
