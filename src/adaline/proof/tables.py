@@ -157,7 +157,9 @@ def html_row(cells: Sequence[str], name: str | None = None) -> str:
 
 def _shown(row: dict[str, Any], column: str) -> str:
     """Return a cell: the number, or that the column was left out."""
-    return "left out" if column == "estimate" and "left_out" in row else number(row[column], column)
+    if "left_out" in row:
+        return "left out" if column == "estimate" else "-"
+    return number(row[column], column)
 
 
 def number(value: float, column: str = "") -> str:

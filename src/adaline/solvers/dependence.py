@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ NEGLIGIBLE = 1e-9  # share of a column that is rounding
 NEAT = 1e-9  # relative distance from a fraction of a small denominator within which a weight is that fraction
 DENOMINATOR = 1000
 MOST_TERMS, MOST_SHOWN = 8, 3  # of a combination, and combinations in a warning
+UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
 PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
 
 
@@ -49,9 +51,16 @@ class Dependence:
     constant: Mask
 
     @property
+    def kept(self) -> Mask:
+        """Which columns (D,) are neither constant nor left out."""
+        out = ~self.constant
+        out[self.left_out] = False
+        return out
+
+    @property
     def rank(self) -> int:
-        """Number of columns that are neither constant nor combinations of others."""
-        return len(self.constant) - int(self.constant.sum()) - len(self.left_out)
+        """Number of columns that are kept."""
+        return int(self.kept.sum())
 
     @property
     def estimable(self) -> Mask:
@@ -59,6 +68,13 @@ class Dependence:
         out = ~self.constant & ~(self.weights != 0).any(axis=0)
         out[self.left_out] = False
         return np.asarray(out)
+
+    def determines(self, contrasts: Array) -> Mask:
+        """Which combinations C theta, (q,), are the same in every solution, for the rows of C (q, 1 + D)."""
+        null = -np.column_stack([self.constants, self.weights])
+        null[np.arange(len(null)), 1 + self.left_out] = 1.0
+        unseen = np.abs(contrasts @ null.T) > UNDETERMINED * (np.abs(contrasts) @ np.abs(null.T))
+        return np.asarray(~(unseen.any(axis=1) | contrasts[:, 1:][:, self.constant].any(axis=1)))
 
     def drop(self, theta: Array) -> Array:
         """Return coefficients (K, 1 + D) that predict the same without the columns left out, theirs zero."""
@@ -81,6 +97,22 @@ class Dependence:
             f"{names[a]} = {_combination(weights, constant, names)}"
             for a, weights, constant in zip(self.left_out, self.weights, self.constants, strict=True)
         ]
+
+
+class Named(NamedTuple):
+    """By name: columns that are constant or combinations of others, the combinations, and the constant columns."""
+
+    aliased: list[str]
+    combinations: list[str]
+    constant: list[str]
+
+
+def named(found: Sequence[Dependence], names: Sequence[str]) -> Named:
+    """Return by name what one or several fits say of the same columns; constant is what is so in all of them."""
+    constant = [name for j, name in enumerate(names) if found and all(one.constant[j] for one in found)]
+    left_out = {j for one in found for j in one.left_out}
+    aliased = [name for j, name in enumerate(names) if name in constant or j in left_out]
+    return Named(aliased, list(dict.fromkeys(text for one in found for text in one.texts(names))), constant)
 
 
 def say_dependent(texts: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
+from adaline.solvers.dependence import Dependence, dependence
 from adaline.solvers.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.drawing import drawn
@@ -28,6 +29,7 @@ from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Sp
 
 Array = NDArray[np.float64]
 
+UNSEEN = 1e-6  # of what several machines have in common, the share that is rounding
 TYPICAL = 4096  # rows that tell how much a machine bends in all
 
 
@@ -188,6 +190,22 @@ class Problem:
         slopes = np.divide(theta[:, 1:], scale, out=np.zeros_like(theta[:, 1:]), where=scale > 0)
         constant = theta[:, :1] - slopes @ self.view.offset[:, None]
         return np.asarray(np.concatenate([constant * self.intercept, slopes], axis=1))
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns (D,) are seen as zero, since they do not vary: the intercept is their reading."""
+        return np.asarray(self.view.scale == 0)
+
+    def dependence(self, null: Array) -> Dependence:
+        """Return the combinations among the columns, given the directions (K (1 + D), A) that no row sees."""
+        scale = self.view.scale
+        slopes = (
+            null.reshape(self.outputs, 1 + self.features, -1)[:, 1:].transpose(1, 0, 2) * (scale > 0)[:, None, None]
+        )
+        basis, size, _ = np.linalg.svd(slopes.reshape(self.features, -1), full_matrices=False)
+        basis = basis[:, size > UNSEEN * size.max(initial=0.0)]
+        width = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return dependence(basis, width, self.spread.mean if self.intercept else None)
 
     def bend(self) -> Array:
         """Return the most curvature that the loss can give each coefficient, (1 + D,); zero where it has no bound."""

@@ -17,6 +17,7 @@ from adaline.proof.robust import RobustFit
 from adaline.proof.sample import Counted
 from adaline.results import Certificate, Solution
 from adaline.scans import SCANS, Schedule
+from adaline.solvers.dependence import Dependence
 from adaline.solvers.factor import CholeskyFactor, Frame, KeptFactor, SpectralFactor
 from adaline.solvers.fit import Fit
 from adaline.solvers.likelihood import LikelihoodFit
@@ -33,7 +34,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     RobustFit,
     *(Coding, Column, Factor, Term),
-    *(Schedule, Best, LikelihoodFit, Separation),
+    *(Schedule, Best, Dependence, LikelihoodFit, Separation),
     *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""
