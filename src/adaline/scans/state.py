@@ -40,6 +40,13 @@ class ScanState:
         self.numbers[1 : len(FIELDS)] = 0.0
         self.numbers[FIELDS.index("margin")] = math.inf
 
+    def fold(self, constant: NDArray[np.bool_], value: Array) -> None:
+        """Move the weights of constant columns (D,), which are `value` (D,) in every row, onto the intercept."""
+        for theta in (self.theta, self.good, self.lag):
+            if theta.size:
+                theta[:, 0] += theta[:, 1:][:, constant] @ value[constant]
+                theta[:, 1:][:, constant] = 0.0
+
     @property
     def steps(self) -> int:
         """Steps taken since the start."""

@@ -17,6 +17,7 @@ from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 EXACT_CONDITION = 32
 
@@ -29,7 +30,7 @@ def gram_factor(
     d = frame.features
     gram, noise = moments.second[:d, :d], moments.noise[:d]
     diagonal = gram.diagonal() + penalty.scaled(frame.scale)
-    alive = (diagonal > 4 * noise) & (np.sqrt(np.maximum(gram.diagonal(), 0.0)) > _rounded(frame))
+    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, frame)
     length = np.sqrt(np.where(alive, diagonal, 1.0))
     c = gram / np.outer(length, length)
     c[np.diag_indices(d)] = 1.0
@@ -115,6 +116,18 @@ def triangle_factor(
     factor.contraction = 4 * tolerance * factor.condition
     factor.decided &= constant
     return factor, start
+
+
+def varying(moments: Moments) -> Mask:
+    """Which columns (D,) vary about their means, by more than the rounding of numbers and sums."""
+    d = moments.shape.features
+    sure = moments.second.diagonal()[:d] > 4 * moments.noise[:d]
+    return np.asarray(sure & _beyond_rounding(moments, moments_frame(moments, intercept=True)))
+
+
+def _beyond_rounding(moments: Moments, frame: Frame) -> Mask:
+    squares = moments.second.diagonal()[: frame.features]
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(frame))
 
 
 def cut_relative(features: int) -> float:

@@ -101,11 +101,14 @@ def digits(error: Array, theta: Array, length: Array) -> float:
     return -math.log10(float((error[counted] / size[counted]).max()) + ROUNDING)
 
 
-def judge(factor: Factor, found: float) -> Status:
-    """Return the status of a direct solution."""
+def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
+    """Return the status of a direct solution.
+
+    `varying` is the number of columns that are not constant, where that is not for the factor to say.
+    """
     if factor.rank < factor.frame.features and not factor.decided:
         return Status.RANK_UNCERTAIN
-    if factor.rank < factor.varying:
+    if factor.rank < (factor.varying if varying is None else varying):
         return Status.RANK_DEFICIENT
     if factor.condition > ILL_CONDITIONED:
         return Status.ILL_CONDITIONED

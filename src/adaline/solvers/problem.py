@@ -250,6 +250,11 @@ def look(source: Source) -> Spread:
     return spread
 
 
+def varying(spread: Spread) -> NDArray[np.bool_]:
+    """Which columns (D,) vary by more than rounding: 0.1 + 0.2 here and 0.3 there do not."""
+    return np.asarray(spread.deviation > ROUNDED * np.abs(spread.mean))
+
+
 def pose(
     source: Source, loss: Loss, outputs: int, intercept: bool, penalty: RidgePenalty, spread: Spread | None = None
 ) -> Problem:
@@ -259,7 +264,6 @@ def pose(
     reach = spread.deviation if centred else spread.root
     reach = np.where(reach > 0, reach, np.where(spread.largest > 0, spread.largest, 1.0))
     exponent = np.frexp(reach)[1].astype(np.int64)
-    varies = spread.deviation > ROUNDED * np.abs(spread.mean)  # 0.1 + 0.2 here and 0.3 there do not
-    scale = np.where(varies, np.ldexp(1.0, -exponent), 0.0) if centred else np.ldexp(1.0, -exponent)
+    scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
     return Problem(source, loss, outputs, intercept, View(scale, offset), penalty.scaled(exponent), spread)
