@@ -36,7 +36,7 @@ class LeftOut:
 
 def left_out(dependence: Dependence, names: Sequence[str]) -> LeftOut:
     """Return what is left out of columns with these names."""
-    reasons = {names[j]: CONSTANT for j in np.flatnonzero(dependence.constant)}
+    reasons = {names[j]: CONSTANT for j in map(int, np.flatnonzero(dependence.constant))}
     texts = dependence.texts(names)
     return LeftOut(reasons | {names[a]: text for a, text in zip(dependence.left_out, texts, strict=True)})
 

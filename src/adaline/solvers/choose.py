@@ -92,8 +92,8 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
     if solver == "auto" and isinstance(factor, SpectralFactor) and not penalty.any():
         decided = proven(source, normal, limit)
         if decided is not None:
-            out = refine(source, *decided, penalty)
-            return assemble(moments, decided[0], out, penalty, "normal equations without dependent columns, refined")
+            solved = refine(source, *decided, penalty)
+            return assemble(moments, decided[0], solved, penalty, "normal equations without dependent columns, refined")
     if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit or not factor.decided):
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)

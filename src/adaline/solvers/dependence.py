@@ -203,7 +203,7 @@ def _fraction(value: float) -> Fraction:
 def _combination(weights: Array, constant: float, names: Sequence[str]) -> str:
     """Return a constant and weighted names as a sum, the first ones of many."""
     terms = [(constant, "")] if constant else []
-    terms += [(float(weights[j]), names[j]) for j in np.flatnonzero(weights)]
+    terms += [(float(weights[j]), names[j]) for j in map(int, np.flatnonzero(weights))]
     if len(terms) > MOST_TERMS:
         rest = len(terms) - MOST_TERMS + 1
         return f"{_sum(terms[: MOST_TERMS - 1])} + ... ({rest} more terms)"

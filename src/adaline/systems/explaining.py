@@ -203,7 +203,7 @@ class Explaining:
         """
         check_is_fitted(self, "coef_")
         self._refuse_penalty("influence", "leave-one-out formulas of its variance do not hold")
-        parts = [influence(fit, rows, self._sample()) for fit, rows in self._with_rows(self._fits, X, y, sample_weight)]
+        parts = [influence(fit, rows, self._sample()) for fit, rows in self._with_rows(X, y, sample_weight)]
         return joined(parts, self._flat)
 
     def variance_inflation(self) -> Array:
@@ -246,12 +246,15 @@ class Explaining:
             raise InvalidParameter(f"groups are for errors='cluster', not for {errors!r}")
         return [
             found
-            for fit, rows in self._with_rows(fits, X, y, sample_weight)
+            for fit, rows in self._with_rows(X, y, sample_weight, fits)
             for found in covariances(fit, rows, errors, self._sample(), groups)
         ]
 
-    def _with_rows(self, fits: tuple[Fit, ...], X: Any, y: Any, sample_weight: Any) -> list[tuple[Fit, Source]]:
-        """Return fits, each with the source of its rows and its own targets."""
+    def _with_rows(
+        self, X: Any, y: Any, sample_weight: Any, fits: tuple[Fit, ...] | None = None
+    ) -> list[tuple[Fit, Source]]:
+        """Return fits, those of the model unless given, each with the source of its rows and its own targets."""
+        fits = self._fits if fits is None else fits
         for fit in fits:
             factor_of(fit)
         source = open_rows(self, X, y, sample_weight, reset=False)

@@ -156,7 +156,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         else:
             raw = np.ldexp(solved.away, solved.factor.frame.scale)
             spectrum = np.linalg.svd(root * raw, full_matrices=False)
-            even = np.linalg.svd(root * solved.away / solved.factor.length, compute_uv=False)
+            even: Array = np.linalg.svd(root * solved.away / solved.factor.length, compute_uv=False)
             r = self._count(even, solved.factor)
             slopes = np.ldexp(spectrum[2] * raw.any(axis=0), solved.factor.frame.scale)
         self._n_features_out = r
