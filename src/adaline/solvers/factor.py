@@ -224,7 +224,7 @@ class KeptFactor(CholeskyFactor):
         kept[whole.dependence.left_out] = False
         places = np.flatnonzero(kept)
         r = np.eye(whole.frame.features)
-        triangle: Array = np.linalg.qr(whole.s[:, None] * whole.v[places].T, mode="r")
+        triangle = np.linalg.qr(whole.s[:, None] * whole.v[places].T)[1]
         r[np.ix_(places, places)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
         condition = float(np.linalg.cond(triangle)) if len(places) else 1.0
         super().__init__(whole.frame, whole.length, kept, r, condition)

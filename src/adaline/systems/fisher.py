@@ -156,8 +156,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         else:
             raw = np.ldexp(solved.away, solved.factor.frame.scale)
             spectrum = np.linalg.svd(root * raw, full_matrices=False)
-            even: Array = np.linalg.svd(root * solved.away / solved.factor.length, compute_uv=False)
-            r = self._count(even, solved.factor)
+            even = np.linalg.svd(root * solved.away / solved.factor.length, full_matrices=False)
+            r = self._count(even[1], solved.factor)
             slopes = np.ldexp(spectrum[2] * raw.any(axis=0), solved.factor.frame.scale)
         self._n_features_out = r
         self.directions_ = solved.raw(slopes[:r])
