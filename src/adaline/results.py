@@ -16,6 +16,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_NAMES = 8  # of columns in one line
+
 
 class Status(Enum):
     """How a fit ended; `advice` is what a person can do about it.
@@ -132,8 +134,26 @@ class Certificate:
         return (
             f"{self.status} by {self.solver}: {digits} digits, {known}"
             f"{self.passes} pass{'es' if self.passes != 1 else ''}, {self.seconds:.3g} s"
-            + ("" if self.status is Status.SOLVED else f"\n{self.advice}")
+            + ("" if self.advice == Status.SOLVED.advice else f"\n{self.advice}")
         )
+
+
+def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
+    """Return a certificate whose advice names the columns that are constant and were left out, if there are any."""
+    if not names:
+        return proof
+    note = say_constant(names)
+    return replace(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
+
+
+def say_constant(names: Sequence[str]) -> str:
+    """Return a note on columns that are constant."""
+    return f"column{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} constant and left out"
+
+
+def some(names: Sequence[str], between: str = ", ", most: int = MOST_NAMES) -> str:
+    """Return the first of many names or texts in one line."""
+    return between.join(names[:most]) + (f"{between}and {len(names) - most} more" if len(names) > most else "")
 
 
 def worst(proofs: Sequence[Certificate]) -> Certificate:

@@ -58,6 +58,7 @@ def fitted(
         parameters=(classes - 1) * (X.shape[1] + problem.intercept),
         penalised=problem.penalised,
         coupled=problem.loss.coupled,
+        dependence=problem.dependence(found.curvature.null),
         firth=corrected,
         ratios=firth_ratios(problem, found, 1e-10) if ratios else None,
     )

@@ -13,7 +13,7 @@ from scipy import sparse, stats
 from adaline import datasets
 from adaline.errors import InvalidParameter
 from adaline.proof.likelihood import against, infer_class, quality
-from adaline.proof.likelihood_summary import BY_RATIO, DEPENDENT, FIRTH, PENALISED, SEPARATED, TOO_LARGE, summarise
+from adaline.proof.likelihood_summary import BY_RATIO, FIRTH, PENALISED, SEPARATED, TOO_LARGE, summarise
 from adaline.proof.tables import STATISTICS
 from adaline.solvers.likelihood import LikelihoodFit
 from tests.proof.likelihoods import fitted, generated
@@ -228,8 +228,8 @@ def test_notes_say_what_the_numbers_mean() -> None:
         assert all(np.isnan(table[name]) for name in ("chi2", "chi2_p_value", "aic", "bic"))
     assert summary(replace(plain, root=None)).notes == [TOO_LARGE]
     assert np.isnan(summary(replace(plain, root=None)).to_dict()["coefficients"][0]["std_error"])
-    less = replace(plain.solution, certificate=replace(plain.solution.certificate, rank=2))
-    assert summary(replace(plain, solution=less)).notes == [DEPENDENT]
+    (note,) = summary(fitted(np.column_stack([X[:, :2], X[:, 0] - 2 * X[:, 1]]), y)).notes
+    assert f"{NAMES[2]} = {NAMES[0]} - 2 {NAMES[1]}" in note
     assert summary(plain, notes=["look"]).notes == ["look"]
     assert summary(held, notes=[SEPARATED]).notes == [SEPARATED]
     assert "note: look" in str(summary(plain, notes=["look"]))

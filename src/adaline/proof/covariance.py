@@ -49,8 +49,8 @@ class Covariance:
         units = np.concatenate([[0], frame.scale])
         scaled = np.diag(np.exp2(np.clip(units, -1000, 1000)))
         out = np.ldexp(lengths(self.along(scaled)), -np.clip(units, -1000, 1000))
-        if not frame.intercept:
-            out[0] = np.nan
+        out[0] = out[0] if frame.intercept else np.nan
+        out[1:][~factor_of(self.fit).alive] = np.nan  # left out
         return np.asarray(out)
 
     def model_f(self) -> float:

@@ -123,7 +123,7 @@ def unit_errors(fit: Fit, intercept: bool) -> Array:
     if fit.factor is None:
         return np.full(1 + features, np.nan)
     frame = fit.factor.frame
-    slopes = np.ldexp(fit.factor.inverse_lengths(), -frame.scale)
+    slopes = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -frame.scale), np.nan)
     if not intercept:
         return np.concatenate([[np.nan], slopes])
     mean = fit.factor.half(frame.scaled_mean()[0][None, :])[0]

@@ -115,12 +115,13 @@ def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float) -> Wal
     """Return the statistics of class k against the reference."""
     estimate, root = against(fit, k, reference)
     error = np.full(len(estimate), np.nan) if root is None else lengths(root)
+    error[1:][~fit.dependence.kept] = np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         z = estimate / error
     reach = quantile(np.inf, level) * error
     p = np.asarray(2 * special.ndtr(-np.abs(z)))
     if fit.ratios is not None:
-        p[1:] = special.chdtrc(1, fit.ratios[1:])
+        p[1:] = np.where(np.isnan(error[1:]), np.nan, special.chdtrc(1, fit.ratios[1:]))
     return WaldInference(estimate, error, z, p, estimate - reach, estimate + reach)
 
 
@@ -171,9 +172,13 @@ def wald_test(
         )
     if fit.root is None:
         raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
-    if fit.solution.certificate.rank < len(names):
-        raise InvalidData("no tests: some columns are linear combinations of others (see aliased_). Drop such columns.")
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    lost = ~fit.dependence.determines(matrix)
+    if lost.any():
+        raise InvalidData(
+            f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
+            "are constant or linear combinations of others (see aliased_). Drop those columns."
+        )
     base = place_of(classes, reference, "reference")
     tested = [k for k in range(len(classes)) if k != base]
     if target is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adaline.errors import InvalidParameter
+from adaline.proof.left_out import left_out
 from adaline.proof.likelihood import Quality, WaldInference, infer_class, place_of, quality
 from adaline.proof.tables import STATISTICS, CoefficientTable, Part, chance, number
 from adaline.results import Certificate
@@ -28,10 +29,6 @@ SEPARATED = (
     "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
 )
 TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
-DEPENDENT = (
-    "some columns are linear combinations of others: the coefficients are those of one of many equal fits, and their "
-    "errors mean little"
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,8 +116,9 @@ def summarise(
         (fit.firth, FIRTH),
         (fit.ratios is not None, BY_RATIO),
         (fit.root is None, TOO_LARGE),
-        (not fit.penalised and fit.solution.certificate.rank < len(names), DEPENDENT),
     ]
+    fit = fit.without_dependent()
+    missing = left_out(fit.dependence, names)
     return LikelihoodSummary(
         title=title,
         names=list(names),
@@ -130,8 +128,9 @@ def summarise(
         rows=fit.rows,
         weight=fit.weight,
         certificate=certificate or fit.solution.certificate,
-        notes=[*notes, *(note for holds, note in automatic if holds)],
+        notes=[*notes, *(note for holds, note in automatic if holds), *missing.notes()],
         intercept=intercept,
         reference=str(classes[base]),
         quality=quality(fit, len(classes), intercept),
+        left_out=missing,
     )

@@ -20,6 +20,7 @@ from adaline.namespaces import namespace
 from adaline.proof.tables import STATISTICS, CoefficientTable, Part
 from adaline.results import Solution
 from adaline.solvers.curvature import Curvature
+from adaline.solvers.dependence import Dependence
 from adaline.solvers.problem import Problem
 
 Array = NDArray[np.float64]
@@ -36,6 +37,7 @@ class RobustFit:
     std_error : (1 + D,) NaN where there is none.
     beyond : weight of the rows beyond the threshold, of those off the plane for an exact fit; NaN without threshold.
     rows, weight : number of rows, and the sum of their weights.
+    dependence : the constant columns and combinations among columns; errors are those without the columns left out.
     """
 
     solution: Solution
@@ -44,6 +46,7 @@ class RobustFit:
     beyond: float
     rows: int
     weight: float
+    dependence: Dependence
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvat
         return np.full(1 + problem.features, np.nan)
     k = 1.0 + p / total * float(weight @ (bent - mean) ** 2) / total / mean**2
     pull = float(weight @ loss.slope(zero, r) ** 2) / (total - p)
-    return _lengths(problem, gram.root * (k * np.sqrt(pull) / mean))
+    return _lengths(problem, gram.root * (k * np.sqrt(pull) / mean), gram)
 
 
 def quantile_errors(problem: Problem, theta: Array, level: float, r: Array, weight: Array, gram: Curvature) -> Array:
@@ -101,15 +104,20 @@ def quantile_errors(problem: Problem, theta: Array, level: float, r: Array, weig
     assert meat is not None
     inner = gram.root.T @ meat @ gram.root
     values, vectors = np.linalg.eigh(inner)
-    return _lengths(problem, gram.root @ (vectors * np.sqrt(np.maximum(values, 0.0))))
+    return _lengths(problem, gram.root @ (vectors * np.sqrt(np.maximum(values, 0.0))), gram)
 
 
-def _lengths(problem: Problem, root: Array) -> Array:
-    """Return the square roots of the diagonal of Cov = root root', brought from the view to raw units."""
+def _lengths(problem: Problem, root: Array, gram: Curvature) -> Array:
+    """Return the square roots of the diagonal of Cov = root root', brought from the view to raw units.
+
+    Without the columns that depend on others, as in R: they have none.
+    """
     slopes = root[1:] * problem.view.scale[:, None]
     first = root[:1] + problem.view.offset[None] @ root[1:]
-    out = np.linalg.norm(np.concatenate([first, slopes]), axis=1)
+    depends = problem.dependence(gram.null)
+    out = np.linalg.norm(depends.drop_root(np.concatenate([first, slopes])), axis=1)
     out[0] = out[0] if problem.intercept else np.nan
+    out[1:][~depends.kept] = np.nan
     return np.asarray(out)
 
 
@@ -141,7 +149,7 @@ class RobustEstimate:
 
 def judged(fit: RobustFit, level: float) -> RobustEstimate:
     """Return estimates judged by the normal distribution."""
-    theta, error = fit.solution.theta[0], fit.std_error
+    theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.std_error
     with np.errstate(divide="ignore", invalid="ignore"):
         z = theta / error
     half = float(special.ndtri(0.5 + level / 2)) * error

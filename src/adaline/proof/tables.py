@@ -6,9 +6,10 @@ import html
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from adaline.proof.left_out import LeftOut, nothing_left_out
 from adaline.results import Certificate
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
@@ -36,6 +37,7 @@ class CoefficientTable(ABC):
     certificate: Certificate
     notes: list[str]
     intercept: bool
+    left_out: LeftOut = field(default_factory=nothing_left_out, kw_only=True)
 
     @abstractmethod
     def _groups(self) -> list[dict[str, str]]:
@@ -50,8 +52,11 @@ class CoefficientTable(ABC):
         return []
 
     def _rows(self, part: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
+        why = self.left_out.reasons
         return [
-            {"name": name} | {column: float(getattr(part, column)[j]) for column in columns}
+            {"name": name}
+            | {column: float(getattr(part, column)[j]) for column in columns}
+            | ({"left_out": why[name]} if j and name in why else {})
             for j, name in enumerate(["intercept", *self.names])
             if j or self.intercept
         ]
@@ -79,7 +84,7 @@ class CoefficientTable(ABC):
         for part in self._sections():
             lines += ["", part.heading] if part.heading else []
             for group in self._groups():
-                body = [[row["name"], *(number(row[c], c) for c in group)] for row in part.rows]
+                body = [[row["name"], *(_shown(row, c) for c in group)] for row in part.rows]
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
         lines += ["", *self._closing()] if self._closing() else []
@@ -94,7 +99,7 @@ class CoefficientTable(ABC):
             if part.heading:
                 body += f'<tr><th colspan="{1 + len(columns)}">{html.escape(part.heading)}</th></tr>'
             for row in part.rows:
-                body += html_row([number(row[c], c) for c in columns], row["name"])
+                body += html_row([_shown(row, c) for c in columns], row["name"])
         below = [line for part in self._sections() for line in part.lines] + self._closing()
         below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
@@ -148,6 +153,13 @@ def html_row(cells: Sequence[str], name: str | None = None) -> str:
     """Return one row, with a name in front where it has one."""
     first = "" if name is None else f"<th>{html.escape(name)}</th>"
     return f"<tr>{first}{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+def _shown(row: dict[str, Any], column: str) -> str:
+    """Return a cell: the number, or that the column was left out."""
+    if "left_out" in row:
+        return "left out" if column == "estimate" else "-"
+    return number(row[column], column)
 
 
 def number(value: float, column: str = "") -> str:

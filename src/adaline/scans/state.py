@@ -41,6 +41,13 @@ class ScanState:
             if name != "steps":
                 self.numbers[INDEX[name]] = math.inf if name == "margin" else 0.0
 
+    def fold(self, constant: NDArray[np.bool_], value: Array) -> None:
+        """Move the weights of constant columns (D,), which are `value` (D,) in every row, onto the intercept."""
+        for theta in (self.theta, self.good, self.lag):
+            if theta.size:
+                theta[:, 0] += theta[:, 1:][:, constant] @ value[constant]
+                theta[:, 1:][:, constant] = 0.0
+
     @property
     def steps(self) -> int:
         """Steps taken since the start."""

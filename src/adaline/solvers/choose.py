@@ -5,6 +5,7 @@
 - Otherwise one pass for the Gram matrix and Cholesky. That is the answer where its a-priori bound promises
   `PROMISED_DIGITS` (`STREAMED_DIGITS` where rows come from a file each time) and the data are large; else residual
   passes refine it.
+- Columns that depend on others: proven on the rows, then solved from the Gram matrix of the kept ones.
 - Too ill-conditioned for the Gram matrix: the triangle (QR), refined; numerically singular: SVD of the triangle.
 - `solver="gradient"`: batch descent on the sums.
 """
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.penalties import RidgePenalty
 from adaline.solvers import dual, lsmr
+from adaline.solvers.dependent_columns import proven
 from adaline.solvers.direct import assemble, gram_name, solve_gram, solve_triangle
 from adaline.solvers.factor import SpectralFactor
 from adaline.solvers.fit import Fit, digits
@@ -60,14 +62,38 @@ def sums(source: Source, intercept: bool) -> Moments:
     return moments.about_mean() if intercept else moments
 
 
-def solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str = "auto") -> Fit:
-    """Solve least squares, or ridge, given the sums and the rows they came from."""
+def solve(
+    source: Source,
+    moments: Moments,
+    intercept: bool,
+    penalty: RidgePenalty,
+    solver: str = "auto",
+    drop: bool = False,
+) -> Fit:
+    """Solve least squares, or ridge, given the sums and the rows they came from.
+
+    Of dependent columns the solution of minimum norm is taken; with `drop`, later ones are left out instead.
+    """
+    fit = _solve(source, moments, intercept, penalty, solver)
+    if not drop or not isinstance(fit.factor, SpectralFactor) or not len(fit.factor.dependence.left_out):
+        return fit
+    kept, d = fit.factor.kept(), moments.shape.features
+    out = refine(source, kept, kept.solve(moments.second[d:, :d]), penalty)
+    return assemble(moments, kept, out, penalty, fit.solution.certificate.solver)
+
+
+def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str) -> Fit:
     if solver in ("qr", "svd"):
         return _by_triangle(source, moments, intercept, penalty, solver)
     normal = solve_gram(moments, intercept, penalty)
     factor = normal.factor
     small = source.n_rows * source.shape.features < SMALL
     limit = SMALL_CONDITION if small else LARGE_CONDITION
+    if solver == "auto" and isinstance(factor, SpectralFactor) and not penalty.any():
+        decided = proven(source, normal, limit)
+        if decided is not None:
+            solved = refine(source, *decided, penalty)
+            return assemble(moments, decided[0], solved, penalty, "normal equations without dependent columns, refined")
     if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit or not factor.decided):
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.penalties import RidgePenalty
-from adaline.results import Solution
-from adaline.solvers.factor import Factor, SpectralFactor
+from adaline.results import Solution, Status
+from adaline.solvers.factor import Factor, KeptFactor, SpectralFactor
 from adaline.solvers.factoring import gram_factor, triangle_factor
 from adaline.solvers.fit import Fit, certificate, digits, judge, raw_theta
 from adaline.solvers.refine import Refined, refine, start_with_intercept
@@ -23,6 +23,8 @@ from adaline.sums.moments import ROUNDING
 Array = NDArray[np.float64]
 
 SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
+
+LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
 
 @dataclass(frozen=True)
@@ -85,22 +87,26 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
     unit = np.ldexp(1.0, frame.target_scale)
     pull = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
+    advice = LEFT_OUT if isinstance(factor, KeptFactor) and status is Status.RANK_DEFICIENT else status.advice
     with np.errstate(over="ignore"):
         objective = float((0.5 * (out.squares + pull) * unit * unit).sum())
         gap = float((out.gap * unit * unit).sum())
     return Fit(
         solution=Solution(
             theta,
-            certificate(
-                status=status,
-                objective=objective,
-                gradient=float((out.gradient * unit).max() * np.sqrt(frame.weight)),
-                gap=gap,
-                digits=found,
-                condition=factor.condition,
-                rank=factor.rank,
-                passes=1 + out.passes,
-                solver=solver,
+            replace(
+                certificate(
+                    status=status,
+                    objective=objective,
+                    gradient=float((out.gradient * unit).max() * np.sqrt(frame.weight)),
+                    gap=gap,
+                    digits=found,
+                    condition=factor.condition,
+                    rank=factor.rank,
+                    passes=1 + out.passes,
+                    solver=solver,
+                ),
+                advice=advice,
             ),
         ),
         squares=out.squares,
@@ -134,9 +140,13 @@ def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) 
     return np.asarray(SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
-def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Fit:
-    """Solve from sums alone, as streams, merged and thinned models must."""
+def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: bool = False) -> Fit:
+    """Solve from sums alone, as streams, merged and thinned models must; `drop` leaves dependent columns out."""
     normal = solve_gram(moments, intercept, penalty)
+    if drop and isinstance(normal.factor, SpectralFactor):
+        kept = normal.factor.kept()
+        d = kept.frame.features
+        normal = replace(normal, factor=kept, u=kept.solve(moments.second[d:, :d]))
     return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 

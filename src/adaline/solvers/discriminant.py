@@ -15,7 +15,7 @@ from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.direct import gram_name, prior_error
 from adaline.solvers.factor import Factor
-from adaline.solvers.factoring import gram_factor
+from adaline.solvers.factoring import gram_factor, varying
 from adaline.solvers.fit import certificate, digits, judge
 from adaline.sums import ClassMoments, Moments
 
@@ -59,8 +59,9 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
     error = prior_error(factor, relative, u, np.zeros(len(u)))
     found = digits(np.pad(error, ((0, 0), (1, 0))), np.pad(u, ((0, 0), (1, 0))), np.append(1.0, factor.length))
     found = found if factor.decided else 0.0
+    columns = int(varying(sums.total().about_mean()).sum())
     proof = certificate(
-        status=judge(factor, found),
+        status=judge(factor, found, columns),
         objective=np.nan,
         gradient=np.nan,
         gap=np.inf,
@@ -70,7 +71,7 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
         passes=1,
         solver=gram_name(factor) + " on class moments",
     )
-    if factor.rank < sums.features:
+    if factor.rank < columns:
         advice = "the scatter within classes is singular, its pseudo-inverse was taken: use shrinkage or fewer columns"
         proof = replace(proof, advice=advice)
     return Discriminant(within, factor, away, u, proof)

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from adaline.solvers.dependence import Dependence, dependence, independent
+from adaline.sources.threads import one_blas_thread
 from adaline.sums.moments import ROUNDING
 
 Array = NDArray[np.float64]
@@ -82,9 +84,19 @@ class Factor(ABC):
     def solve(self, g: Array) -> Array:
         """Return rows (S + P)^-1 g, (m, D)."""
 
-    @abstractmethod
+    @property
+    def varying(self) -> int:
+        """Number of columns that vary about their mean: the rank where all of them are independent."""
+        return int(self.alive.sum())
+
+    @property
+    def dependence(self) -> Dependence:
+        """The combinations among the columns: here none."""
+        return independent(~self.alive)
+
     def aliased(self) -> list[int]:
-        """Return the columns that are linear combinations of those before them."""
+        """Return the columns that are constant or linear combinations of those before them."""
+        return sorted(map(int, (*np.flatnonzero(self.dependence.constant), *self.dependence.left_out)))
 
     @abstractmethod
     def log_determinant(self) -> float:
@@ -133,10 +145,6 @@ class CholeskyFactor(Factor):
         """Return twice the log of the diagonals of R, L and the scale."""
         diagonal = np.log(np.abs(self.r.diagonal()) * self.length) + self.frame.scale * np.log(2.0)
         return float(2 * diagonal[self.alive].sum())
-
-    def aliased(self) -> list[int]:
-        """Return the dead columns."""
-        return [int(j) for j in np.flatnonzero(~self.alive)]
 
 
 class SpectralFactor(Factor):
@@ -190,23 +198,52 @@ class SpectralFactor(Factor):
         b = b / self.length
         return _share(b, b - (b @ self.v) @ self.v.T)
 
-    def aliased(self) -> list[int]:
-        """Go through the columns of diag(s) V' in order and collect those within the span of the ones before."""
-        columns = self.s[:, None] * self.v.T
-        tolerance = max(1e-3 * self.s[-1], 1e-13) if self.rank else np.inf
-        basis: list[Array] = []
-        out: list[int] = []
-        for j in range(self.frame.features):
-            rest = columns[:, j].copy()
-            for _ in range(2):
-                for q in basis:
-                    rest -= q * (q @ rest)
-            size = float(np.linalg.norm(rest)) if self.rank else 0.0
-            if size > tolerance and len(basis) < self.rank:
-                basis.append(rest / size)
-            else:
-                out.append(j)
-        return out
+    @cached_property
+    def dependence(self) -> Dependence:
+        """The combinations among the columns that vary."""
+        places = np.flatnonzero(self.alive)
+        null = np.zeros((self.frame.features, len(places) - self.rank))
+        mean = self.frame.mean_hi[: self.frame.features] if self.frame.intercept else None
+        with np.errstate(over="ignore"):
+            size = np.where(self.alive, np.ldexp(self.length, self.frame.scale), 0.0)
+        with one_blas_thread():
+            null[places] = np.linalg.qr(self.v[places], mode="complete")[0][:, self.rank :]
+            return dependence(null, size, mean)
+
+    def kept(self) -> KeptFactor:
+        """Return the factor of the columns that are left where dependent ones are left out."""
+        return KeptFactor(self)
+
+
+class KeptFactor(CholeskyFactor):
+    """C = R'R of the columns that a singular factor leaves: those that are no combination of columns before them."""
+
+    def __init__(self, whole: SpectralFactor) -> None:
+        self.whole = whole
+        kept = whole.alive.copy()
+        kept[whole.dependence.left_out] = False
+        places = np.flatnonzero(kept)
+        r = np.eye(whole.frame.features)
+        triangle = np.linalg.qr(whole.s[:, None] * whole.v[places].T)[1]
+        r[np.ix_(places, places)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
+        condition = float(np.linalg.cond(triangle)) if len(places) else 1.0
+        super().__init__(whole.frame, whole.length, kept, r, condition)
+        self.contraction = whole.contraction * max(condition / whole.condition, 1.0) ** 2
+        self.decided = whole.decided
+
+    @property
+    def varying(self) -> int:
+        """Number of columns that vary, those left out included."""
+        return self.whole.varying
+
+    @property
+    def dependence(self) -> Dependence:
+        """The combinations among all columns."""
+        return self.whole.dependence
+
+    def outside(self, b: Array) -> Array:
+        """Return the share of each row that the data say nothing about, in all columns."""
+        return self.whole.outside(b)
 
 
 def _share(whole: Array, part: Array) -> Array:

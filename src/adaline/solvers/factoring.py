@@ -12,10 +12,12 @@ from scipy.linalg import lapack
 
 from adaline.penalties import RidgePenalty
 from adaline.solvers.factor import EPS, ROUNDED, CholeskyFactor, Frame, SpectralFactor
+from adaline.sources.threads import one_blas_thread
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 EXACT_CONDITION = 32
 
@@ -28,7 +30,7 @@ def gram_factor(
     d = frame.features
     gram, noise = moments.second[:d, :d], moments.noise[:d]
     diagonal = gram.diagonal() + penalty.scaled(frame.scale)
-    alive = (diagonal > 4 * noise) & (np.sqrt(np.maximum(gram.diagonal(), 0.0)) > _rounded(frame))
+    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, frame)
     length = np.sqrt(np.where(alive, diagonal, 1.0))
     c = gram / np.outer(length, length)
     c[np.diag_indices(d)] = 1.0
@@ -48,7 +50,8 @@ def gram_factor(
             return factor, relative
     if not alive.all():
         c[~alive, ~alive] = 0.0
-    values, v = np.linalg.eigh(c)
+    with one_blas_thread():
+        values, v = np.linalg.eigh(c)
     values, v = values[::-1], v[:, ::-1]
     cut = 4 * d * relative.max()
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
@@ -89,7 +92,7 @@ def triangle_factor(
     r = np.zeros((a, a + targets))
     r[: len(qr)] = np.triu(qr[:a])
     u, s, vt = np.linalg.svd(r[:, :a])
-    tolerance = 2 * (features + 10) * EPS
+    tolerance = cut_relative(features)
     raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(frame.scaled_mean()[0][kept])) / length[kept]
     doubt = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding the raw columns can make of s
     largest = s[0] if a else 0.0
@@ -113,6 +116,23 @@ def triangle_factor(
     factor.contraction = 4 * tolerance * factor.condition
     factor.decided &= constant
     return factor, start
+
+
+def varying(moments: Moments) -> Mask:
+    """Which columns (D,) vary about their means, by more than the rounding of numbers and sums."""
+    d = moments.shape.features
+    sure = moments.second.diagonal()[:d] > 4 * moments.noise[:d]
+    return np.asarray(sure & _beyond_rounding(moments, moments_frame(moments, intercept=True)))
+
+
+def _beyond_rounding(moments: Moments, frame: Frame) -> Mask:
+    squares = moments.second.diagonal()[: frame.features]
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(frame))
+
+
+def cut_relative(features: int) -> float:
+    """Return the share of the longest direction at which a direction of the triangle is rounding."""
+    return 2 * (features + 10) * EPS
 
 
 def _rounded(frame: Frame) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidData
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.factor import Factor, Frame
+from adaline.solvers.factor import Factor, Frame, SpectralFactor
 from adaline.solvers.refine import NEGLIGIBLE
 from adaline.sums.moments import ROUNDING
 
@@ -59,6 +59,16 @@ class Fit:
         with np.errstate(over="ignore"):
             return np.asarray(self.total * self.unit * self.unit)
 
+    def without_dependent(self) -> Fit:
+        """Return the same fit read without the columns that are combinations of columns before them, as in R.
+
+        Predictions are the same; coefficients of those columns are zero, and all others are determined by the rows.
+        """
+        if not isinstance(self.factor, SpectralFactor) or not len(self.factor.dependence.left_out):
+            return self
+        theta = self.factor.dependence.drop(self.solution.theta)
+        return replace(self, solution=replace(self.solution, theta=theta), factor=self.factor.kept())
+
 
 def raw_theta(frame: Frame, theta: Array) -> Array:
     """Return coefficients in raw units from scaled ones."""
@@ -91,10 +101,15 @@ def digits(error: Array, theta: Array, length: Array) -> float:
     return -math.log10(float((error[counted] / size[counted]).max()) + ROUNDING)
 
 
-def judge(factor: Factor, found: float) -> Status:
-    """Return the status of a direct solution."""
-    if factor.rank < factor.frame.features:
-        return Status.RANK_DEFICIENT if factor.decided else Status.RANK_UNCERTAIN
+def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
+    """Return the status of a direct solution.
+
+    `varying` is the number of columns that are not constant, where that is not for the factor to say.
+    """
+    if factor.rank < factor.frame.features and not factor.decided:
+        return Status.RANK_UNCERTAIN
+    if factor.rank < (factor.varying if varying is None else varying):
+        return Status.RANK_DEFICIENT
     if factor.condition > ILL_CONDITIONED:
         return Status.ILL_CONDITIONED
     return Status.SOLVED if found >= 6 else Status.FEW_DIGITS

@@ -8,13 +8,14 @@ where a column's unit is 1e200, and combinations of coefficients are taken befor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.results import Solution
 from adaline.solvers.curvature import Curvature
+from adaline.solvers.dependence import Dependence
 from adaline.solvers.problem import Problem
 
 Array = NDArray[np.float64]
@@ -37,6 +38,7 @@ class LikelihoodFit:
     coupled : whether the machines are those of a softmax.
     firth : whether Firth's correction was made.
     ratios : its chi-squared statistics of all slopes and of each, (1 + D), see `firth_ratios`, where they were taken.
+    dependence : the constant columns, and the combinations among columns that no penalty tells apart.
     """
 
     solution: Solution
@@ -48,6 +50,7 @@ class LikelihoodFit:
     parameters: int
     penalised: bool
     coupled: bool
+    dependence: Dependence
     firth: bool = False
     ratios: Array | None = None
 
@@ -59,6 +62,12 @@ class LikelihoodFit:
         root = self.root.reshape(-1, self.root.shape[2])
         with np.errstate(over="ignore"):
             return np.asarray(root @ root.T)
+
+    def without_dependent(self) -> LikelihoodFit:
+        """Return the same fit read without the columns that are combinations of columns before them, as in R."""
+        theta = self.dependence.drop(self.solution.theta)
+        root = None if self.root is None else self.dependence.drop_root(self.root)
+        return replace(self, solution=replace(self.solution, theta=theta), root=root)
 
 
 def raw_root(problem: Problem, curvature: Curvature) -> Array:

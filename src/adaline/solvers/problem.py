@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss
 from adaline.penalties import RidgePenalty
+from adaline.solvers.dependence import Dependence, dependence
 from adaline.solvers.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.drawing import drawn
@@ -28,6 +29,7 @@ from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Sp
 
 Array = NDArray[np.float64]
 
+UNSEEN = 1e-6  # of what several machines have in common, the share that is rounding
 TYPICAL = 4096  # rows that tell how much a machine bends in all
 
 
@@ -189,6 +191,22 @@ class Problem:
         constant = theta[:, :1] - slopes @ self.view.offset[:, None]
         return np.asarray(np.concatenate([constant * self.intercept, slopes], axis=1))
 
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns (D,) are seen as zero, since they do not vary: the intercept is their reading."""
+        return np.asarray(self.view.scale == 0)
+
+    def dependence(self, null: Array) -> Dependence:
+        """Return the combinations among the columns, given the directions (K (1 + D), A) that no row sees."""
+        scale = self.view.scale
+        slopes = (
+            null.reshape(self.outputs, 1 + self.features, -1)[:, 1:].transpose(1, 0, 2) * (scale > 0)[:, None, None]
+        )
+        basis, size, _ = np.linalg.svd(slopes.reshape(self.features, -1), full_matrices=False)
+        basis = basis[:, size > UNSEEN * size.max(initial=0.0)]
+        width = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return dependence(basis, width, self.spread.mean if self.intercept else None)
+
     def bend(self) -> Array:
         """Return the most curvature that the loss can give each coefficient, (1 + D,); zero where it has no bound."""
         if not np.isfinite(self.loss.steepest):
@@ -232,6 +250,11 @@ def look(source: Source) -> Spread:
     return spread
 
 
+def varying(spread: Spread) -> NDArray[np.bool_]:
+    """Which columns (D,) vary by more than rounding: 0.1 + 0.2 here and 0.3 there do not."""
+    return np.asarray(spread.deviation > ROUNDED * np.abs(spread.mean))
+
+
 def pose(
     source: Source, loss: Loss, outputs: int, intercept: bool, penalty: RidgePenalty, spread: Spread | None = None
 ) -> Problem:
@@ -241,7 +264,6 @@ def pose(
     reach = spread.deviation if centred else spread.root
     reach = np.where(reach > 0, reach, np.where(spread.largest > 0, spread.largest, 1.0))
     exponent = np.frexp(reach)[1].astype(np.int64)
-    varies = spread.deviation > ROUNDED * np.abs(spread.mean)  # 0.1 + 0.2 here and 0.3 there do not
-    scale = np.where(varies, np.ldexp(1.0, -exponent), 0.0) if centred else np.ldexp(1.0, -exponent)
+    scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
     return Problem(source, loss, outputs, intercept, View(scale, offset), penalty.scaled(exponent), spread)

@@ -72,10 +72,6 @@ class ToeplitzFactor(Factor):
         y = y + solve_toeplitz(self.c, g - matmul_toeplitz(self.c, y))
         return np.asarray(y.T / self.length)
 
-    def aliased(self) -> list[int]:
-        """Return no column: the matrix is positive definite."""
-        return []
-
     def outside(self, b: Array) -> Array:
         """Return zero: every direction was seen."""
         return np.zeros(len(b))

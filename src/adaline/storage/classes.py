@@ -17,7 +17,8 @@ from adaline.proof.robust import RobustFit
 from adaline.proof.sample import Counted
 from adaline.results import Certificate, Solution
 from adaline.scans import SCANS, Schedule
-from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
+from adaline.solvers.dependence import Dependence
+from adaline.solvers.factor import CholeskyFactor, Frame, KeptFactor, SpectralFactor
 from adaline.solvers.fit import Fit
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
@@ -33,7 +34,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     RobustFit,
     *(Coding, Column, Factor, Term),
-    *(Schedule, Best, LikelihoodFit, Separation),
+    *(Schedule, Best, Dependence, LikelihoodFit, Separation),
     *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""
@@ -42,6 +43,7 @@ PARTS: dict[type[Any], tuple[str, ...]] = {
     Moments: ("shape", "buffer"),
     ClassMoments: ("parts",),
     CholeskyFactor: (*_FACTOR, "r"),
+    KeptFactor: (*_FACTOR, "r", "whole"),
     SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
     **{cls: tuple(n for n in vars(cls.start(Shape(1, 1))) if n != "_native") for cls in SCANS.values()},
 }

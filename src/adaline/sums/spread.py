@@ -20,6 +20,8 @@ from adaline.sums.columns import times_power
 
 Array = NDArray[np.float64]
 
+FAINT = 2.0**-49  # least spread over mean of a sparse column that is not constant: rounding hides what is below
+
 
 class Spread(Sum):
     """Weight and, for each column (D,) times 2^-exponent, mean, sum of squares about it, largest magnitude.
@@ -108,6 +110,23 @@ class Spread(Sum):
         return type(self), (self.weight, self.first, self.second, self.top, self.exponent)
 
 
+def _constants(x: Any, values: Array, counted: NDArray[np.bool_], rows: int) -> tuple[NDArray[np.intp], Array]:
+    """Return the columns of sparse rows that have one and the same number in every row that counts, and the numbers.
+
+    The sum of squares minus that of the mean cannot tell them: it leaves rounding.
+    """
+    places, columns = x.indices, x.shape[1]
+    full = np.bincount(places[counted], minlength=columns) == rows
+    if not full.any() or not x.has_canonical_format:
+        return np.zeros(0, dtype=np.intp), np.zeros(0)
+    among = counted & full[places]
+    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
+    np.minimum.at(low, places[among], values[among])
+    np.maximum.at(high, places[among], values[among])
+    found = np.flatnonzero(full & (low == high))
+    return found, low[found]
+
+
 def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array, Array]:
     """Return weight, mean, second and largest of one block, in array-API operations; sparse rows stay sparse."""
     block = block.gathered()
@@ -137,7 +156,9 @@ def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float
     mean = np.bincount(places, weighed, columns) / total
     with np.errstate(over="ignore", invalid="ignore"):  # of a column so large that it will be read again, scaled
         square = np.bincount(places, weighed * values, columns)
-        second = np.maximum(square - total * mean**2, 0.0)
+        second = np.maximum(square - total * mean**2, total * (FAINT * mean) ** 2)
+    constant, value = _constants(x, values, heavy > 0, int(np.count_nonzero(weight)))
+    mean[constant], second[constant] = value, 0.0
     largest = np.zeros(columns)
     np.maximum.at(largest, places, np.where(heavy > 0, np.abs(values), 0.0))
     return total, mean, second, largest

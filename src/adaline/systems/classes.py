@@ -15,14 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
 from adaline.namespaces import beside
-from adaline.results import Certificate, Status
+from adaline.results import Certificate, Status, without_constants
 from adaline.solvers.choose import GRAM_BYTES
+from adaline.solvers.factoring import varying
 from adaline.solvers.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.attempt import attempt
 from adaline.systems.decisions import Decides
-from adaline.systems.expanding import check_basis, check_same_columns
+from adaline.systems.expanding import check_basis, check_same_columns, columns_of
 from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
@@ -188,7 +189,13 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
             self._spread_out(present)
         if self._like is not None and hasattr(self, "coef_"):
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
-        self.certificate_ = replace(proof, seconds=perf_counter() - start)
+        self.certificate_ = replace(without_constants(proof, self._constant()), seconds=perf_counter() - start)
+
+    def _constant(self) -> list[str]:
+        """Return the names of columns that are constant beside an intercept."""
+        if not getattr(self, "fit_intercept", True):
+            return []
+        return [columns_of(self)[j] for j in np.flatnonzero(~varying(self._sums.total().about_mean()))]
 
     def _spread_out(self, present: NDArray[np.intp]) -> None:
         """Bring coefficients of the classes present to their places among all; the others score minus infinity."""

@@ -132,6 +132,7 @@ def _m_estimate(
     )
     square = 2 * units.exponent
     error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())
+    error[:, 1:][:, problem.constant] = 0.0
     gap = math.inf  # the scale moves with the weights: nothing is proven
     proof = certificate(
         status=_status(found.converged, True, problem, gram),
@@ -140,7 +141,7 @@ def _m_estimate(
         gap=_ldexp(gap, square),
         digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.converged else math.nan,
         condition=gram.condition,
-        rank=gram.rank - 1,
+        rank=problem.dependence(gram.null).rank,
         passes=0,
         solver=_called(found, criterion),
     )
@@ -172,7 +173,7 @@ def _quantile(
         gap=times * _ldexp(found.gap, units.exponent),
         digits=digits(error, theta, np.ones_like(theta[0])) if found.unique else math.nan,
         condition=gram.condition,
-        rank=gram.rank - 1,
+        rank=problem.dependence(gram.null).rank,
         passes=0,
         solver="interior point, onto the rows it meets",
     )
@@ -201,11 +202,12 @@ def _assembled(
     """Return the fit in raw units."""
     if proof.status is Status.RANK_DEFICIENT:
         proof = replace(proof, advice=DEPENDENT)
-        errors = np.full_like(errors, np.nan)
     raw = units.outside(shortest(problem, theta, gram.null))
     raw[0, 0] *= problem.intercept
     total = float(weight.sum())
-    return RobustFit(Solution(raw, proof), math.nan, np.ldexp(errors, units.exponent), math.nan, len(weight), total)
+    errors = np.ldexp(errors, units.exponent)
+    depends = problem.dependence(gram.null)
+    return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, len(weight), total, depends)
 
 
 def _scale(criterion: Criterion, units: Units, p: int) -> Scale:
@@ -220,7 +222,7 @@ def _scale(criterion: Criterion, units: Units, p: int) -> Scale:
 def _status(converged: bool, unique: bool, problem: Problem, gram: Curvature) -> Status:
     if not converged:
         return Status.NOT_CONVERGED
-    if gram.rank <= problem.features:
+    if len(problem.dependence(gram.null).left_out):
         return Status.RANK_DEFICIENT
     if not unique:
         return Status.NOT_UNIQUE

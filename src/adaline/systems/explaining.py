@@ -14,6 +14,7 @@ from adaline.proof.covariance import Covariance, factor_of
 from adaline.proof.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.proof.inference import infer
 from adaline.proof.influence import Influence, inflation, influence, joined
+from adaline.proof.left_out import LeftOut, left_out, nothing_left_out
 from adaline.proof.sample import WEIGHTS, Counted, Sample
 from adaline.proof.sandwich import check_errors, covariances
 from adaline.proof.summary import Summary
@@ -36,6 +37,8 @@ class Explaining:
     n_features_in_: int
     certificate_: Certificate
     aliased_: NDArray[np.object_] | None
+    dependencies_: list[str] | None
+    estimable_: NDArray[np.bool_] | None
     _fits: tuple[Fit, ...]
     _sums: Moments | None
     _counted: Counted | None
@@ -62,6 +65,10 @@ class Explaining:
         those of the normal distribution, and the F line tests all slopes on the robust covariance, with N - p degrees
         of freedom in the denominator (cluster: G - 1). A weight of 2 is the row twice throughout; with
         weights="precision" the formulas are those of weighted least squares.
+
+        Where columns are linear combinations of others, the table is that of the model without those that depend on
+        columns before them, as in R: their rows say "left out", all others are determined by the rows fitted. `coef_`
+        and predictions stay those of the fit, and `estimable_` says which coefficients are the same in every solution.
 
         Parameters
         ----------
@@ -92,10 +99,11 @@ class Explaining:
         if not 0 < level < 1:
             raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
         check_errors(errors)
-        found: list[Covariance | None] = [None] * len(self._by_target())
+        fits = tuple(fit.without_dependent() for fit in self._fits)
+        by_target, sample = self._by_target(fits), self._sample()
+        found: list[Covariance | None] = [None] * len(by_target)
         if errors != "classical":
-            found = [*self._covariances(errors, X, y, sample_weight, groups)]
-        by_target, sample = self._by_target(), self._sample()
+            found = [*self._covariances(fits, errors, X, y, sample_weight, groups)]
         parts = [
             infer(fit, k, self.fit_intercept, level, sample, robust)
             for (fit, k), robust in zip(by_target, found, strict=True)
@@ -112,6 +120,7 @@ class Explaining:
             notes=self._notes(errors),
             errors=errors,
             intercept=self.fit_intercept,
+            left_out=self._left_out(),
         )
 
     def test(
@@ -156,7 +165,7 @@ class Explaining:
         check_is_fitted(self, "coef_")
         check_errors(errors)
         matrix, values, texts = read_hypotheses(hypothesis, value, self._names(), self.fit_intercept)
-        found = self._covariances(errors, X, y, sample_weight, groups)
+        found = self._covariances(self._fits, errors, X, y, sample_weight, groups)
         tests = np.array([wald(covariance, matrix, values, texts) for covariance in found])
         f, p = (float(column[0]) if self._flat else column for column in tests.T)
         return HypothesisTest(texts, f, (len(matrix), found[0].freedom), p, errors)
@@ -223,9 +232,11 @@ class Explaining:
             return inflation(gram_factor(self._sums, self.fit_intercept, no_penalty(self._sums.shape.features))[0])
         return inflation(factor_of(fit))
 
-    def _covariances(self, errors: str, X: Any, y: Any, sample_weight: Any, groups: Any) -> list[Covariance]:
+    def _covariances(
+        self, fits: tuple[Fit, ...], errors: str, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> list[Covariance]:
         if errors == "classical":
-            return [found for fit in self._fits for found in covariances(fit, None, errors, self._sample())]
+            return [found for fit in fits for found in covariances(fit, None, errors, self._sample())]
         if X is None:
             raise SumsMissing(
                 f"errors={errors!r} needs the rows: this model keeps only sums; give X and y again (and sample_weight, "
@@ -235,25 +246,28 @@ class Explaining:
             raise InvalidParameter(f"groups are for errors='cluster', not for {errors!r}")
         return [
             found
-            for fit, rows in self._with_rows(X, y, sample_weight)
+            for fit, rows in self._with_rows(X, y, sample_weight, fits)
             for found in covariances(fit, rows, errors, self._sample(), groups)
         ]
 
-    def _with_rows(self, X: Any, y: Any, sample_weight: Any) -> list[tuple[Fit, Source]]:
-        """Return the fits, each with the source of its rows and its own targets."""
-        for fit in self._fits:
+    def _with_rows(
+        self, X: Any, y: Any, sample_weight: Any, fits: tuple[Fit, ...] | None = None
+    ) -> list[tuple[Fit, Source]]:
+        """Return fits, those of the model unless given, each with the source of its rows and its own targets."""
+        fits = self._fits if fits is None else fits
+        for fit in fits:
             factor_of(fit)
         source = open_rows(self, X, y, sample_weight, reset=False)
         targets = len(self._by_target())
-        columns = self._fits[0].solution.theta.shape[1] - 1
+        columns = fits[0].solution.theta.shape[1] - 1
         if source.shape != (columns, targets):
             raise InvalidData(
                 f"the model has {columns} columns and {targets} targets, the rows {source.shape.features} and "
                 f"{source.shape.targets}"
             )
-        if len(self._fits) == 1:
-            return [(self._fits[0], source)]
-        return [(fit, source.with_target(k)) for k, fit in enumerate(self._fits)]
+        if len(fits) == 1:
+            return [(fits[0], source)]
+        return [(fit, source.with_target(k)) for k, fit in enumerate(fits)]
 
     def _refuse_penalty(self, what: str, why: str) -> None:
         if any(fit.penalty.any() for fit in self._fits):
@@ -280,19 +294,20 @@ class Explaining:
             notes.append(f"{errors} standard errors; z, p and intervals by the normal distribution")
         if self._counted is not None:
             notes.append(f"weights are precisions: {self._counted.rows} rows are as many observations")
-        if self.aliased_ is not None and len(self.aliased_):
-            notes.append(
-                f"{len(self.aliased_)} aliased column(s): {', '.join(map(str, self.aliased_))}; "
-                "their coefficients and errors are those of the minimum-norm solution"
-            )
+        notes += self._left_out().notes()
         if self._fits[0].factor is None:
             notes.append("no standard errors: the solver for wide data keeps no D x D matrix")
         elif any(self._sample().n - float(fit.trace[k]) <= 0.5 for fit, k in self._by_target()):
             notes.append("no standard errors: there are no more rows than parameters")
         return notes
 
-    def _by_target(self) -> list[tuple[Fit, int]]:
-        return [(fit, k) for fit in self._fits for k in range(len(fit.squares))]
+    def _left_out(self) -> LeftOut:
+        """Return the columns that the summary leaves out."""
+        factor = self._fits[0].factor
+        return nothing_left_out() if factor is None else left_out(factor.dependence, self._names())
+
+    def _by_target(self, fits: tuple[Fit, ...] | None = None) -> list[tuple[Fit, int]]:
+        return [(fit, k) for fit in (self._fits if fits is None else fits) for k in range(len(fit.squares))]
 
     def _names(self) -> list[str]:
         return columns_of(self)

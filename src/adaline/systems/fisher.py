@@ -14,6 +14,7 @@ from adaline.errors import InvalidParameter
 from adaline.namespaces import beside, host, is_device
 from adaline.results import Certificate
 from adaline.solvers.discriminant import Discriminant, discriminant
+from adaline.solvers.factor import EPS, Factor
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.by_blocks import by_blocks
@@ -39,7 +40,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         Two classes: where the projection is cut. "middle": halfway between the projected means. "prior": where the
         shared-covariance Gaussian classifier cuts, counting class frequencies. K classes: "middle" and "prior".
     components : int or None
-        Number of directions for K classes; None is min(K - 1, D).
+        Most directions for K classes; None is as many as the class means span, at most min(K - 1, D).
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -47,7 +48,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
     ----------
     classes_, means_ : labels and class means.
     coef_, intercept_ : two classes: w (1, D) and minus the threshold (1,); K classes: the K discriminants.
-    directions_ : (r, D) rows w; `transform` projects on them about the overall mean.
+    directions_ : (r, D) rows w along which class means differ; `transform` projects on them about the overall mean.
     criterion_ : J(w) with S_B = (m_1 - m_0)(m_1 - m_0)' and scatters as sums, for two classes; (r,) generalised
         eigenvalues of the between and within scatter for K classes.
     certificate_ : digits of the directions, condition and rank of the within scatter.
@@ -101,16 +102,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         solved = discriminant(sums.within(), sums)
         self.means_ = sums.means()[0]
         self._mean = solved.mean
-        self._n_features_out = 1 if len(self.classes_) == 2 else self._count(sums)
+        self._n_features_out = 1
         if len(self.classes_) == 2:
             self._solve_two(solved, sums.weights)
         else:
             self._solve_many(solved, sums.weights)
         return solved.certificate
-
-    def _count(self, sums: ClassMoments) -> int:
-        most = min(len(self.classes_) - 1, sums.features)
-        return most if self.components is None else min(self.components, most)
 
     def _solve_two(self, solved: Discriminant, weights: Array) -> None:
         """Scale w so that w' Sigma w = 1 (or |w| = 1), and cut."""
@@ -135,6 +132,16 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         self.coef_, self.directions_ = w[None, :], w[None, :]
         self.intercept_ = np.array([-self.threshold_])
 
+    def _count(self, spans: Array, factor: Factor) -> int:
+        """Return the number of directions: at most K - 1, and no more than the class means span, up to rounding.
+
+        `spans` are the singular values of the class means about the overall one, on columns of equal spread.
+        """
+        rounding = 16 * EPS * len(self.classes_) * factor.condition
+        reached = int((spans > rounding * spans.max(initial=0.0)).sum())
+        most = min(len(self.classes_) - 1, reached)
+        return most if self.components is None else min(self.components, most)
+
     def _solve_many(self, solved: Discriminant, weights: Array) -> None:
         """Take the leading eigenvectors of Sigma^-1 S_B, or of S_B alone, and discriminate by nearest mean there."""
         if not isinstance(self.threshold, str):
@@ -144,12 +151,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         if self.covariance == "within":
             half = solved.factor.half(solved.away) * np.sqrt(n)
             spectrum = np.linalg.svd(root * half, full_matrices=False)
-            slopes = (spectrum[0] / np.maximum(spectrum[1], np.finfo(float).tiny)).T @ (root * solved.slopes)
+            r = self._count(spectrum[1], solved.factor)
+            slopes = (spectrum[0][:, :r] / spectrum[1][:r]).T @ (root * solved.slopes)
         else:
             raw = np.ldexp(solved.away, solved.factor.frame.scale)
             spectrum = np.linalg.svd(root * raw, full_matrices=False)
-            slopes = np.ldexp(spectrum[2], solved.factor.frame.scale)
-        r = self._n_features_out
+            even = np.linalg.svd(root * solved.away / solved.factor.length, full_matrices=False)
+            r = self._count(even[1], solved.factor)
+            slopes = np.ldexp(spectrum[2] * raw.any(axis=0), solved.factor.frame.scale)
+        self._n_features_out = r
         self.directions_ = solved.raw(slopes[:r])
         self.criterion_ = spectrum[1][:r] ** 2
         centres = solved.away @ slopes[:r].T

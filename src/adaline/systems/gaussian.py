@@ -18,7 +18,7 @@ from adaline.results import Certificate
 from adaline.solvers.direct import gram_name
 from adaline.solvers.discriminant import discriminant, shrunk
 from adaline.solvers.factor import Factor
-from adaline.solvers.factoring import gram_factor
+from adaline.solvers.factoring import gram_factor, varying
 from adaline.solvers.fit import certificate, judge
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Components
@@ -214,7 +214,7 @@ class GaussianClassifier(ClassSystem):
         ranks = np.array([factor.rank for factor, _ in solved])
         constant = self._log_determinants + ranks + sums.features * np.log(2 * np.pi)
         return certificate(
-            status=judge(worst, digits),
+            status=judge(worst, digits, int(varying(sums.total().about_mean()).sum())),
             objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
             gradient=np.nan,
             gap=np.inf,

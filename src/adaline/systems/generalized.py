@@ -18,7 +18,8 @@ from adaline.errors import AdalineWarning
 from adaline.losses import Loss, loss_of
 from adaline.namespaces import beside, host, is_device
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, together
+from adaline.results import Certificate, Status, together, without_constants
+from adaline.solvers.dependence import named, say_dependent
 from adaline.solvers.descent import read_init
 from adaline.solvers.problem import look
 from adaline.solvers.sweep import Plan
@@ -31,6 +32,7 @@ from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
 from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion
 from adaline.systems.drawing import generator
+from adaline.systems.expanding import columns_of
 from adaline.systems.minimum import Minimum, Order, Search
 from adaline.systems.own_machine import first_weights, fit_machine
 from adaline.systems.reading import open_rows, read_finite
@@ -254,7 +256,9 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
             self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
-        self.certificate_ = together([one.certificate for one in found])
+        columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
+        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        self.certificate_ = without_constants(together([one.certificate for one in found]), columns.constant)
 
     def _order(self, outputs: int, features: int, before: Any) -> Order:
         given = self.init if before is None else before
@@ -296,6 +300,8 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
             warnings.warn(f"{status}: {advice}", AdalineWarning, stacklevel=4)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warnings.warn(f"{status}: {advice}", ConvergenceWarning, stacklevel=4)
+        elif status is Status.RANK_DEFICIENT:
+            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=4)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

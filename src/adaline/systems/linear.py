@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from numbers import Real
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.proof.inference import Interval, leverages, reach
 from adaline.proof.sample import Counted, count
-from adaline.results import together
+from adaline.results import together, without_constants
 from adaline.solvers.choose import is_wide, sums
+from adaline.solvers.dependence import say_dependent
 from adaline.solvers.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
@@ -79,6 +81,8 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
             self._sums = sums(source, self.fit_intercept)
             self._keep(self._solve(source, self._sums), start)
             self.certificate_ = replace(self.certificate_, passes=source.total_reads())
+        if self.dependencies_:
+            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=3)
         return self
 
     @attempt
@@ -249,11 +253,18 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         self.certificate_ = replace(proof, seconds=perf_counter() - start)
         self.rank_ = proof.rank
         factor, columns = fits[0].factor, theta.shape[1] - 1
-        aliased: list[int] | None = None if factor is None and proof.rank < columns else []
+        if factor is None and proof.rank < columns:
+            self.aliased_ = self.dependencies_ = self.estimable_ = None
+            return
+        self.aliased_, self.dependencies_ = np.array([], dtype=object), []
+        self.estimable_ = np.ones(columns, dtype=bool)
         if factor is not None and factor.rank < columns:
-            aliased = factor.aliased()
-        names = columns_of(self) if aliased else []
-        self.aliased_ = None if aliased is None else np.array([names[j] for j in aliased], dtype=object)
+            names = columns_of(self)
+            self.aliased_ = np.array([names[j] for j in factor.aliased()], dtype=object)
+            self.dependencies_ = factor.dependence.texts(names)
+            self.estimable_ = factor.dependence.estimable
+            constant = [names[j] for j in np.flatnonzero(factor.dependence.constant)] if factor.decided else []
+            self.certificate_ = without_constants(self.certificate_, constant)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

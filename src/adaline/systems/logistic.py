@@ -17,7 +17,8 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.losses import Logistic, Softmax
 from adaline.namespaces import beside
 from adaline.penalties import RidgePenalty
-from adaline.results import Status, together
+from adaline.results import Status, together, without_constants
+from adaline.solvers.dependence import named, say_dependent
 from adaline.solvers.problem import look
 from adaline.solvers.smooth import SMOOTH_SOLVERS
 from adaline.sources import Source
@@ -85,6 +86,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
     classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
     certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
     separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
         `direction` of a plane that separates the classes.
     penalty_ : penalty used. path_ : for "auto", a dictionary with `penalties`, `values`, the loss of a held-out row
@@ -274,6 +276,9 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         if like is not None:
             self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)
         self.certificate_ = replace(together(proofs), seconds=seconds)
+        columns = named([machine.fit.dependence for machine in machines], self._names())
+        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        self.certificate_ = without_constants(self.certificate_, columns.constant)
         self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
         self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
         self.n_iter_ = max(len(machine.history) for machine in machines)
@@ -293,6 +298,8 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
             warnings.warn(self.separation_.told(self._names()), AdalineWarning, stacklevel=4)
         elif self.certificate_.status is Status.NOT_CONVERGED:
             warnings.warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning, stacklevel=4)
+        elif self.dependencies_:
+            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=4)
 
     def _scores(self, x: Any) -> Array:
         found = super()._scores(x)

@@ -14,6 +14,7 @@ from adaline.losses import Logistic, Loss, Softmax
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.curvature import Curvature
+from adaline.solvers.dependence import Dependence, independent
 from adaline.solvers.firth import firth, firth_ratios
 from adaline.solvers.fit import certificate, digits
 from adaline.solvers.likelihood import LikelihoodFit, raw_root
@@ -94,7 +95,7 @@ class Fitting:
             solved = solve(problem, solved.found.theta * 0.5, wanted, self.wish.solver)
             history = history + solved.found.history
         found = solved.found
-        theta, rank = shortest(problem, found)
+        theta, depends = shortest(problem, found)
         if self.loss.coupled:  # what all machines have in common decides nothing
             shared = theta.mean(axis=0)
             shared[1:] *= self.free
@@ -102,7 +103,7 @@ class Fitting:
         raw = problem.outside(theta)
         if self.loss.coupled:
             raw[:, 0] -= raw[:, 0].mean()
-        proof = self._certificate(problem, found, raw, rank, solved.solver, problem.source.total_reads() - start)
+        proof = self._certificate(problem, found, raw, depends, solved.solver, problem.source.total_reads() - start)
         fit = LikelihoodFit(
             Solution(raw, proof),
             None if found.curvature is None else raw_root(problem, found.curvature),
@@ -110,9 +111,10 @@ class Fitting:
             -null,
             self.source.n_rows,
             problem.spread.weight,
-            max(problem.outputs - 1, 1) * (rank + problem.intercept),
+            max(problem.outputs - 1, 1) * (depends.rank + problem.intercept),
             not self.free or separation is not None,
             self.loss.coupled,
+            depends,
             self.wish.firth,
             firth_ratios(problem, found, wanted) if self.wish.firth else None,
         )
@@ -156,7 +158,7 @@ class Fitting:
         return self.free and self.doubt.give_up(here)
 
     def _certificate(
-        self, problem: Problem, found: Descended, raw: Array, rank: int, solver: str, passes: int
+        self, problem: Problem, found: Descended, raw: Array, depends: Dependence, solver: str, passes: int
     ) -> Certificate:
         status = Status.SOLVED
         condition = math.nan if found.curvature is None else found.curvature.condition
@@ -164,7 +166,7 @@ class Fitting:
             status = Status.NOT_CONVERGED
         elif self.doubt.found is not None:
             status = self.doubt.found.status
-        elif rank < problem.features and self.free:
+        elif len(depends.left_out) and self.free:
             status = Status.RANK_DEFICIENT
         elif condition > 1e8:
             status = Status.ILL_CONDITIONED
@@ -175,7 +177,7 @@ class Fitting:
             gap=found.gap,
             digits=known_digits(problem, found, raw),
             condition=condition,
-            rank=rank,
+            rank=depends.rank,
             passes=passes,
             solver=solver,
         )
@@ -199,17 +201,17 @@ def known_digits(problem: Problem, found: Descended, raw: Array, size: float = 1
     return digits(outside, raw, length)
 
 
-def shortest(problem: Problem, found: Descended) -> tuple[Array, int]:
-    """Return the weights of least norm in raw units among those that predict the same, and the rank of the design."""
+def shortest(problem: Problem, found: Descended) -> tuple[Array, Dependence]:
+    """Return the weights of least norm in raw units among those that predict the same, and why there are several."""
     curvature: Curvature | None = found.curvature
     if curvature is None or problem.penalised or not curvature.null.shape[1]:
-        return found.theta, problem.features
+        return found.theta, independent(problem.constant)
     k, side = problem.outputs, 1 + problem.features
     null = curvature.null
     raw = np.stack([problem.outside(column.reshape(k, side))[:, 1:].ravel() for column in null.T], axis=1)
     share = np.linalg.lstsq(raw, problem.outside(found.theta)[:, 1:].ravel(), rcond=None)[0]
     theta = found.theta - (null @ share).reshape(k, side)
-    return theta, problem.features - round(null.shape[1] / k)
+    return theta, problem.dependence(null)
 
 
 def first_weights(given: Any, machines: int, columns: int) -> Array:

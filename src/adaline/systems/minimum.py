@@ -23,6 +23,7 @@ from adaline.losses import Logistic, Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.curvature import factor
+from adaline.solvers.dependence import Dependence, independent
 from adaline.solvers.descent import read_rate
 from adaline.solvers.fit import certificate
 from adaline.solvers.gradient import Stop, descend
@@ -67,11 +68,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Minimum:
-    """Weights (K, 1 + D) in raw units, their certificate, and the objective after each step."""
+    """Weights (K, 1 + D) in raw units, their certificate, the objective after each step, and how columns depend."""
 
     theta: Array
     certificate: Certificate
     history: list[float]
+    dependence: Dependence | None = None
 
 
 class Search:
@@ -204,16 +206,19 @@ class Search:
         return raw, found, status, "batch gradient descent"
 
     def _certified(self, problem: Problem, found: Descended, status: Status, name: str, reads: int) -> Minimum:
-        theta, rank = shortest(problem, found)
+        theta, depends = shortest(problem, found)
         if theta is not found.theta and problem.at(theta).value > found.at.value + FLAT * self.scale:
-            theta, rank = found.theta, problem.features  # curvature that vanishes, not columns that depend
+            theta, depends = (
+                found.theta,
+                independent(problem.constant),
+            )  # curvature that vanishes, not columns that depend
         raw = problem.outside(theta)
         condition = math.nan if found.curvature is None else found.curvature.condition
         if self.unbounded or self._is_at_an_end(problem, found):
             status = Status.NO_MINIMUM
         elif self._separation is not None and status is Status.SOLVED:
             status = self._separation.status
-        elif status is Status.SOLVED and rank < problem.features and not self.order.penalty.any():
+        elif status is Status.SOLVED and len(depends.left_out) and not self.order.penalty.any():
             status = Status.RANK_DEFICIENT
         elif status is Status.SOLVED and condition > 1e8:
             status = Status.ILL_CONDITIONED
@@ -225,7 +230,7 @@ class Search:
             gap=found.gap if self.loss.convex else math.inf,
             digits=known_digits(problem, found, raw, size),
             condition=condition,
-            rank=rank,
+            rank=depends.rank,
             passes=problem.source.total_reads() - reads,
             solver=name,
         )
@@ -233,4 +238,4 @@ class Search:
             by_rule = self.order.solver == "gradient"
             weights = "those that the last step reached" if by_rule else "the weights under a tiny penalty"
             known = replace(known, advice=SEPARATED.format(weights=weights))
-        return Minimum(raw, known, found.history)
+        return Minimum(raw, known, found.history, depends)

@@ -27,8 +27,10 @@ from adaline.namespaces import host, is_device
 from adaline.results import Certificate, Status
 from adaline.scans import Scan, Schedule, State
 from adaline.solvers.fit import certificate
+from adaline.solvers.problem import varying
 from adaline.solvers.sweep import Plan, Swept, sweep
 from adaline.sources import Source
+from adaline.sums import Spread
 from adaline.sums.wrong import outputs
 from adaline.systems.drawing import generator
 from adaline.systems.reading import read_finite
@@ -115,7 +117,10 @@ class OnlineSystem(SingleRows, BaseEstimator):
             self._typical = _typical(source)
         before = source.total_reads()
         draw = self._draws() if self.shuffle else None
-        self._keep(scan, source, self._learn(source, scan, draw, int(self.epochs)), goes_on, before, start)
+        learned = self._learn(source, scan, draw, int(self.epochs))
+        if self.fit_intercept and isinstance(self.rate, str) and not goes_on:
+            _fold_constants(source, scan)
+        self._keep(scan, source, learned, goes_on, before, start)
 
     def _go_on(self, source: Source, start: float) -> None:
         """Go over more rows once, in their order."""
@@ -218,6 +223,16 @@ class OnlineSystem(SingleRows, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _fold_constants(source: Source, scan: Scan) -> None:
+    """Move the weights of columns that are constant in rows in memory onto the intercept: predictions are the same."""
+    if source.streamed:
+        return
+    spread = Spread.zero(source.shape)
+    for block in source.blocks():
+        spread.add(block)
+    scan.fold(~varying(spread), spread.mean)
 
 
 def _typical(source: Source) -> Array | None:

@@ -19,6 +19,8 @@ from adaline.sources import Source
 from adaline.sums import Moments
 from adaline.systems.linear import LinearSystem
 
+RANKS = ("minimum-norm", "drop")
+
 
 class LinearRegression(LinearSystem):
     """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
@@ -43,6 +45,9 @@ class LinearRegression(LinearSystem):
         It also stops when the error 1/2 sum e^2 is at most this.
     epochs : int
         Most steps of the gradient solver.
+    rank : "minimum-norm" or "drop"
+        What becomes of columns that are linear combinations of others: all of them share the solution of minimum norm,
+        or those that depend on columns before them are left out (coefficient zero), as in R. Predictions are the same.
     weights : "frequency" or "precision"
         What sample_weight means: how often a row was seen (2 is the row twice, degrees of freedom included), or the
         inverse of its variance up to a factor (weighted least squares: as many observations as rows of positive
@@ -53,7 +58,9 @@ class LinearRegression(LinearSystem):
     Attributes
     ----------
     coef_, intercept_ : the solution; `certificate_` : how good it is; `rank_` : of the design, intercept not counted;
-    `aliased_` : names of the columns that depend on those before them (None for wide data solved in the dual);
+    `aliased_` : names of the columns that are constant or depend on those before them; `dependencies_` : how, as text
+    such as "sched = 100 hour + minute"; `estimable_` : (D,) whether the rows determine a coefficient by itself (these
+    three are None for wide data solved in the dual);
     `history_`, `n_iter_` : error after each step and number of steps, gradient solver only.
 
     Examples
@@ -81,6 +88,7 @@ class LinearRegression(LinearSystem):
         tol: float = 1e-10,
         stop_error: float | None = None,
         epochs: int = 100_000,
+        rank: str = "minimum-norm",
         weights: str = "frequency",
         basis: Any = None,
     ) -> None:
@@ -91,6 +99,7 @@ class LinearRegression(LinearSystem):
         self.tol = tol
         self.stop_error = stop_error
         self.epochs = epochs
+        self.rank = rank
         self.weights = weights
         self.basis = basis
 
@@ -106,6 +115,10 @@ class LinearRegression(LinearSystem):
         epochs: Any = self.epochs
         if not (isinstance(epochs, Integral) and int(epochs) >= 1):
             raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
+        if self.rank not in RANKS:
+            raise InvalidParameter(f"rank must be one of {', '.join(RANKS)}, got {self.rank!r}")
+        if self.rank == "drop" and self.solver == "gradient":
+            raise InvalidParameter("rank='drop' needs the columns to be solved for: use solver='auto'")
         self._check_weights()
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
@@ -113,13 +126,16 @@ class LinearRegression(LinearSystem):
         if self.solver == "gradient":
             return (self._descend(moments),)
         if source is None or not source.replayable:
-            return (solve_sums(moments, self.fit_intercept, none),)
-        return (solve(source, moments, self.fit_intercept, none, self.solver),)
+            return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
+        return (solve(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop"),)
 
     def _is_wide(self, source: Source) -> bool:
-        return is_wide(source) and (self.solver == "auto" or not gram_fits(source))
+        free = self.solver == "auto" and self.rank != "drop"
+        return is_wide(source) and (free or not gram_fits(source))
 
     def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+        if self.rank == "drop":
+            raise InvalidParameter("rank='drop' works on the D x D sums, which are too large here; leave rank as it is")
         if self.solver != "auto":
             raise InvalidParameter(
                 f"solver={self.solver!r} works on the D x D sums, which are too large here; use solver='auto'"

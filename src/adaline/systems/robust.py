@@ -14,12 +14,14 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.losses import Huber, Tukey
 from adaline.namespaces import beside, host, is_device, namespace
 from adaline.penalties import RidgePenalty
+from adaline.proof.left_out import left_out
 from adaline.proof.robust import RobustSummary, judged
-from adaline.results import Status, together
+from adaline.results import Status, together, without_constants
+from adaline.solvers.dependence import named, say_dependent
 from adaline.solvers.problem import look
 from adaline.sources.recoded import in_memory
 from adaline.systems.attempt import attempt
@@ -75,8 +77,9 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
     Attributes
     ----------
     coef_, intercept_ : the weights. scale_ : of the residuals, zero where the plane goes through more than half of the
-    rows, NaN for absolute and quantile. rank_ : of the design. certificate_ : how good the weights are. n_iter_ :
-    iterations. history_ : objective after each. rows_seen_ : number of rows.
+    rows, NaN for absolute and quantile. rank_ : of the design. aliased_ : names of the columns
+    that are constant or depend on those before them. dependencies_ : how, as text. certificate_ : how good the weights
+    are. n_iter_ : iterations. history_ : objective after each. rows_seen_ : number of rows.
 
     Examples
     --------
@@ -200,6 +203,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         wanted: Any = level
         if not (isinstance(wanted, Real) and 0 < float(wanted) < 1):
             raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
+        missing = left_out(self._fits[0].dependence, columns_of(self))
         notes = ["no standard errors under a penalty"] if self.penalty else []
         return RobustSummary(
             title=f"RobustRegression(loss={self.loss!r})",
@@ -210,9 +214,10 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
             certificate=self.certificate_,
-            notes=notes,
+            notes=[*notes, *missing.notes()],
             intercept=bool(self.fit_intercept),
             errors="H1" if self.loss in THRESHOLDS else "kernel",
+            left_out=missing,
         )
 
     @property
@@ -229,7 +234,10 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         if self._like is not None:
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
         proofs = [fit.solution.certificate for fit in self._fits]
-        self.certificate_ = replace(together(proofs), passes=passes, seconds=perf_counter() - start)
+        columns = named([fit.dependence for fit in self._fits], columns_of(self))
+        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        proof = replace(together(proofs), passes=passes, seconds=perf_counter() - start)
+        self.certificate_ = without_constants(proof, columns.constant)
         self.rank_ = self.certificate_.rank
         if self.certificate_.status is Status.NOT_CONVERGED:
             warnings.warn(
@@ -237,6 +245,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
                 ConvergenceWarning,
                 stacklevel=4,
             )
+        elif self.dependencies_:
+            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=4)
 
     def _criterion(self) -> Criterion:
         kinds: dict[str, Any] = {"huber": Huber, "tukey": Tukey}
