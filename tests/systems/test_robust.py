@@ -121,7 +121,7 @@ R_FIGURES = pd.read_csv(Path(__file__).parents[1] / "data" / "quantreg" / "quant
 def test_errors_of_quantiles_are_those_of_r(name: str, level: float) -> None:
     """Those of "nid" in the rows where planes do not nearly meet; R divides by noise in the others."""
     chosen = R_FIGURES[(R_FIGURES.data == name) & (R_FIGURES.level == level)]
-    theirs = {errors: rows for errors, rows in chosen.groupby("errors")}
+    theirs = dict(list(chosen.groupby("errors")))
     columns = list(theirs["ker"].coefficient[1:])
     table = pd.read_csv(Path(datasets.__file__).parent / f"{name}.csv")
     y = table[{"penguins": "body_mass_g", "abalone": "rings"}[name]]
@@ -175,7 +175,7 @@ def test_no_standard_errors_without_a_note_that_says_why() -> None:
 
 
 def test_few_rows_have_standard_errors_as_in_r() -> None:
-    """R's stackloss at 0.1: the bandwidth is halved until both quantiles exist, and where planes cross a note says so."""
+    """R's stackloss at 0.1: the bandwidth is halved until both quantiles exist; a note says where planes cross."""
     stackloss = sm.datasets.stackloss.load()
     model = RobustRegression(loss="quantile", quantile=0.1).fit(stackloss.exog, stackloss.endog)
     theirs = [10.6409383, 0.2579643, 0.5033480, 0.2095618]

@@ -153,16 +153,16 @@ def _between_planes(distance: Array, shares: Array, h: float, weight: Array) -> 
     mean = float(weight @ distance / weight.sum())
     if not mean > 0:
         return None, (
-            "no nid standard errors: the planes of the neighbouring quantiles, whose distance gives the density, do not "
-            "lie apart; errors='iid' and errors='kernel' take it from the residuals"
+            "no nid standard errors: the planes of the neighbouring quantiles, whose distance gives the density, do "
+            "not lie apart; errors='iid' and errors='kernel' take it from the residuals"
         )
     noise = np.sqrt(2.0 * h * (1.0 - 2.0 * h)) * shares * mean / (2.0 * h)
     lifted = float(weight[distance < 0.5 * noise].sum())
     note = ""
     if lifted:
         note = (
-            f"{lifted:g} of {weight.sum():g} rows lie where the planes of the neighbouring quantiles nearly meet: their "
-            "distance, which gives the density, counts as half of its standard error there"
+            f"{lifted:g} of {weight.sum():g} rows lie where the planes of the neighbouring quantiles nearly meet: "
+            "their distance, which gives the density, counts as half of its standard error there"
         )
     return 2.0 * h / np.maximum(distance, 0.5 * noise), note
 
