@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
+from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host, is_device, is_sparse, namespace
 from adaline.sources import Source, TableSource
@@ -173,6 +174,7 @@ def _on_host(y: Any) -> Any:
 def _indexable(x: Any) -> Any:
     if is_sparse(x):
         return x.tocsr()
+    x = x if is_device(x) else collected(x)
     if is_device(x) or isinstance(nw.from_native(x, pass_through=True, eager_only=True), nw.DataFrame):
         return x
     x = np.asarray(x)
