@@ -279,7 +279,7 @@ class Explaining:
         if errors != "classical":
             notes.append(f"{errors} standard errors; z, p and intervals by the normal distribution")
         if self._counted is not None:
-            notes.append(f"weights are precisions: {self._counted.rows} rows are as many observations")
+            notes.append(f"weights are precisions: every row is one observation, {self._counted.rows} in all")
         if self.aliased_ is not None and len(self.aliased_):
             notes.append(
                 f"{len(self.aliased_)} aliased column(s): {', '.join(map(str, self.aliased_))}; "

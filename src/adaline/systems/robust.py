@@ -53,7 +53,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
     quantile : float
         The share of rows below the plane, for loss="quantile".
     scale : "mad", "huber" or number
-        Median of |r| / 0.6745; Huber's proposal 2 (with d = 2.5); or a known one, in the units of y.
+        Median of |r| over 0.67449, the upper quartile of a standard normal distribution; Huber's proposal 2 (with
+        d = 2.5); or a known one, in the units of y.
     penalty : float
         Ridge penalty on w, for huber and tukey; w0 is free.
     standardize : bool

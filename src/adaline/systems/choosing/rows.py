@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host, is_device, is_sparse, namespace
+from adaline.proof.tables import counted
 from adaline.sources import Source, TableSource
 from adaline.sources.folds import Fold, fold_of
 from adaline.systems.labels import Labels, read_labels
@@ -185,7 +186,7 @@ def _indexable(x: Any) -> Any:
 
 def _check_folds(folds: Any, rows: int) -> None:
     if check_whole("folds", folds, 2) > rows:
-        raise InvalidParameter(f"{rows} rows cannot be cut into {folds} folds: give more rows, or fewer folds")
+        raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 
 def _check_classes(labels: Any) -> None:
