@@ -77,7 +77,7 @@ def _ours(X: Any, y: Array) -> Run:
 
     def run(tol: float) -> Array:
         problem = pose(SparseSource(X, t), Logistic(), 1, False, no_penalty(X.shape[1]))
-        points = path(problem, problem.view.scale, tol * X.shape[0] * np.log(2), POINTS, RATIO)
+        points = path(problem, problem.view.scale, np.zeros(1), tol * X.shape[0] * np.log(2), POINTS, RATIO)
         return np.array([problem.outside(point.found.theta)[0, 1:] for point in points])
 
     return run

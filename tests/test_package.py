@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
+import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -150,3 +152,15 @@ def test_the_package_is_typed() -> None:
 
 def test_only_public_names_are_listed() -> None:
     assert {name for name in dir(adaline) if not name.startswith("__")} == set(adaline.__all__)
+
+
+def test_every_extra_is_for_code_that_is_there() -> None:
+    project = SOURCE.parents[1] / "pyproject.toml"
+    if not project.exists():
+        pytest.skip("installed without its project file")
+    extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    source = "".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    for extra, packages in extras.items():
+        for package in packages:
+            name = re.split(r"[\[<>=]", package)[0]
+            assert re.search(rf"\b{name}\b", source), f"{extra}: nothing uses {name}"

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +77,26 @@ class Status(Enum):
     )
     DIVERGED = ("diverged", "the rate is too large: lower it or use rate='auto'; the last good weights are kept")
 
-    def __init__(self, label: str, advice: str) -> None:
-        self.label = label
-        self.advice = advice
+    advice: str
+
+    def __new__(cls, label: str, advice: str) -> Self:
+        """Make a member whose value is its label alone, so that it is rebuilt from that."""
+        member = object.__new__(cls)
+        member._value_, member.advice = label, advice
+        return member
+
+    @property
+    def label(self) -> str:
+        """The value: how the fit ended, in words."""
+        return str(self.value)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        """Return what rebuilds the member, its class and its value, for those who do not ask by protocol."""
+        return type(self), (self.label,)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[type[Self], tuple[str]]:
+        """Return the same for any protocol."""
+        return self.__reduce__()
 
     def __str__(self) -> str:
         return self.label

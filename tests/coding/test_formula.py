@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import patsy
 import pytest
 import statsmodels.formula.api as smf
 
@@ -22,6 +23,7 @@ def frame() -> pd.DataFrame:
     out["a"] = rng.choice(["p", "q", "r"], size=n)
     out["b"] = rng.choice(["no", "yes"], size=n)
     out["y"] = out.x + out.z**2 + (out.a == "q") * out.x + (out.b == "yes") + rng.normal(size=n)
+    out["ok"] = rng.random(n) < 0.4
     out["two words"] = rng.normal(size=n)
     return out
 
@@ -55,6 +57,14 @@ FORMULAS = [
     "y ~ I(x + z) + I(x / z)",
     "y ~ a / x",
     "y ~ x*z*C(k) - x:z:C(k)",
+    "y ~ ok",
+    "y ~ ok:a",
+    "y ~ ok:x",
+    "y ~ 0 + ok",
+    "y ~ ok * a + x",
+    "y ~ C(ok) + x",
+    "y ~ I(2 * ok) + x",
+    "y ~ ok + I(x * ok)",
 ]
 
 
@@ -73,6 +83,24 @@ def test_formulas_equal_statsmodels(formula: str, frame: pd.DataFrame) -> None:
     if set(shared) == set(mine):  # the same columns, not only the same space
         for name in shared:
             assert mine[name] == pytest.approx(theirs.params[name], rel=1e-8, abs=1e-9)
+
+
+def test_booleans_are_categories_of_two_levels(frame: pd.DataFrame) -> None:
+    source = open_table(frame, formula="y ~ ok:a")
+    assert source.coding.names == tuple(patsy.dmatrix("ok:a", frame).design_info.column_names[1:])
+    assert len(source.coding.names) == 5
+    model = LinearRegression().fit(open_table(frame, formula="y ~ ok + x"))
+    assert model.feature_names_in_.tolist() == ["ok[T.True]", "x"]
+    np.testing.assert_array_equal(model.predict(frame.assign(ok=frame.ok.astype(int))), model.predict(frame))
+    plain = open_table(frame[["ok", "x", "y"]], target="y")
+    assert plain.coding.names == ("ok", "x")
+
+
+@pytest.mark.parametrize("nested", ["y ~ a %in% b", "y ~ a + b %in% a", "y ~ x + a%in%ok", "y ~ `two words` %in% a"])
+def test_a_in_b_is_their_product(nested: str, frame: pd.DataFrame) -> None:
+    one, other = (open_table(frame, formula=text) for text in (nested, nested.replace("%in%", ":")))
+    assert one.coding.names == other.coding.names
+    np.testing.assert_array_equal(LinearRegression().fit(one).coef_, LinearRegression().fit(other).coef_)
 
 
 def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:

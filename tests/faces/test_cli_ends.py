@@ -49,6 +49,7 @@ def data(tmp_path: Path) -> Path:
         (["fit", "penguins", "-t", "year", "-o", "."], "it is a folder"),
         (["fit", "penguins", "-t", "year", "--missing", "perhaps"], "'perhaps' is not one of"),
         (["fit"], "Missing argument 'DATA'. Try 'adaline fit --help'"),
+        (["exprt"], "Did you mean 'export'? Try 'adaline --help'."),
         (["foo"], "No such command 'foo'"),
         (["--foo"], "No such option: --foo"),
         (["predict", "nowhere.adaline", "penguins"], "there is no such file"),
@@ -236,3 +237,20 @@ def test_a_table_in_a_file_is_not_cut(shell: Shell) -> None:
     assert name in shown
     assert "\x1b" not in shown
     assert not any(line.endswith(" ") for line in shown.splitlines())
+
+
+def test_columns_with_spaces_are_quoted_in_advice(shell: Shell, tmp_path: Path) -> None:
+    data = tmp_path / "gaps.csv"
+    data.write_text("x y,z,t\n1,2,3\n,3,4\n3,,5\n4,5,6\n", encoding="utf-8")
+    told = shell.bad("fit", data, "-t", "t")
+    assert "--drop 'x y,z'" in " ".join(told.split())
+
+
+def test_one_row_is_one_row(shell: Shell, tmp_path: Path) -> None:
+    data = tmp_path / "one.csv"
+    data.write_text("x,y\n1,2\n", encoding="utf-8")
+    done = shell.good("fit", data, "-t", "y", "-s", "LinearRegression", "-o", tmp_path / "m.adaline")
+    assert "1 row" in done.out
+    for text in (done.out, done.err, shell.good("summary", tmp_path / "m.adaline").out):
+        assert "1 rows" not in text
+        assert "inf" not in text

@@ -324,3 +324,12 @@ def test_levels_that_mean_nothing_are_refused(level: float) -> None:
         model.predict(X, interval="confidence", level=level)
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         model.summary(level=level)
+
+
+def test_a_fit_without_residuals_has_no_likelihood() -> None:
+    for X, y in (([[1.0]], [2.0]), ([[1.0], [2.0]], [2.0, 5.0]), ([[0.0], [0.0], [0.0]], [0.0, 0.0, 0.0])):
+        found = LinearRegression().fit(X, y).summary()
+        told = found.to_dict()
+        assert np.isnan([told["aic"], told["bic"], told["log_likelihood"]]).all()
+        assert "AIC -, BIC -" in str(found)
+        assert ", 1 row\n" in str(found) or len(y) > 1

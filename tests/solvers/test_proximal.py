@@ -189,7 +189,7 @@ def test_without_any_matrix_it_goes_down_and_says_how_far(monkeypatch):
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Softmax()], ids=lambda loss: loss.name)
 def test_a_path_meets_each_penalty(loss, features):
     problem = _pose(loss, *_data(loss, 100, features, spreads=0.3))
-    points = path(problem, problem.view.scale, 1e-9, points=6, ratio=0.05)
+    points = path(problem, problem.view.scale, np.zeros(problem.outputs), 1e-9, points=6, ratio=0.05)
     largest = points[0].l1
     assert not points[0].found.theta[:, 1:].any()
     assert _fit(problem, 0.99 * largest).theta[:, 1:].any()

@@ -101,7 +101,7 @@ def test_pieces_change_no_bit(kind: dict[str, Any], channels: int, targets: int)
     for size in (1, 2, 300, 3, 1, 260, 1000):
         parts.append(cut.filter(x[first : first + size], d[first : first + size]))
         first += size
-    ones = [single.learn_one(a, b) for a, b in zip(x, d, strict=True)]
+    ones = [single.learn_one(a, b).output_ for a, b in zip(x, d, strict=True)]
     for found, outputs in ((cut, np.concatenate([part.output for part in parts])), (single, np.array(ones))):
         np.testing.assert_array_equal(outputs, output)
         np.testing.assert_array_equal(found.coef_, whole.coef_)
@@ -142,7 +142,7 @@ def test_each_signal_may_have_its_own_taps() -> None:
     np.testing.assert_allclose(model.coef_, w, atol=1e-12)
     assert [len(part) for part in model.taps_] == [5, 1, 3]
     single = AdaptiveFilter(taps=[5, 1, 3], delay=1, rate=0.2)
-    np.testing.assert_array_equal([single.learn_one(a, b) for a, b in zip(x, d, strict=True)], output)
+    np.testing.assert_array_equal([single.learn_one(a, b).output_ for a, b in zip(x, d, strict=True)], output)
 
 
 def test_rls_without_forgetting_is_ridge_on_the_rows() -> None:
@@ -254,7 +254,7 @@ def test_divergence_keeps_the_last_good_weights(pieces: int) -> None:
     output = model.partial_fit(x, d).filter(x, d).output
     np.testing.assert_array_equal(model.coef_, kept)
     np.testing.assert_allclose(output[8:], model.predict(x)[8:], atol=1e-12)
-    assert np.isfinite(model.learn_one(1.0, 1.0))
+    assert np.isfinite(model.learn_one(1.0, 1.0).output_)
     np.testing.assert_array_equal(model.coef_, kept)
     assert model.rate_bound_ < 2.0
     assert model.fit(x[:5], d[:5]).certificate_.status is Status.SOLVED
@@ -341,7 +341,7 @@ def test_predict_one_keeps_nothing() -> None:
     for a, b in zip(x[600:], d[600:], strict=True):
         said = model.predict_one(a)
         assert said == model.predict_one(a)
-        assert said == pytest.approx(model.learn_one(a, b), rel=1e-12)
+        assert said == pytest.approx(model.learn_one(a, b).output_, rel=1e-12)
 
 
 def test_samples_as_dicts() -> None:

@@ -403,7 +403,7 @@ def test_volterra_and_hammerstein_filters(rule: str) -> None:
     assert [len(taps) for taps in hammerstein.taps_] == [2, 2]
     if rule == "rls":
         again = make(2)
-        outputs = [again.learn_one(float(s), float(d)) for s, d in zip(x[:50], x[:50] ** 2, strict=True)]
+        outputs = [again.learn_one(float(s), float(d)).output_ for s, d in zip(x[:50], x[:50] ** 2, strict=True)]
         whole = make(2).filter(x[:50], x[:50] ** 2)
         np.testing.assert_array_equal(again.coef_, make(2).fit(x[:50], x[:50] ** 2).coef_)
         np.testing.assert_array_equal(outputs, whole.output)

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adaline import LinearRegression
+from adaline import LeastSquaresClassifier, LinearRegression, Ridge, open_table, select
 from tests.systems.cases import NEEDS_ROWS, Make, assert_same, data, systems, theta
 
 Array = NDArray[np.float64]
@@ -62,6 +62,7 @@ LAYOUTS: dict[str, Callable[[Array], Any]] = {
 FRAMES: dict[str, Callable[[Array], Any]] = {
     "pandas": lambda X: pd.DataFrame(X, columns=NAMES),
     "polars": lambda X: pl.DataFrame(X, schema=NAMES),
+    "polars, lazy": lambda X: pl.LazyFrame(X, schema=NAMES),
     "pyarrow": lambda X: pa.table({name: X[:, j] for j, name in enumerate(NAMES)}),
 }
 
@@ -294,3 +295,17 @@ def test_a_source_is_fitted_as_it_is() -> None:
     X, y = data()
     model = LinearRegression().fit(ArraySource(X, y[:, None]))
     np.testing.assert_array_equal(theta(model), theta(LinearRegression().fit(X, y)))
+
+
+def test_lazy_frames_are_collected() -> None:
+    X, y = data()
+    frame = pl.DataFrame(X, schema=NAMES)
+    lazy, target = frame.lazy(), pl.LazyFrame({"y": y})
+    plain = LinearRegression().fit(frame, y)
+    np.testing.assert_array_equal(LinearRegression().fit(lazy, target).predict(lazy)[:, 0], plain.predict(frame))
+    classifier = LeastSquaresClassifier().fit(lazy, np.where(y > np.median(y), "high", "low"))
+    assert set(classifier.predict(lazy)) <= {"high", "low"}
+    table = open_table(frame.with_columns(y=y).lazy(), target="y")
+    np.testing.assert_array_equal(LinearRegression().fit(table).coef_, plain.coef_)
+    one, other = (select(Ridge(), rows, y, penalty=[0.1, 1.0]) for rows in (lazy, frame))
+    assert one.index == other.index

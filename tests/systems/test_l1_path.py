@@ -60,3 +60,29 @@ def test_what_is_refused() -> None:
         l1_path(X, ["a"] * len(X))
     with pytest.raises(InvalidData, match="one target"):
         l1_path(X, X[:, :2], loss="squared")
+
+
+@pytest.mark.parametrize("value", [0.0, 3.5, 0.1, 1e9 + 0.1])
+@pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
+def test_a_constant_target_has_one_point_without_coefficients(loss: str, value: float) -> None:
+    X, _ = made()
+    if loss == "poisson" and value == 0.0:
+        return  # no rate is the best: there is no minimum
+    found = l1_path(X, np.full(len(X), value), loss=loss)
+    assert found.l1.tolist() == [0.0]
+    np.testing.assert_array_equal(found.coef, np.zeros((1, 6)))
+    expected = np.log(value) if loss == "poisson" else value
+    assert found.intercept[0] == pytest.approx(expected, rel=1e-9)
+    assert found.certificates[0].status is Status.SOLVED
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_point_has_exact_zeros(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((100, 40))
+    y = X @ rng.normal(size=40) + rng.normal(size=100)
+    for settings, target in (({"loss": "squared"}, y), ({}, y > 0)):
+        found = l1_path(X, target, points=2, standardize=True, tol=1e-13, **settings)
+        np.testing.assert_array_equal(found.coef[0], np.zeros(40))
+        assert found.coef[1].any()
+        assert found.certificates[0].status is Status.SOLVED

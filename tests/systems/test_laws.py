@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -61,6 +61,32 @@ def test_a_fit_keeps_the_arguments_and_forgets_the_fit_before(make: Make) -> Non
         fresh.fit(X, y)
     assert_same_state(model, fresh)
     assert model.certificate_.status.advice
+
+
+@pytest.mark.parametrize("intercept", [True, False], ids=["intercept", "no-intercept"])
+@pytest.mark.parametrize(
+    "system", [cls for cls in SYSTEMS.values() if is_regressor(cls())], ids=lambda cls: cls.__name__
+)
+def test_an_intercept_is_a_number_for_a_flat_target_and_one_for_each_of_several(
+    system: type[Any], intercept: bool
+) -> None:
+    X, y = data()
+    for targets, shape in ((y, ()), (y[:, None], (1,)), (np.column_stack([y, -y, 2 * y]), (3,))):
+        model = system(fit_intercept=intercept).fit(X, targets)
+        assert np.shape(model.intercept_) == shape
+        assert np.shape(model.coef_) == (*shape, X.shape[1])
+        assert isinstance(model.intercept_, np.ndarray if shape else float)
+        assert np.any(model.intercept_) == intercept
+
+
+@pytest.mark.parametrize("system", [c for c in SYSTEMS.values() if hasattr(c, "learn_one")], ids=lambda c: c.__name__)
+def test_learning_one_row_returns_the_system(system: type[Any]) -> None:
+    X, y = data()
+    classes = is_classifier(system())
+    y = np.where(y > np.median(y), "high", "low") if classes else y
+    model = system()
+    assert model.learn_one(X[0], y[0], **({"classes": ["high", "low"]} if classes else {})) is model
+    assert model.learn_one(X[1], y[1]) is model
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)

@@ -66,7 +66,7 @@ def test_sizes_too_small_to_fit_are_lines_of_the_table() -> None:
     curve = learning_curve(GaussianClassifier(covariance="full"), X, y, sizes=[1, 100], folds=3)
     assert np.isnan(curve.validation[0])
     assert curve.validation[1] < 0.05
-    assert "1 rows: " in str(curve)
+    assert "1 row: " in str(curve)
     assert curve.failures[0]
     told = curve.to_dict()
     assert (told["measure"], told["folds"], told["rows"][1]["rows"]) == ("error rate", 3, 100)

@@ -203,6 +203,20 @@ def test_warm_starts_go_on() -> None:
     assert model.converged_
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_single_warm_steps_converge_where_one_fit_does() -> None:
+    X = rows()
+    whole = GaussianMixture(n_components=3, tol=1e-4).fit(X)
+    single = GaussianMixture(n_components=3, tol=1e-4, warm_start=True, max_iter=1)
+    calls = 0
+    while calls < 200 and not getattr(single, "converged_", False):
+        single.fit(X)
+        calls += 1
+    assert calls == whole.n_iter_
+    assert single.certificate_.status is whole.certificate_.status
+    assert single.lower_bound_ == pytest.approx(whole.lower_bound_, rel=1e-9)
+
+
 def test_a_component_without_rows_stays_and_weighs_nothing() -> None:
     X = rows()
     model = GaussianMixture(n_components=2, means_init=[[0.0] * 3, [1e6] * 3], max_iter=200).fit(X)

@@ -19,14 +19,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from adaline import (
     FisherDiscriminant,
     GaussianClassifier,
+    KMeans,
     LeastSquaresClassifier,
+    LinearRegression,
     OneVsOne,
     OneVsRest,
+    Ridge,
     datasets,
     open_table,
 )
 from adaline import LogisticRegression as OwnLogistic
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.results import Status
 from adaline.sources import table as table_module
 
 SYSTEMS = [GaussianClassifier(), GaussianClassifier(covariance="full"), FisherDiscriminant(), LeastSquaresClassifier()]
@@ -256,3 +260,30 @@ def test_there_are_probabilities_only_where_the_machines_have_them() -> None:
     assert not hasattr(OneVsRest(OwnLogistic(), machines="K-1"), "predict_proba")
     assert not hasattr(OneVsOne(OwnLogistic()), "predict_proba")
     assert hasattr(OneVsRest(), "predict_proba")
+
+
+@EACH
+def test_a_regression_is_thresholded_as_in_scikit_learn(scheme: Any) -> None:
+    X, y = clouds()
+    model = clone(scheme).set_params(system=Ridge(penalty=1.0)).fit(X, y)
+    assert model.score(X, y) > 0.8
+    if scheme.get_params().get("machines") == "K":
+        theirs = OneVsRestClassifier(Ridge(penalty=1.0)).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
+    table = open_table(pd.DataFrame(X, columns=list("pqr")).assign(y=y), target="y")
+    np.testing.assert_array_equal(clone(model).fit(table).predict(table), model.predict(X))
+    assert model.certificate_.status is Status.SOLVED
+    streamed = clone(model).set_params(system=LinearRegression())
+    for part in (slice(0, 100), slice(100, 240)):
+        streamed.partial_fit(X[part], y[part], classes=np.unique(y))
+    whole = clone(streamed).fit(X, y)
+    np.testing.assert_allclose(streamed.decisions(X), whole.decisions(X), rtol=1e-9, atol=1e-12)
+
+
+@EACH
+def test_what_is_no_classifier_and_no_regression_is_refused(scheme: Any) -> None:
+    X, y = clouds()
+    with pytest.raises(
+        InvalidParameter, match=r"system must be a classifier .* LogisticRegression\(\), or a regression"
+    ):
+        clone(scheme).set_params(system=KMeans()).fit(X, y)

@@ -29,8 +29,14 @@ class Formula:
         return list(dict.fromkeys(name for f in factors for name in ([f.column] if f.column else names_in(f.text))))
 
 
-def read_formula(text: str, categories: Collection[str], known: Collection[str]) -> Formula:
-    """Return what a formula such as "y ~ x1 + C(x2) + x1:x3" says; `categories` are columns that are not numbers."""
+def read_formula(
+    text: str, categories: Collection[str], known: Collection[str], booleans: Collection[str] = ()
+) -> Formula:
+    """Return what a formula such as "y ~ x1 + C(x2) + x1:x3" says.
+
+    `categories` are columns that are not numbers. `booleans` are categories of two levels as terms of their own, as in
+    R and patsy, and numbers, 0 and 1, inside of expressions.
+    """
     try:
         from formulaic import Formula as Parsed
         from formulaic.errors import FormulaicError
@@ -39,7 +45,7 @@ def read_formula(text: str, categories: Collection[str], known: Collection[str])
     if EVERYTHING.search(text):
         raise InvalidParameter("a formula has no '.' for all columns here: leave the formula out to use them all")
     try:
-        parsed: Any = Parsed(text)
+        parsed: Any = Parsed(_with_products(text))
         left, right = list(parsed.lhs), list(parsed.rhs)
     except AttributeError:
         raise InvalidParameter(f"the formula {text!r} has no target: write it as 'target ~ columns'") from None
@@ -49,7 +55,7 @@ def read_formula(text: str, categories: Collection[str], known: Collection[str])
     if len(left) != 1 or len(left[0].factors) != 1:
         raise InvalidParameter(f"the formula {text!r} must have one target on its left-hand side")
     target = left[0].factors[0].expr
-    terms = [Term(tuple(_factor(f, categories) for f in term.factors)) for term in right if str(term) != "1"]
+    terms = [Term(tuple(_factor(f, categories, booleans) for f in term.factors)) for term in right if str(term) != "1"]
     formula = Formula(target, tuple(term for term in terms if term.factors), any(str(term) == "1" for term in right))
     for name in [*([target] if target in known else names_in(target)), *formula.columns()]:
         if name not in known:
@@ -57,10 +63,17 @@ def read_formula(text: str, categories: Collection[str], known: Collection[str])
     return formula
 
 
-def _factor(parsed: Any, categories: Collection[str]) -> Factor:
+def _with_products(text: str) -> str:
+    """Return a formula with a:b for R's a %in% b; names between backquotes stay as they are."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"\s*%in%\s*", ":", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _factor(parsed: Any, categories: Collection[str], booleans: Collection[str]) -> Factor:
     text = str(parsed.expr)
     if parsed.eval_method.value == "lookup":
-        return Factor(text, text, category=text in categories)
+        return Factor(text, text, category=text in categories or text in booleans)
     match = CATEGORY.fullmatch(text)
     if match:
         return Factor(text, match.group(1), category=True)

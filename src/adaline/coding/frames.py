@@ -20,6 +20,12 @@ def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
     return without_repetition(terms, True)
 
 
+def collected(data: Any) -> Any:
+    """Return a lazy frame, as polars has them, with its rows in memory; other things as they are."""
+    frame = nw.from_native(data, pass_through=True)
+    return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data
+
+
 def learn_from_frame(frame: nw.DataFrame[Any]) -> Coding | None:
     """Return the coding of a frame that holds categories; None where it holds numbers alone.
 

@@ -20,6 +20,7 @@ from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, some
 from adaline.faces.table import REGRESSION, Table
 from adaline.faces.trial import Result
 from adaline.proof.budget import Undecided
+from adaline.proof.tables import counted
 from adaline.results import Status
 from adaline.systems import LinearRegression
 from adaline.systems.separable import separability
@@ -160,7 +161,7 @@ def _of_classes(seen: Seen) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "Classes of very unequal size",
-            f"'{labels[least]}' has {counts[least]} rows, '{labels[most]}' {counts[most]}. Always answering "
+            f"'{labels[least]}' has {counted(counts[least])}, '{labels[most]}' {counts[most]}. Always answering "
             f"'{labels[most]}' is wrong in only {100 * (1 - counts.max() / counts.sum()):.1f}% of the rows: judge by "
             "the confusion table, not by the error rate alone.",
         )

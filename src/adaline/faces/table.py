@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.proof.tables import counted
 
 Array = NDArray[np.float64]
 
@@ -128,7 +129,8 @@ class Table:
             if length != right:
                 raise InvalidData(f"{what} has {length} entries where X of shape {self.X.shape} asks for {right}")
         if folds < 2 or n < 2 * folds:
-            raise InvalidData(f"{n} rows are too few for {folds} folds: give more rows, or folds from 2 to {n // 2}")
+            few = f"{counted(n)} {'is' if n == 1 else 'are'} too few for {folds} folds"
+            raise InvalidData(f"{few}: give more rows, or folds from 2 to {n // 2}")
         if d == 0:
             raise InvalidData("there is no column to predict from")
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):

@@ -79,7 +79,8 @@ def infer(
     if robust is not None:
         f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
     reach = quantile(judge, level)
-    spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if squares > 0 else -np.inf
+    likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds
+    spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if likely else np.nan
     likelihood = -0.5 * n * (np.log(2 * np.pi) + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
     return Inference(

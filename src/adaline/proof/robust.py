@@ -1,13 +1,22 @@
-"""Standard errors of robust fits, as statsmodels has them, and their table.
+"""Standard errors of robust fits, and their table.
 
 M-estimates (Huber 1981, H1):  Cov = k^2 [s^2 sum w psi(u)^2 / (W - p)] / [mean psi'(u)]^2 (X'X)^-1,  u = r/s,
                                k = 1 + p/W var psi'(u) / [mean psi'(u)]^2
-Quantiles (Powell 1991):       Cov = (X'X)^-1 [sum w d x x'] (X'X)^-1,  d = (level/f)^2 above, ((1 - level)/f)^2 below,
-                               f the density of r at zero by Epanechnikov's kernel, Hall and Sheather's bandwidth
+Quantiles (Koenker 2005):      Cov = q (1 - q) D^-1 X'X D^-1,  D = sum_n w_n f_n x_n x_n', where f_n is the density of
+                               the target of row n at its quantile q:
+    nid (Hendricks, Koenker 1992)  f_n = 2 h / d_n,  d_n = x_n'(b(q + h) - b(q - h)), the distance of two planes
+    kernel (Powell 1991)           f_n = phi(r_n / g) / g
+    iid                            f_n = the mean of those, the same for every row
+
+h is Hall and Sheather's bandwidth, halved until q - h and q + h are quantiles; g the distance of these two in a normal
+distribution as wide as the residuals. R's quantreg computes "nid" and "ker" so. Where two planes nearly meet, R divides
+by a distance that is noise, and intervals become too short. Here d_n is at least half of its own standard error,
+[2 h (1 - 2 h) x_n'(X'X)^-1 x_n]^(1/2) mean(d) / (2 h), which falls faster with the number of rows than d_n does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,14 +25,31 @@ from numpy.typing import NDArray
 from scipy import special
 
 from adaline.losses import Loss
-from adaline.namespaces import namespace
 from adaline.proof.tables import STATISTICS, CoefficientTable, Part
 from adaline.results import Solution
-from adaline.solvers.curvature import Curvature
+from adaline.solvers.curvature import Curvature, factor
 from adaline.solvers.dependence import Dependence
+from adaline.solvers.outputs import row_lengths
 from adaline.solvers.problem import Problem
 
 Array = NDArray[np.float64]
+
+QUANTILE_ERRORS = ("nid", "iid", "kernel")
+"""Standard errors of regression quantiles, the default first."""
+
+NO_PENALTY = "no standard errors under a penalty"
+FEW_ROWS = "no standard errors: there are no more rows than coefficients"
+ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
+ALL_BEYOND = "no standard errors: no row lies within the threshold"
+SPARSE = "no {} standard errors: too few rows lie near the plane to tell the density of the residuals there"
+
+
+@dataclass(frozen=True)
+class StandardErrors:
+    """Standard errors (1 + D,), NaN where there are none, and a note: why there are none, or what they rest on."""
+
+    std_error: Array
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,7 +60,7 @@ class RobustFit:
     ----------
     solution : theta (1, 1 + D) in raw units, and the certificate.
     scale : of the residuals; NaN where the loss needs none.
-    std_error : (1 + D,) NaN where there is none.
+    errors : standard errors by name, the default first.
     beyond : weight of the rows beyond the threshold, of those off the plane for an exact fit; NaN without threshold.
     rows, weight : number of rows, and the sum of their weights.
     dependence : the constant columns and combinations among columns; errors are those without the columns left out.
@@ -42,7 +68,7 @@ class RobustFit:
 
     solution: Solution
     scale: float
-    std_error: Array
+    errors: dict[str, StandardErrors]
     beyond: float
     rows: int
     weight: float
@@ -50,12 +76,10 @@ class RobustFit:
 
 
 @dataclass(frozen=True)
-class Sided(Loss):
-    """A loss of curvature `up` above the plane and `down` below it, to sum rows by."""
+class TargetAsCurvature(Loss):
+    """A loss whose curvature is the target, to sum t x x' over the rows."""
 
-    up: float
-    down: float
-    name: ClassVar[str] = "sided"
+    name: ClassVar[str] = "target as curvature"
 
     def value(self, z: Any, t: Any) -> Any:
         """Return 0."""
@@ -66,45 +90,108 @@ class Sided(Loss):
         return z * 0.0
 
     def curvature(self, z: Any, t: Any) -> Any:
-        """Return `up` where t > z, `down` elsewhere."""
-        return namespace(z).where(t > z, self.up + 0.0 * z, self.down + 0.0 * z)
+        """Return t."""
+        return t + 0.0 * z
 
 
-def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int) -> Array:
+def none(problem: Problem, note: str) -> StandardErrors:
+    """Return that there are no standard errors, and why."""
+    return StandardErrors(np.full(1 + problem.features, np.nan), note)
+
+
+def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int) -> StandardErrors:
     """Return the standard errors of (w0, w), in raw units of the columns; the loss has its threshold in units of r."""
     total, zero = float(weight.sum()), np.zeros_like(r)
     bent = loss.curvature(zero, r)
     mean = float(weight @ bent) / total
-    if total - p < 0.5 or not mean > 0:
-        return np.full(1 + problem.features, np.nan)
+    if total - p < 0.5:
+        return none(problem, FEW_ROWS)
+    if not mean > 0:
+        return none(problem, ALL_BEYOND)
     k = 1.0 + p / total * float(weight @ (bent - mean) ** 2) / total / mean**2
     pull = float(weight @ loss.slope(zero, r) ** 2) / (total - p)
-    return _lengths(problem, gram.root * (k * np.sqrt(pull) / mean), gram)
+    return StandardErrors(_lengths(problem, gram.root * (k * np.sqrt(pull) / mean), gram))
 
 
-def quantile_errors(problem: Problem, theta: Array, level: float, r: Array, weight: Array, gram: Curvature) -> Array:
-    """Return the standard errors of a regression quantile at theta in the view."""
+def quantile_errors(
+    problem: Problem, level: float, r: Array, weight: Array, gram: Curvature, residuals_at: Callable[[float], Array]
+) -> dict[str, StandardErrors]:
+    """Return the standard errors of a regression quantile by name; `residuals_at` fits another level."""
     total = float(weight.sum())
-    t = problem.source.target()[:, 0]
-    quartiles = [_percentile(r, weight, share) for share in (0.75, 0.25)]
-    centre = float(weight @ t) / total
-    with np.errstate(over="ignore"):
-        spread = min(float(np.sqrt(weight @ (t - centre) ** 2 / total)), (quartiles[0] - quartiles[1]) / 1.34)
+    if total - (gram.rank - (not problem.intercept)) < 0.5:
+        return dict.fromkeys(QUANTILE_ERRORS, none(problem, FEW_ROWS))
+    h = bandwidth(level, total)
+    square = _weighed(problem, np.ones_like(r))
+    shares = row_lengths(problem, gram.root)
+    densities = {
+        "nid": _between_planes(residuals_at(level - h) - residuals_at(level + h), shares, h, weight),
+        **_kernel(r, weight, level, h),
+    }
+    out = {}
+    for name in QUANTILE_ERRORS:
+        f, note = densities[name]
+        bread = None if f is None else factor(_weighed(problem, f))
+        if bread is None or bread.rank < gram.rank:
+            out[name] = none(problem, note or SPARSE.format(name))
+            continue
+        values, vectors = np.linalg.eigh(bread.root.T @ square @ bread.root)
+        spread = np.sqrt(level * (1.0 - level) * np.maximum(values, 0.0))
+        out[name] = StandardErrors(_lengths(problem, bread.root @ (vectors * spread), gram), note)
+    return out
+
+
+def bandwidth(level: float, total: float) -> float:
+    """Return how far from `level` to look for the density, in quantiles (Hall and Sheather 1988)."""
     z = float(special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-    width = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
-    if not 0 < level - width < level + width < 1 or spread <= 0:
-        return np.full(1 + problem.features, np.nan)
-    width = spread * (special.ndtri(level + width) - special.ndtri(level - width))
-    f = float(weight @ (0.75 * (1 - np.clip(r / width, -1, 1) ** 2))) / (total * width)
-    if f == 0:
-        return np.full(1 + problem.features, np.nan)
-    sides = Sided((level / f) ** 2, ((1 - level) / f) ** 2)
-    meat = replace(problem, loss=sides, ridge=np.zeros_like(problem.ridge)).at(theta, second=True).hessian
-    assert meat is not None
-    inner = gram.root.T @ meat @ gram.root
-    values, vectors = np.linalg.eigh(inner)
-    return _lengths(problem, gram.root @ (vectors * np.sqrt(np.maximum(values, 0.0))), gram)
+    h = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
+    while not 0 < level - h < level + h < 1:
+        h *= 0.5
+    return float(h)
+
+
+def _between_planes(distance: Array, shares: Array, h: float, weight: Array) -> tuple[Array | None, str]:
+    """Return the density of each row, (N,), and a note; `shares` are the lengths of the rows, [x'(X'X)^-1 x]^(1/2)."""
+    mean = float(weight @ distance / weight.sum())
+    if not mean > 0:
+        return None, (
+            "no nid standard errors: the planes of the neighbouring quantiles, whose distance gives the density, do "
+            "not lie apart; errors='iid' and errors='kernel' take it from the residuals"
+        )
+    noise = np.sqrt(2.0 * h * (1.0 - 2.0 * h)) * shares * mean / (2.0 * h)
+    lifted = float(weight[distance < 0.5 * noise].sum())
+    note = ""
+    if lifted:
+        note = (
+            f"{lifted:g} of {weight.sum():g} rows lie where the planes of the neighbouring quantiles nearly meet: "
+            "their distance, which gives the density, counts as half of its standard error there"
+        )
+    return 2.0 * h / np.maximum(distance, 0.5 * noise), note
+
+
+def _kernel(r: Array, weight: Array, level: float, h: float) -> dict[str, tuple[Array | None, str]]:
+    """Return densities of the rows by a normal kernel, one by one and the same for all, and notes."""
+    total = float(weight.sum())
+    quartiles = [_percentile(r, weight, share) for share in (0.75, 0.25)]
+    centre = float(weight @ r) / total
+    with np.errstate(over="ignore"):
+        deviation = float(np.sqrt(weight @ (r - centre) ** 2 / (total - 1.0)))
+    spread = min(deviation, (quartiles[0] - quartiles[1]) / 1.34)
+    if spread <= 0:
+        return {"iid": (None, ON_PLANE), "kernel": (None, ON_PLANE)}
+    width = spread * float(special.ndtri(level + h) - special.ndtri(level - h))
+    with np.errstate(over="ignore", under="ignore"):
+        f = np.exp(-0.5 * (r / width) ** 2) / (np.sqrt(2 * np.pi) * width)
+    return {"iid": (np.full_like(r, weight @ f / total), ""), "kernel": (f, "")}
+
+
+def _weighed(problem: Problem, f: Array) -> Array:
+    """Return the sum of w f x x' over the rows, in the view."""
+    rows = problem.source.with_targets(np.ascontiguousarray(f[:, None]))
+    weighed = replace(problem, source=rows, loss=TargetAsCurvature(), ridge=np.zeros_like(problem.ridge))
+    hessian = weighed.at(np.zeros((1, 1 + problem.features)), second=True).hessian
+    assert hessian is not None
+    return hessian
 
 
 def _lengths(problem: Problem, root: Array, gram: Curvature) -> Array:
@@ -147,9 +234,9 @@ class RobustEstimate:
     beyond: float
 
 
-def judged(fit: RobustFit, level: float) -> RobustEstimate:
+def judged(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
     """Return estimates judged by the normal distribution."""
-    theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.std_error
+    theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors].std_error
     with np.errstate(divide="ignore", invalid="ignore"):
         z = theta / error
     half = float(special.ndtri(0.5 + level / 2)) * error

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adaline.proof.inference import Inference
-from adaline.proof.tables import STATISTICS, CoefficientTable, Part, chance
+from adaline.proof.tables import STATISTICS, CoefficientTable, Part, chance, number
 
 QUALITY = (
     "r_squared",
@@ -68,8 +68,9 @@ def _quality(part: Inference) -> dict[str, float]:
 
 def _lines(part: Inference) -> list[str]:
     return [
-        f"R² {part.r_squared:.6g}, adjusted {part.adjusted_r_squared:.6g};  residual sd {part.sigma:.6g} "
+        f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd {number(part.sigma)} "
         f"on {part.freedom:.6g} degrees of freedom",
-        f"F {part.f_statistic:.6g} on {part.model_freedom:.6g} and {part.f_freedom:.6g} (p {chance(part.f_p_value)})",
-        f"log-likelihood {part.log_likelihood:.6g}, AIC {part.aic:.6g}, BIC {part.bic:.6g}",
+        f"F {number(part.f_statistic)} on {part.model_freedom:.6g} and {part.f_freedom:.6g} "
+        f"(p {chance(part.f_p_value)})",
+        f"log-likelihood {number(part.log_likelihood)}, AIC {number(part.aic)}, BIC {number(part.bic)}",
     ]

@@ -77,7 +77,7 @@ class CoefficientTable(ABC):
 
     def _caption(self) -> str:
         weight = "" if self.weight == self.rows else f" (weight {self.weight:g})"
-        return f"{self.title}, {self.rows} rows{weight}"
+        return f"{self.title}, {counted(self.rows, form='d')}{weight}"
 
     def __str__(self) -> str:
         lines = [self._caption()]
@@ -169,6 +169,11 @@ def number(value: float, column: str = "") -> str:
     if column == "p_value":
         return chance(value)
     return f"{value:.4g}" if column == "statistic" else f"{value:.6g}"
+
+
+def counted(count: float, noun: str = "row", form: str = ",") -> str:
+    """Return a number of things in words: "1 row", "1,200 rows"."""
+    return f"{count:{form}} {noun}{'' if count == 1 else 's'}"
 
 
 def chance(p: float) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adaline.errors import AdalineError
 from adaline.proof.contests import Chosen, Contests, Plane
 from adaline.proof.exact import complement, spans
+from adaline.proof.tables import counted
 
 Array = NDArray[np.float64]
 
@@ -106,9 +107,10 @@ class Separability:
         assert self.span is not None
         proof = f"a convex combination of {len(self.weights)} rows proves it"
         if self.kind == "quasi":
+            on_plane = f"{counted(len(self.on_plane))} {'lies' if len(self.on_plane) == 1 else 'lie'}"
             return (
                 f"{names} are quasi-separable: a hyperplane has no row on the wrong side, but "
-                f"{len(self.on_plane)} rows lie on it, and none has every row on its side: {proof}."
+                f"{on_plane} on it, and none has every row on its side: {proof}."
             )
         return f"{names} are not separable: they overlap on every hyperplane; {proof}."
 

@@ -82,15 +82,17 @@ class Climb:
     converged: bool
 
 
-def climb(source: Source, start: Mixture, kind: Kind, floor: Array, tol: float, max_iter: int) -> Climb:
-    """Alternate E and M steps until the mean log-likelihood rises by less than tol."""
+def climb(
+    source: Source, start: Mixture, kind: Kind, floor: Array, tol: float, max_iter: int, last: float = -np.inf
+) -> Climb:
+    """Alternate E and M steps until the mean log-likelihood rises by less than tol; `last` is that before the start."""
     mixture, before, values = start, start, list[float]()
     total = source.total_weight()
     for step in range(1, max_iter + 1):
         sums = expected(source, mixture.components, kind)
         value = sums.value / total
-        rise = value - values[-1] if values else np.inf
-        if rise < -ROUNDING * (1 + abs(value)):
+        rise = value - (values[-1] if values else last)
+        if values and rise < -ROUNDING * (1 + abs(value)):
             return Climb(before, values, step, True)
         values.append(value)
         before, mixture = mixture, maximised(sums, mixture, kind, floor)

@@ -50,6 +50,8 @@ class Plan:
     starts: int = 1
     how: str = "kmeans"
     given: Given = NOTHING
+    last: float = -np.inf
+    """Mean log-likelihood before the mixture that is given was reached."""
 
 
 class Ground(NamedTuple):
@@ -68,7 +70,7 @@ def fit_mixture(source: Source, plan: Plan, draw: np.random.Generator) -> Climb:
     deviation = np.where(spread.deviation > 0, spread.deviation * view.scale, 1.0)
     ground = Ground(source, view, deviation, plan.floor * view.scale**2)
     found = (
-        climb(source, first, plan.kind, ground.floor, plan.tol, plan.max_iter)
+        climb(source, first, plan.kind, ground.floor, plan.tol, plan.max_iter, plan.last)
         for first in _first_mixtures(ground, plan, draw)
     )
     return max(found, key=lambda one: one.values[-1])

@@ -41,6 +41,22 @@ def residuals(problem: Problem, theta: Array) -> Array:
     return problem.source.map(of)
 
 
+def row_lengths(problem: Problem, root: Array) -> Array:
+    """Return |root'(1, v)| of every row, (N,), for root (1 + D, M) in the view; without an intercept 0 stands for 1."""
+    problem.source.reads[0] += 1
+    root = root.copy()
+    root[0] *= problem.intercept
+
+    def of(block: Block) -> Array:
+        parts = []
+        for piece in block.pieces(PIECE):
+            rows = seen(piece, problem.view)
+            parts.append(np.linalg.norm(host(namespace(rows).matmul(rows, beside(rows, root))), axis=1))
+        return np.concatenate(parts)
+
+    return problem.source.map(of)
+
+
 def gather(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
     """Return the chosen rows as (1, v, t) in the view, (m, 2 + D), in memory."""
     problem.source.reads[0] += 1

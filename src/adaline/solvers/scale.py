@@ -1,6 +1,6 @@
 """How large residuals are, whatever a few of them do: the median of their sizes, or Huber's proposal 2.
 
-    mad:    s = median |r_n| / 0.6745
+    mad:    s = median |r_n| / Phi^-1(3/4),   Phi^-1(3/4) = 0.67448975...
     huber:  s with  sum_n w_n min((r_n/s)^2, d^2) = 2 (W - p) h,   d = 2.5,
             h = d^2 + (1 - d^2) Phi(d) - 1/2 - d phi(d)
 
@@ -39,7 +39,7 @@ def median(values: Array, weight: Array) -> float:
 
 
 def mad(r: Array, weight: Array) -> float:
-    """Return the median of |r| over 0.6745."""
+    """Return the median of |r| over the upper quartile of the standard normal distribution, 0.67449."""
     return median(np.abs(r), weight) / QUARTER
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 
+from adaline.coding.frames import collected
 from adaline.errors import InvalidData, UnreadableTable
 from adaline.sources.text import check_names
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     """Return a frame behind one face; None for other things."""
+    data = collected(data)
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if isinstance(names, Iterable) and not isinstance(names, str) and not callable(names):
         _check_names([str(name) for name in names])

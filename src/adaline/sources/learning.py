@@ -57,7 +57,10 @@ def learn(relation: Relation, wish: Wish) -> Coding:
     twice: list[str] = []
     if wish.formula is not None:
         formula = read_formula(
-            wish.formula, [n for n, kind in kinds.items() if kind in ("text", "category")], list(relation.schema)
+            wish.formula,
+            [name for name, kind in kinds.items() if kind in ("text", "category")],
+            list(relation.schema),
+            booleans=[name for name, kind in kinds.items() if kind == "boolean"],
         )
         targets, intercept = (formula.target,), formula.intercept
         features = formula.columns()

@@ -53,8 +53,8 @@ def open_table(
     unseen : "error" or "other"
         What to do later about a level that is not here: refuse it, or take it for an average one.
     formula : text or None
-        Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * x2 + x1**2". Nothing in it is
-        executed.
+        Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * x2 + x1**2". Booleans are
+        categories of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
     table : name or query
         Which table of a database; needed where it holds several.
     progress : bool or None

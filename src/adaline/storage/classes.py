@@ -13,7 +13,7 @@ from adaline.basis import BASES, Custom
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Factor, Term
 from adaline.penalties import RidgePenalty
-from adaline.proof.robust import RobustFit
+from adaline.proof.robust import RobustFit, StandardErrors
 from adaline.proof.sample import Counted
 from adaline.results import Certificate, Solution
 from adaline.scans import SCANS, Schedule
@@ -32,7 +32,7 @@ _FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "deci
 
 RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
-    RobustFit,
+    *(RobustFit, StandardErrors),
     *(Coding, Column, Factor, Term),
     *(Schedule, Best, Dependence, LikelihoodFit, Separation),
     *(Components, View),

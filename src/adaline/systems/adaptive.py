@@ -73,7 +73,8 @@ class AdaptiveFilter(SignalSystem):
     Attributes
     ----------
     coef_ : (D,) or (K, D), the filter, all taps of signal 0 first; changes in place with `learn_one`.
-    `taps_` : one view of it for each signal; `intercept_` : w0, or 0; `rows_seen_` : samples since the start;
+    `taps_` : one view of it for each signal; `intercept_` : w0, or 0; `output_` : of the last sample of `learn_one`,
+    before its step; `rows_seen_` : samples since the start;
     `rate_bound_` : 2 / Trace[Rxx], about where "lms" gets unstable (5.20); `history_` : mean squared error by call;
     `weights_over_time_` : (m, D) or (m, K, D); `certificate_` : `objective` is 1/2 sum e_n^2 as it went along, `status`
     tells divergence: then the last good weights are kept, and further samples change nothing.
@@ -92,7 +93,7 @@ class AdaptiveFilter(SignalSystem):
     >>> bool(abs(clean - signal)[2000:].mean() < 0.01)
     True
     >>> again = AdaptiveFilter(rule="nlms", taps=4, rate=0.02)
-    >>> outputs = [again.learn_one(x, d) for x, d in zip(mains, heard)]
+    >>> outputs = [again.learn_one(x, d).output_ for x, d in zip(mains, heard)]
     >>> bool((again.coef_ == canceller.coef_).all())
     True
 
@@ -158,19 +159,19 @@ class AdaptiveFilter(SignalSystem):
         found = self._adapt(x, d, None)
         return Filtered(*(part[:, 0] if self._flat else part for part in map(np.concatenate, zip(*found, strict=True))))
 
-    def learn_one(self, x: Any, y: Any) -> Any:
-        """Go on with one sample, a number or one for each signal (array or dict); return the output before the step."""
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Go on with one sample, a number or one for each signal (array or dict); `output_` is that before the step."""
         state = self.__dict__.get("_state")
         if state is None:
             state = self._first(x, y)
         elif self.coef_.base is not state.theta:  # it was stored and loaded
             self._hold(state := state.copy())
-        z = state.learn(self._sample(x), y)
+        self.output_ = state.learn(self._sample(x), y)
         if self.fit_intercept:
             self._hold(state)
         if self.record and state.seen % int(self.record) == 0:
             self._recorded.append(state.coef.copy())
-        return z
+        return self
 
     def predict_one(self, x: Any) -> Any:
         """Return the output for one more sample; nothing is learned or kept."""
@@ -227,6 +228,7 @@ class AdaptiveFilter(SignalSystem):
         afresh = afresh or not hasattr(self, "_state")
         if not afresh:
             check_basis(self)
+        self.__dict__.pop("output_", None)
         blocks = signal_blocks(self, X, y, sample_weight, reset=afresh)
         (self._begin if afresh else self._go_on)(next(blocks)[1])
         state, before = self._state, self._state.scan.tally
@@ -282,7 +284,7 @@ class AdaptiveFilter(SignalSystem):
         """Keep a state, with views of its weights."""
         self._state = state
         self.coef_ = state.coef[0] if self._flat else state.coef
-        self.intercept_ = float(state.theta[0, 0]) if self._flat or not state.intercept else state.theta[:, 0].copy()
+        self.intercept_ = float(state.theta[0, 0]) if self._flat else state.theta[:, 0].copy()
 
     @property
     def _line(self) -> tuple[tuple[int, ...], int]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from adaline.errors import InvalidParameter
 from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
-from adaline.proof.robust import RobustFit, m_errors, quantile_errors
+from adaline.proof import robust
+from adaline.proof.robust import RobustFit, StandardErrors, m_errors, quantile_errors
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.choose import GRAM_BYTES
 from adaline.solvers.curvature import Curvature
@@ -146,11 +147,14 @@ def _m_estimate(
         solver=_called(found, criterion),
     )
     reach = criterion.threshold * found.scale
-    errors = np.full(1 + problem.features, np.nan)
-    if found.scale > 0 and not problem.ridge.any():
+    if problem.ridge.any():
+        errors = robust.none(problem, robust.NO_PENALTY)
+    elif found.scale == 0:
+        errors = robust.none(problem, robust.ON_PLANE)
+    else:
         errors = m_errors(problem, criterion.loss(reach), found.r, weight, gram, p)
     beyond = float(weight[np.abs(found.r) > max(reach, 1e-9 * float(np.abs(found.r).max()))].sum())
-    fit = _assembled(problem, units, found.theta, gram, proof, errors, weight)
+    fit = _assembled(problem, units, found.theta, gram, proof, {"H1": errors}, weight)
     return replace(fit, scale=_ldexp(found.scale, units.exponent), beyond=beyond), _histories(found.history, square)
 
 
@@ -177,7 +181,11 @@ def _quantile(
         passes=0,
         solver="interior point, onto the rows it meets",
     )
-    errors = quantile_errors(problem, theta, criterion.level, found.r, weight, gram)
+
+    def residuals_at(other: float) -> Array:
+        return cross(problem, _within(other, weight, problem.intercept)[0], weight, basis, theta, criterion.most).r
+
+    errors = quantile_errors(problem, criterion.level, found.r, weight, gram, residuals_at)
     fit = _assembled(problem, units, theta, gram, proof, errors, weight)
     return fit, [times * value for value in _histories(found.history, units.exponent)]
 
@@ -197,15 +205,21 @@ def _within(level: float, weight: Array, intercept: bool) -> tuple[float, float]
 
 
 def _assembled(
-    problem: Problem, units: Units, theta: Array, gram: Curvature, proof: Certificate, errors: Array, weight: Array
+    problem: Problem,
+    units: Units,
+    theta: Array,
+    gram: Curvature,
+    proof: Certificate,
+    errors: dict[str, StandardErrors],
+    weight: Array,
 ) -> RobustFit:
     """Return the fit in raw units."""
     if proof.status is Status.RANK_DEFICIENT:
         proof = replace(proof, advice=DEPENDENT)
+    errors = {name: replace(one, std_error=np.ldexp(one.std_error, units.exponent)) for name, one in errors.items()}
     raw = units.outside(shortest(problem, theta, gram.null))
     raw[0, 0] *= problem.intercept
     total = float(weight.sum())
-    errors = np.ldexp(errors, units.exponent)
     depends = problem.dependence(gram.null)
     return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, len(weight), total, depends)
 

@@ -293,7 +293,7 @@ class Explaining:
         if errors != "classical":
             notes.append(f"{errors} standard errors; z, p and intervals by the normal distribution")
         if self._counted is not None:
-            notes.append(f"weights are precisions: {self._counted.rows} rows are as many observations")
+            notes.append(f"weights are precisions: every row is one observation, {self._counted.rows} in all")
         notes += self._left_out().notes()
         if self._fits[0].factor is None:
             notes.append("no standard errors: the solver for wide data keeps no D x D matrix")

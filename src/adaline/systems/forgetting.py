@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adaline.errors import UnsafeForget
+from adaline.proof.tables import counted
 from adaline.sums import Moments
 
 SAFE_DIGITS = 9.0
@@ -12,8 +13,8 @@ def without(mine: Moments, gone: Moments) -> Moments:
     """Return the moments with rows taken out; refuse more rows or weight than they hold."""
     if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
         raise UnsafeForget(
-            f"cannot forget {gone.rows} rows of weight {gone.weight:g}: the model holds {mine.rows} rows of weight "
-            f"{mine.weight:g}. Forget only rows that were fitted."
+            f"cannot forget {counted(gone.rows)} of weight {gone.weight:g}: the model holds {counted(mine.rows)} of "
+            f"weight {mine.weight:g}. Forget only rows that were fitted."
         )
     left = mine.copy()
     left.subtract(gone)

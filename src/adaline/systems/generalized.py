@@ -250,7 +250,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
     def _take(self, found: list[Minimum], source: Source) -> None:
         theta = np.concatenate([one.theta for one in found])
         self.coef_ = theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
-        self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0].copy()
+        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0].copy()
         like = source.like()
         if like is not None:
             self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)

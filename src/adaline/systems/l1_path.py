@@ -30,7 +30,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class L1Path:
-    """A path of l1 penalties, the largest first; P points, D columns.
+    """A path of l1 penalties, the largest first, where all coefficients are zero; P points, D columns.
+
+    A target that the columns say nothing about, such as a constant one, has one point, with a penalty of zero.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def l1_path(
     none[:, 0] = constant * problem.intercept
     wanted = float(tol) * abs(problem.at(none).value - float(seen.lowest.sum()))
     reads, thetas, proofs, penalties = source.total_reads(), [], [], []
-    for l1, found in path(problem, unit * problem.view.scale, wanted, int(points), float(ratio)):
+    for l1, found in path(problem, unit * problem.view.scale, constant, wanted, int(points), float(ratio)):
         theta = problem.outside(found.theta)
         theta[:, 0] -= theta[:, 0].mean() * chosen.coupled
         proof = _proof(problem, found.at, found.gap, found.converged)

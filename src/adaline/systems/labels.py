@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import column_or_1d
 
+from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, UnknownLabel
 from adaline.namespaces import host, is_device, namespace
 
@@ -28,7 +29,7 @@ def read_labels(y: Any) -> Any:
             return y
         y = host(y)
     try:
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(collected(y), warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
         if labels.dtype.kind not in "iub":

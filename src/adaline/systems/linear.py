@@ -246,7 +246,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
         self._fits = fits
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0]
+        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
         if self._like is not None:
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
         proof = together([fit.solution.certificate for fit in fits])

@@ -169,7 +169,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
     def intercept_(self) -> float | Array:
         """The constant, or K of them."""
         theta = self._weights()
-        return float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0].copy()
+        return float(theta[0, 0]) if self._flat else theta[:, 0].copy()
 
     def _target(self, y: Any) -> Any:
         """Return one row's target as a number, or as K numbers; refuse what is not finite."""

@@ -133,7 +133,8 @@ class GaussianMixture(DensityMixin, Unlabelled):
             raise InvalidParameter(f"init_params must be one of {', '.join(STARTS)}, got {plan.how!r}")
         source = self._open(X, sample_weight, reset=not going_on)
         given = self._given(plan.components, source.shape.features, going_on)
-        best = fit_mixture(source, replace(plan, given=given), generator(self.random_state))
+        last: float = self.__dict__["lower_bound_"] if going_on else -np.inf
+        best = fit_mixture(source, replace(plan, given=given, last=last), generator(self.random_state))
         self._keep(best.mixture, kind)
         self.converged_, self.n_iter_, self.history_ = best.converged, best.n_iter, best.values
         self.lower_bound_ = best.values[-1]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
 
-from adaline.coding.frames import learn_from_frame
+from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
@@ -83,6 +83,7 @@ def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
     if reset:
         system.__dict__.pop("coding_", None)
     if not (isinstance(x, np.ndarray) or is_sparse(x) or is_device(x)):
+        x = collected(x)
         found = _coded_frame(system, x, reset)
         if found is not None:
             return found
@@ -226,5 +227,5 @@ def _coded_frame(system: BaseEstimator, x: Any, reset: bool) -> Array | None:
 
 def _from_frame(x: Any) -> Any:
     """Return a data frame of numbers or a series as a NumPy array; other things as they are."""
-    frame = nw.from_native(x, pass_through=True, allow_series=True, eager_only=True)
+    frame = nw.from_native(collected(x), pass_through=True, allow_series=True, eager_only=True)
     return frame.to_numpy() if isinstance(frame, nw.DataFrame | nw.Series) else x

@@ -55,7 +55,8 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
     quantile : float
         The share of rows below the plane, for loss="quantile".
     scale : "mad", "huber" or number
-        Median of |r| / 0.6745; Huber's proposal 2 (with d = 2.5); or a known one, in the units of y.
+        Median of |r| over 0.67449, the upper quartile of a standard normal distribution; Huber's proposal 2 (with
+        d = 2.5); or a known one, in the units of y.
     penalty : float
         Ridge penalty on w, for huber and tukey; w0 is free.
     standardize : bool
@@ -193,30 +194,59 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
                 np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
             )
 
-    def summary(self, level: float = 0.95) -> RobustSummary:
+    def summary(self, level: float = 0.95, errors: str | None = None) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 
-        Huber and tukey: Huber's H1 covariance; absolute and quantile: Powell's kernel sandwich; both judged by the
-        normal distribution, as in statsmodels. None under a penalty.
+        All are judged by the normal distribution. There are none under a penalty; a note says so, and why where there
+        are none for another reason.
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals.
+        errors : None, or "H1" (huber, tukey), or "nid", "iid", "kernel" (absolute, quantile)
+            H1 is Huber's covariance. For quantiles, "nid", the default, takes the density of every row at its quantile
+            from the planes of the quantiles next to it (Hendricks and Koenker), and "kernel" from the residuals near
+            zero (Powell): both allow for errors that are wider in some places than in others. "iid" takes them to be
+            equally wide everywhere.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adaline import RobustRegression
+        >>> rng = np.random.default_rng(1)
+        >>> x = rng.uniform(0, 3, 300)
+        >>> y = 1 + x + (0.2 + x) * rng.normal(size=300)
+        >>> model = RobustRegression(loss="quantile", quantile=0.9).fit(x[:, None], y)
+        >>> for errors in ("nid", "iid"):
+        ...     row = model.summary(errors=errors).to_dict()["coefficients"][1]
+        ...     print(f"{errors} {row['estimate']:.2f} +- {row['std_error']:.2f}")
+        nid 2.38 +- 0.18
+        iid 2.38 +- 0.14
         """
         check_is_fitted(self, "coef_")
         wanted: Any = level
         if not (isinstance(wanted, Real) and 0 < float(wanted) < 1):
             raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
         missing = left_out(self._fits[0].dependence, columns_of(self))
-        notes = ["no standard errors under a penalty"] if self.penalty else []
+        known = list(self._fits[0].errors)
+        errors = known[0] if errors is None else errors
+        if errors not in known:
+            raise InvalidParameter(f"errors must be one of {', '.join(known)} for loss={self.loss!r}, got {errors!r}")
+        targets = [f"y{k}" for k in range(len(self._fits))]
+        notes = dict.fromkeys(fit.errors[errors].note for fit in self._fits)
         return RobustSummary(
             title=f"RobustRegression(loss={self.loss!r})",
             names=columns_of(self),
-            targets=[f"y{k}" for k in range(len(self._fits))],
-            parts=[judged(fit, level) for fit in self._fits],
+            targets=targets,
+            parts=[judged(fit, errors, level) for fit in self._fits],
             level=level,
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
             certificate=self.certificate_,
-            notes=[*notes, *missing.notes()],
+            notes=[*(note for note in notes if note), *missing.notes()],
             intercept=bool(self.fit_intercept),
-            errors="H1" if self.loss in THRESHOLDS else "kernel",
+            errors=errors,
             left_out=missing,
         )
 

@@ -31,7 +31,7 @@ from adaline.systems.reading import read_finite, read_rows
 from adaline.systems.relabelled import Relabelled
 from adaline.systems.streaming import ScoredOnSources
 from adaline.systems.teaching import open_encoded, seen_array
-from adaline.systems.two_class import decision, probability, teach
+from adaline.systems.two_class import check_machine, decision, probability, taught, teach
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -121,16 +121,14 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def certificate_(self) -> Certificate:
         """The worst of the machines' certificates, where they have one: not solved first, then the fewest digits."""
         check_is_fitted(self, "estimators_")
-        taught = [machine for machine in self.estimators_ if hasattr(machine, "classes_")]
-        proofs: list[Certificate] = [machine.certificate_ for machine in taught]
+        proofs: list[Certificate] = [machine.certificate_ for machine in self.estimators_ if taught(machine)]
         return worst(proofs)
 
     def _machine(self) -> Any:
         return GaussianClassifier() if self.system is None else self.system
 
     def _check_parameters(self) -> None:
-        if not hasattr(self._machine(), "fit"):
-            raise InvalidParameter(f"system must be a classifier for two classes, got {self.system!r}")
+        check_machine(self._machine())
 
     def _learn(self, verb: str, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> None:
         if not reset:
@@ -179,7 +177,8 @@ class OneVsRest(Scheme):
     Parameters
     ----------
     system : a classifier for two classes, of adaline or scikit-learn; None for GaussianClassifier()
-        It is copied for each machine, and must tell how sure it is (`decision_function` or `predict_proba`).
+        It is copied for each machine, and must tell how sure it is (`decision_function` or `predict_proba`). A
+        regression is fitted to 0 and 1, and says yes above 1/2.
     machines : "K" or "K-1"
         "K" (S3): a machine for every class; the largest y_k wins, so that every row has an answer. "K-1" (S2): none for
         the last class, which takes what no machine claims; among several claims the largest wins.

@@ -261,7 +261,7 @@ class WienerFilter(SignalSystem):
     def _keep(self, fit: Fit, start: float) -> None:
         theta = fit.solution.theta
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat or not self.fit_intercept else theta[:, 0]
+        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
         self.certificate_ = replace(fit.solution.certificate, seconds=perf_counter() - start)
         self.rank_ = self.certificate_.rank
         names = self._tap_names()

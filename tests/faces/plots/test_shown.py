@@ -16,11 +16,13 @@ from adaline import (
     OneVsRest,
     Perceptron,
     Ridge,
+    l1_path,
     learning_curve,
     plots,
     select,
 )
 from adaline.basis import Polynomial
+from adaline.errors import InvalidParameter
 from adaline.faces.compare import compare
 from adaline.faces.plots.style import COLOURS, MARKERS, MOST_POINTS, _apart, _power, colour, marker
 from adaline.faces.table import Table
@@ -175,6 +177,16 @@ def test_the_coefficient_path_ends_at_least_squares() -> None:
     ax = plots.coefficient_path(Ridge().fit(X, Y), X, Y, penalties=[1e-12, 1.0, 1e3])
     ends = sorted(line.get_ydata()[-1] for line in ax.lines if len(line.get_ydata()) == 3)
     np.testing.assert_allclose(ends, np.sort(LINEAR.coef_ * X.std(axis=0)), rtol=1e-6)
+
+
+def test_the_coefficient_path_of_an_l1_path() -> None:
+    found = l1_path(X, Y, loss="squared", points=7)
+    ax = plots.coefficient_path(found)
+    drawn = np.array([line.get_ydata() for line in ax.lines if len(line.get_ydata()) == 7])
+    np.testing.assert_allclose(drawn[np.argsort(drawn[:, -1])], found.coef.T[np.argsort(found.coef[-1])])
+    assert ax.get_xlim() == pytest.approx((found.l1[0], found.l1[-1]))
+    with pytest.raises(InvalidParameter, match="one at a time"):
+        plots.coefficient_path(l1_path(XC, C, points=3))
 
 
 def test_ambiguous_regions_name_what_there_is() -> None:

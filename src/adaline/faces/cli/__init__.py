@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = error.ctx.command_path if error.ctx is not None else "adaline"
         said = re.sub(r"Value error, |\s+", _blank, error.format_message())
         if said:
-            print(f"adaline: {said.rstrip('.')}. Try '{where} --help'.", file=sys.stderr)
+            end = "" if said.endswith((".", "?", "!")) else "."
+            print(f"adaline: {said}{end} Try '{where} --help'.", file=sys.stderr)
         return int(error.exit_code)
     except typer.Abort:
         return 130

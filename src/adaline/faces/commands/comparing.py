@@ -17,6 +17,7 @@ from adaline.faces.compare import Comparison, compare, standing
 from adaline.faces.finding import SERIOUS, WARNING
 from adaline.faces.table import CLASSIFICATION, REGRESSION
 from adaline.faces.trial import Result
+from adaline.proof.tables import counted
 from adaline.systems import SYSTEMS
 
 REPORT = Path("report.html")
@@ -66,7 +67,7 @@ def run(wanted: Wanted, trials: Trials, report: Path | None, save: Path | None, 
     if report is not None:
         say(f"report: {report}")
     if save is not None and best is not None:
-        say(f"saved: {save} ({best.label}, fitted to all {opened.source.n_rows:,} rows)")
+        say(f"saved: {save} ({best.label}, fitted to all {counted(opened.source.n_rows)})")
 
 
 def _show(found: Comparison) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adaline.faces.commands.showing import certificate, console, facts, number, p_value, plain, say, show
+from adaline.proof.tables import counted
 from adaline.results import Status
 from adaline.systems.expanding import basis_of, columns_of
 
@@ -104,14 +105,14 @@ def _likely(told: dict[str, Any]) -> list[str]:
 def _quality(entry: dict[str, Any]) -> list[str]:
     """Return how well one target is fitted, in lines."""
     if "scale" in entry:
-        shown = f"scale {entry['scale']:.6g}; {entry['beyond']:g} rows beyond the threshold"
+        shown = f"scale {entry['scale']:.6g}; {counted(entry['beyond'], form='g')} beyond the threshold"
         return [] if math.isnan(entry["scale"]) else [shown]
     p = p_value(entry["f_p_value"])
     return [
-        f"R² {entry['r_squared']:.6g}, adjusted {entry['adjusted_r_squared']:.6g}; residual sd "
-        f"{entry['sigma']:.6g} on {entry['freedom']:.6g} degrees of freedom",
-        f"F {entry['f_statistic']:.6g} on {entry['model_freedom']:.6g} and {entry['f_freedom']:.6g} (p {p}); "
-        f"AIC {entry['aic']:.6g}, BIC {entry['bic']:.6g}",
+        f"R² {number(entry['r_squared'])}, adjusted {number(entry['adjusted_r_squared'])}; residual sd "
+        f"{number(entry['sigma'])} on {entry['freedom']:.6g} degrees of freedom",
+        f"F {number(entry['f_statistic'])} on {entry['model_freedom']:.6g} and {entry['f_freedom']:.6g} (p {p}); "
+        f"AIC {number(entry['aic'])}, BIC {number(entry['bic'])}",
     ]
 
 

@@ -17,6 +17,7 @@ from adaline.faces.commands.explaining import MOST, certify, described, explain,
 from adaline.faces.commands.opening import Opened, known_as, open_data
 from adaline.faces.commands.showing import print_json, say, show
 from adaline.faces.table import MOST_CLASSES
+from adaline.proof.tables import counted
 from adaline.sources import TableSource
 from adaline.sources.relation import Relation
 from adaline.sources.wish import Wish, read_wish
@@ -40,7 +41,7 @@ def fit(wanted: Wanted, system: str | None, settings: Sequence[str], output: Pat
         print_json({**described(model), "left_out": left, "training": training, "saved": saved})
         return
     rows = opened.source.n_rows
-    say(f"{_label(model)}: {opened.target} of {known_as(wanted.data)}, {rows:,} rows", style="bold")
+    say(f"{_label(model)}: {opened.target} of {known_as(wanted.data)}, {counted(rows)}", style="bold")
     say()
     if right is None:
         explain(model, MOST, f": adaline summary {output}" if output is not None else "")
@@ -80,7 +81,7 @@ def update(path: Path, wanted: Wanted, output: Path | None, as_json: bool) -> No
     if as_json:
         print_json({**described(model), "rows_before": before, "rows_after": after, "saved": str(target)})
         return
-    say(f"{_label(model)}: {_count(before)} rows before, {_count(after)} after")
+    say(f"{_label(model)}: {_count(before)} before, {_count(after)} after")
     certify(model.certificate_)
     say(f"saved: {target}")
 
@@ -101,7 +102,7 @@ def merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
     if as_json:
         print_json({**described(model), "rows_before": counts, "saved": str(output)})
         return
-    say(f"{_label(model)}: {' + '.join(map(_count, counts))} = {_count(rows_of(model))} rows")
+    say(f"{_label(model)}: {' + '.join(map(_count, counts))} = {_count(rows_of(model))}")
     certify(model.certificate_)
     say(f"saved: {output}")
 
@@ -167,4 +168,4 @@ def _label(model: Any) -> str:
 
 
 def _count(rows: int | None) -> str:
-    return "?" if rows is None else f"{rows:,}"
+    return "? rows" if rows is None else counted(rows)

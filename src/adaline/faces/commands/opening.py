@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.faces.commands.asking import Wanted
 from adaline.faces.commands.ending import note
+from adaline.proof.tables import counted
 from adaline.sources import TableSource
 from adaline.sources.learning import target_columns, usable
 from adaline.sources.relation import Relation
@@ -91,7 +93,7 @@ def open_data(wanted: Wanted) -> Opened:
     source.keep()
     if wish.missing != "error" and (gone := gaps.rows - source.n_rows):
         what = f"without {target}" if wanted.missing != "drop" else "with something missing"
-        note(f"{_rows(gone)} of {gaps.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
+        note(f"{counted(gone)} of {gaps.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
     return Opened(source, target, is_label(relation, target), left_out, gaps.few)
 
 
@@ -171,11 +173,7 @@ def _settled(relation: Relation, wish: Wish, gaps: Gaps, droppable: bool) -> tup
         raise MissingValues(
             f"{relation.title} has missing values in {shown} of {with_target:,} rows. Say what to do: --missing drop "
             "leaves such rows out, mean fills them in, indicator fills them in and marks them; or leave columns out by "
-            f"--drop {','.join(worst[:6])}"
+            f"--drop {shlex.quote(','.join(worst[:6]))}"
         )
     policy = "drop" if gaps.untargeted else "error"
     return replace(wish, missing=policy), dict.fromkeys(empty, "holds no values")
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'s' if count != 1 else ''}"

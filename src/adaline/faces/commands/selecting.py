@@ -12,6 +12,7 @@ from adaline.faces.commands.choosing import chosen_system, read_grid
 from adaline.faces.commands.ending import check_output
 from adaline.faces.commands.opening import known_as, open_data
 from adaline.faces.commands.showing import print_json, progress, say, show
+from adaline.proof.tables import counted
 
 
 def run(
@@ -49,7 +50,7 @@ def run(
         print_json({"system": type(found.best).__name__, **found.to_dict(), "saved": saved})
         return
     table = found.table
-    say(f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {opened.source.n_rows:,} rows", "bold")
+    say(f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {counted(opened.source.n_rows)}", "bold")
     say(table.title)
     say()
     show(table.headings, table.cells, left=table.left, styles={found.index: "bold green"})

@@ -9,6 +9,7 @@ import numpy as np
 from adaline.faces.commands.asking import Wanted
 from adaline.faces.commands.opening import known_as, open_data
 from adaline.faces.commands.showing import print_json, say, show
+from adaline.proof.tables import counted
 from adaline.proof.verdict import ManyClasses, Separability
 from adaline.systems.separable import separability
 
@@ -22,7 +23,7 @@ def separable(wanted: Wanted, as_json: bool) -> None:
     if as_json:
         print_json({"target": opened.target, "rows": opened.source.n_rows, **_plain(found, names), "verified": True})
         return
-    say(f"{known_as(wanted.data)}: {opened.target}, {opened.source.n_rows:,} rows")
+    say(f"{known_as(wanted.data)}: {opened.target}, {counted(opened.source.n_rows)}")
     say()
     if isinstance(found, ManyClasses):
         rows = [

@@ -30,6 +30,7 @@ from adaline.faces.plots.style import (
     styled,
 )
 from adaline.systems.expanding import basis_of, seen_rows
+from adaline.systems.l1_path import L1Path
 
 if TYPE_CHECKING:
     from adaline.faces.plots.style import Axes
@@ -107,7 +108,8 @@ def coefficient_path(
 
     Parameters
     ----------
-    path : a pair (penalties (m,), coefficients (m, D)), or a system with a penalty, such as Ridge.
+    path : what `l1_path` returned, a pair (penalties (m,), coefficients (m, D)), or a system with a penalty, such as
+        Ridge.
     X, y : with a system: the rows it is fitted to once more under each penalty. Effects of one standard deviation of a
         column are then drawn, so that units do not matter, and the system's own penalty is marked.
     ax : where to draw; None: axes of a new figure.
@@ -141,6 +143,10 @@ def coefficient_path(
         names, basis = column_names(names, X, path, x.shape[1]), basis_of(models[0])
         names = names if basis is None else basis.names(names)
     else:
+        if isinstance(path, L1Path):
+            if path.coef.ndim != 2:
+                raise InvalidParameter("coefficient_path draws one target, or two classes: draw one at a time")
+            path = (path.l1, path.coef)
         tried, heights = numbers(path[0], "penalties"), numbers(path[1], "coefficients", 2)
         same_length("penalties", len(tried), "coefficients", len(heights))
         names = column_names(names, None, None, heights.shape[1])

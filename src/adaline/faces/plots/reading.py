@@ -10,6 +10,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.plots.style import short
 from adaline.namespaces import host, is_device, is_sparse
@@ -79,7 +80,7 @@ def column_names(given: Sequence[Any] | None, X: Any, model: Any, count: int) ->
 
 def frame_names(X: Any) -> list[str] | None:
     """Return the names of a frame's columns; None where X is no frame."""
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    frame = nw.from_native(collected(X), pass_through=True, eager_only=True)
     return list(map(str, frame.columns)) if isinstance(frame, nw.DataFrame) else None
 
 
@@ -110,5 +111,5 @@ def plain(values: Any) -> Any:
         return values.toarray()
     if is_device(values):
         return host(values)
-    frame = nw.from_native(values, pass_through=True, allow_series=True, eager_only=True)
+    frame = nw.from_native(collected(values), pass_through=True, allow_series=True, eager_only=True)
     return frame.to_numpy() if isinstance(frame, nw.DataFrame | nw.Series) else values

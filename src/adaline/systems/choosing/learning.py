@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.proof.tables import number
+from adaline.proof.tables import counted, number
 from adaline.sources import Source
 from adaline.systems.choosing.measures import Criterion, measure_of, refuse_no_targets
 from adaline.systems.choosing.rows import ArrayRows, Places
@@ -63,7 +63,7 @@ class LearningCurve:
         ]
         title = f"{self.measure} by number of rows learned from, {self.folds} folds"
         said = zip(self.sizes.tolist(), self.failures, self.warnings, strict=True)
-        notes = told([(f"{n:,} rows", failed or warned) for n, failed, warned in said])
+        notes = told([(counted(n), failed or warned) for n, failed, warned in said])
         return ErrorTable(
             title, ["rows", "training", "std. error", "new rows", "std. error"], cells, rows, notes, left=0
         )
@@ -140,7 +140,7 @@ def learning_curve(
             held = np.flatnonzero(rows.fold == k)
             order = shuffled(np.flatnonzero(rows.fold != k), rows.y if rows.classes else None, random_state)
             for i, size in enumerate(wanted.tolist()):
-                tell(f"{size} rows, fold {k + 1} of {folds}")
+                tell(f"{counted(size)}, fold {k + 1} of {folds}")
                 with quiet() as said:
                     try:
                         model = rows.fitted_to(system, order[:size])
@@ -149,7 +149,7 @@ def learning_curve(
                         errors[i, k], failures[i] = np.nan, first_line(error)
                 warned[i] = warned[i] or (said[0] if said else "")
     if all(failures):
-        raise InvalidData(f"no size could be fitted; {wanted[-1]} rows: {failures[-1]}")
+        raise InvalidData(f"no size could be fitted; {counted(wanted[-1])}: {failures[-1]}")
     weight = rows.held_weights(folds)
     mean = np.einsum("ikj,k->ji", errors, weight / weight.sum())
     spreads = [np.array([spread(one, weight) for one in errors[:, :, j]]) for j in (0, 1)]

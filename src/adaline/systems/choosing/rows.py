@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
+from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host, is_device, is_sparse, namespace
+from adaline.proof.tables import counted
 from adaline.sources import Source, TableSource
 from adaline.sources.folds import Fold, fold_of
 from adaline.systems.labels import Labels, read_labels
@@ -173,6 +175,7 @@ def _on_host(y: Any) -> Any:
 def _indexable(x: Any) -> Any:
     if is_sparse(x):
         return x.tocsr()
+    x = x if is_device(x) else collected(x)
     if is_device(x) or isinstance(nw.from_native(x, pass_through=True, eager_only=True), nw.DataFrame):
         return x
     x = np.asarray(x)
@@ -183,7 +186,7 @@ def _indexable(x: Any) -> Any:
 
 def _check_folds(folds: Any, rows: int) -> None:
     if check_whole("folds", folds, 2) > rows:
-        raise InvalidParameter(f"{rows} rows cannot be cut into {folds} folds: give more rows, or fewer folds")
+        raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 
 def _check_classes(labels: Any) -> None:
