@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import AdalineError
+from adaline.errors import AdalineError, AdalineWarning
 from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, some
 from adaline.faces.table import REGRESSION, Table
 from adaline.systems import LinearRegression
@@ -50,7 +51,9 @@ def _dependent(table: Table, varying: NDArray[np.bool_]) -> Iterator[Finding]:
         return
     places = np.flatnonzero(varying)
     try:
-        model = LinearRegression().fit(table.X[:, places], table.X[:, places[0]], table.weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AdalineWarning)  # the finding says it with the names of the columns
+            model = LinearRegression().fit(table.X[:, places], table.X[:, places[0]], table.weight)
     except AdalineError:
         return
     aliased = [] if model.aliased_ is None else [places[int(str(name)[1:])] for name in model.aliased_]  # "x3"

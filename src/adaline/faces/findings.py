@@ -6,6 +6,7 @@ are corrected for their number, so that a thousand clean rows raise no alarm.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from adaline.errors import AdalineError
+from adaline.errors import AdalineError, AdalineWarning
 from adaline.faces import columns
 from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, some
 from adaline.faces.table import REGRESSION, Table
@@ -126,7 +127,9 @@ def _of_numbers(seen: Seen) -> Iterator[Finding]:
     if n - d - 2 < 1:
         return
     try:
-        model = LinearRegression().fit(seen.table.X, y, seen.table.weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
+            model = LinearRegression().fit(seen.table.X, y, seen.table.weight)
         rows = model.influence(seen.table.X, y, seen.table.weight)
     except AdalineError:  # leverage of wide or degenerate rows: there is nothing to tell outliers by
         return
