@@ -21,6 +21,7 @@ from adaline.solvers.factor import CholeskyFactor, Frame, SpectralFactor
 from adaline.solvers.fit import Fit
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
+from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.adaptation import Adaptation
@@ -33,7 +34,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     RobustFit,
     *(Coding, Column, Factor, Term),
-    *(Schedule, Best, LikelihoodFit, Separation),
+    *(Schedule, Best, LikelihoodFit, Separation, Standard),
     *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""
