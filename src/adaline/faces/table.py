@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.faces.targets import is_two_valued
 
 Array = NDArray[np.float64]
 
@@ -24,12 +25,14 @@ class Table:
     Parameters
     ----------
     X : (n, D) float64.
-    y : (n,) the target: float64 is regressed upon; text, booleans and few distinct integers are classes.
+    y : (n,) the target: floats are regressed upon unless they are two whole numbers; text, booleans and few distinct
+        integers are classes.
     names : of the columns of X, such as "distance" or "carrier[T.UA]".
     origin : the column of the data that each column of X was made from, such as "carrier".
     target : name of y.
     weight : (n,) or None; a weight of 2 is the row twice.
-    total_rows : rows of the whole data set, of which these may be a random sample; 0: there are no others.
+    total_rows : rows that could be used, of which these may be a random sample; 0: there are no others.
+    dropped : rows of the data that could not, as something is missing in them.
     columns : what the columns of the data hold, before coding; dictionaries with `name`, `role`, `kind`, `missing`,
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
@@ -51,6 +54,7 @@ class Table:
     target: str
     weight: Array | None = None
     total_rows: int = 0
+    dropped: int = 0
     columns: list[dict[str, Any]] = field(default_factory=list)
     source: str = ""
     command: str = ""
@@ -91,7 +95,7 @@ class Table:
             return wanted
         kind = self.y.dtype.kind
         if kind == "f":
-            return REGRESSION
+            return CLASSIFICATION if is_two_valued(self.y) else REGRESSION
         if kind in "iu":
             return CLASSIFICATION if len(np.unique(self.y)) <= MOST_CLASSES else REGRESSION
         return CLASSIFICATION
