@@ -61,7 +61,7 @@ def test_it_shows_what_the_command_line_shows(tmp_path: Path) -> None:
     assert advice.system == "LinearRegression"
     assert advice.model.n_features_in_ == 4
     assert advice.headline == "Use LinearRegression"
-    assert advice.headline in str(found)
+    assert advice.text in str(found)
     assert advice.headline in found._repr_html_()
     assert repr(found) == str(found)
     assert all(str(finding) in str(found) for finding in found.findings)

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from adaline.faces.result import Result
+from adaline.faces.targets import LOSSES
 from adaline.results import Status
 
 SAME = 1e-3  # errors that differ by less than this part are called the same
@@ -15,7 +17,7 @@ SAME = 1e-3  # errors that differ by less than this part are called the same
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """Which system to use, and why; prints as both.
+    """Which system to use, and why; prints as the reason.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ class Recommendation:
         return None if self.result is None else self.result.model
 
     def __str__(self) -> str:
-        return f"{self.headline}. {self.text}"
+        return self.text
 
 
 def choose(results: list[Result], baseline: Result, measure: str) -> Recommendation:
@@ -138,7 +140,8 @@ def _has_digits(result: Result) -> bool:
 
 
 def _is_linear(result: Result) -> bool:
-    return hasattr(result.model, "coef_")
+    """Whether what the model predicts, or decides by, is a weighted sum of the columns."""
+    return hasattr(result.model, "coef_") and result.settings.get("loss") not in LOSSES
 
 
 def _numbers(result: Result) -> float:
@@ -151,7 +154,7 @@ def _advantage(chosen: Result, best: Result) -> str:
     if _is_solved(chosen) and not _is_solved(best):
         return "its certificate says solved"
     if _is_linear(chosen) and not _is_linear(best):
-        return "is simpler: its boundaries are linear"
+        return f"is simpler: its {'predictions' if is_regressor(chosen.model) else 'boundaries'} are linear"
     if _numbers(chosen) < _numbers(best):
         return "is simpler: it has fewer numbers to learn"
     if _has_digits(chosen) and not _has_digits(best):

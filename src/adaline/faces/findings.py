@@ -123,7 +123,7 @@ def _of_numbers(seen: Seen) -> Iterator[Finding]:
     if poisson in labels and is_count(y):
         yield Finding(
             NOTE,
-            "The target counts",
+            "The target may be a count",
             f"{seen.table.target} holds whole numbers, none of them negative. {poisson} was compared too: its "
             "predictions are never negative, columns multiply them, and errors may grow with them.",
             (seen.table.target,),
