@@ -376,7 +376,7 @@ def _frame(columns: Mapping[Any, Any]) -> Any:
 
 
 def _normalised(table: Table, task: str) -> Table:
-    """Return the table with y as numbers or labels, and without rows of no weight."""
+    """Return the table with y as numbers or labels, without rows of no weight and without constant columns."""
     y = table.y
     if task == REGRESSION:
         y = y.astype(np.float64)
@@ -385,9 +385,9 @@ def _normalised(table: Table, task: str) -> Table:
     elif y.dtype.kind not in "iubU":
         y = y.astype(str)
     if table.weight is None or (table.weight > 0).all():
-        return replace(table, y=y)
+        return replace(table, y=y).varying()
     kept = table.weight > 0
-    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept])
+    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept]).varying()
 
 
 def _rank(result: Result) -> tuple[bool, float, float]:

@@ -235,6 +235,7 @@ def _python(found: Comparison) -> str:
     system = f"adaline.{label if label.endswith(')') else label + '()'}"
     lines = [f"# pip install 'adaline[app]=={found.version}'", "import adaline", ""]
     if found.data.opening:
+        lines += [] if found.data.source else ["# data: the frame, or the columns, that were compared"]
         lines += [f"table = {found.data.opening}", f"model = {system}.fit(table)"]
     else:
         n, d = found.data.X.shape

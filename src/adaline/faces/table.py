@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.targets import is_two_valued
+from adaline.solvers.factor import ROUNDED
 
 Array = NDArray[np.float64]
 
@@ -33,6 +34,7 @@ class Table:
     weight : (n,) or None; a weight of 2 is the row twice.
     total_rows : rows that could be used, of which these may be a random sample; 0: there are no others.
     dropped : rows of the data that could not, as something is missing in them.
+    constant : columns that hold the same value in every row, and are not in X.
     columns : what the columns of the data hold, before coding; dictionaries with `name`, `role`, `kind`, `missing`,
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
@@ -55,6 +57,7 @@ class Table:
     weight: Array | None = None
     total_rows: int = 0
     dropped: int = 0
+    constant: tuple[str, ...] = ()
     columns: list[dict[str, Any]] = field(default_factory=list)
     source: str = ""
     command: str = ""
@@ -106,6 +109,22 @@ class Table:
         for j, name in enumerate(self.origin):
             out.setdefault(name, []).append(j)
         return out
+
+    def varying(self) -> Table:
+        """Return the table without the columns that are the same in every row, up to rounding."""
+        varies = np.ptp(self.X, axis=0) > ROUNDED * np.abs(self.X).max(axis=0)
+        if varies.all():
+            return self
+        if not varies.any():
+            raise InvalidData("every column holds the same value in all rows: there is nothing to predict from")
+        kept = np.flatnonzero(varies)
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[:, kept]),
+            names=tuple(self.names[j] for j in kept),
+            origin=tuple(self.origin[j] for j in kept),
+            constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
+        )
 
     def described(self) -> list[dict[str, Any]]:
         """Return `columns`, or what X and y themselves say where nobody described them."""

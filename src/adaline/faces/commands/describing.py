@@ -39,10 +39,9 @@ def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None)
         weight,
         opened.source.n_rows,
         opened.rows - opened.source.n_rows,
-        describe(opened),
-        known_as(data),
-        "",
-        _opening(opened, data, table),
+        columns=describe(opened),
+        source=known_as(data),
+        opening=_opening(opened, data, table),
     )
 
 

@@ -69,4 +69,4 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
 def _folded(label: str) -> str:
     """Return a long label on two lines: the system above, its settings below."""
     name, _, settings = label.partition("(")
-    return label if len(label) <= 24 or not settings else f"{name}\n({short(settings, 28)}"
+    return label if len(label) <= 24 or not settings else f"{name}\n({short(settings, 32)}"
