@@ -84,7 +84,8 @@ def test_reports_are_whole_and_self_contained(name: str) -> None:
     page = report.render(found)
     parts = read(page)
     assert found.recommended is not None
-    assert f"Use {found.recommended.label}" in parts.text
+    assert found.recommendation.headline in parts.text
+    assert (f"Use {found.recommended.label}" in parts.text) == found.recommendation.useful == (name != "wide")
     assert found.recommendation.text in parts.text
     assert found.data.target in parts.text
     for heading in ("All systems", "Coefficients", "How it errs", "The data", "The certificate", "How to reproduce"):
