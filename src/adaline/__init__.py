@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adaline import datasets, plots
     from adaline.errors import AdalineError, AdalineWarning
+    from adaline.faces.compare import compare
     from adaline.proof import anova
     from adaline.results import Certificate, Status
     from adaline.sources import open_table, set_threads
@@ -72,6 +73,7 @@ _HOMES = {
     "Status": "adaline.results",
     "WienerFilter": "adaline.systems",
     "anova": "adaline.proof",
+    "compare": "adaline.faces.compare",
     "export_onnx": "adaline.storage",
     "l1_path": "adaline.systems.l1_path",
     "learning_curve": "adaline.systems.choosing.learning",
@@ -111,6 +113,7 @@ __all__ = [
     "WienerFilter",
     "anova",
     "basis",
+    "compare",
     "datasets",
     "export_onnx",
     "l1_path",

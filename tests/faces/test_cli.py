@@ -243,3 +243,14 @@ def test_a_machine_is_set_by_its_name(shell: Shell, data: Path) -> None:
     assert "settings" in shell.good("summary", "m.adaline").out
     assert shell.good("summary", "m.adaline", "--json").json["parameters"]["system"].startswith("Pocket(")
     assert "there is no system" in shell.bad("fit", data, "-t", "kind", "-s", "OneVsOne", "--set", "system=tree")
+
+
+@pytest.mark.parametrize("system", ["Perceptron", "KeslerPerceptron", "Pocket"])
+def test_the_perceptron_family_sees_standardised_columns_unless_told_otherwise(system: str, shell: Shell) -> None:
+    asked = "fit", "penguins", "-t", "species", "-s", system, "--set", "epochs=5"
+    done = shell.good(*asked, "-o", "m.adaline", "--json")
+    assert "note: " + system + " sees standardised columns" in done.err
+    assert done.json["parameters"]["standardize"] is True
+    raw = shell.good("fit", "penguins", "-t", "species", "-s", system, "--set", "standardize=False", "--json")
+    assert raw.json["parameters"]["standardize"] is False
+    assert "standardised" not in raw.err

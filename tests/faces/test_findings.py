@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adaline.faces.compare import compare
+from adaline.faces.compare import compare_table
 from adaline.faces.finding import Finding
 from adaline.faces.table import Table
 from tests.faces.examples import bundled, classification, labels, numbers, regression
 
 
 def seen(table: Table) -> dict[str, Finding]:
-    return {finding.title: finding for finding in compare(table).findings}
+    return {finding.title: finding for finding in compare_table(table).findings}
 
 
 @pytest.mark.slow

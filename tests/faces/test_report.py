@@ -14,7 +14,7 @@ import pytest
 
 from adaline import Ridge
 from adaline.faces import demo, report
-from adaline.faces.compare import compare
+from adaline.faces.compare import compare_table
 from adaline.faces.table import Table
 from tests.faces.examples import bundled, classification, labels, numbers, regression
 
@@ -81,13 +81,14 @@ TABLES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_reports_are_whole_and_self_contained(name: str) -> None:
-    found = compare(TABLES[name]())
+    found = compare_table(TABLES[name]())
     page = report.render(found)
     parts = read(page)
     assert found.recommended is not None
-    assert f"Use {found.recommended.label}" in parts.text
-    assert found.reason in parts.text
-    assert found.table.target in parts.text
+    assert found.recommendation.headline in parts.text
+    assert (f"Use {found.recommended.label}" in parts.text) == found.recommendation.useful == (name != "wide")
+    assert found.recommendation.text in parts.text
+    assert found.data.target in parts.text
     for heading in ("All systems", "Coefficients", "How it errs", "The data", "The certificate", "How to reproduce"):
         assert heading in parts.text
     for result in found.results:
@@ -119,13 +120,13 @@ def test_a_failed_comparison_has_a_report(monkeypatch: pytest.MonkeyPatch) -> No
         raise ValueError("out of <luck>")
 
     monkeypatch.setattr(Ridge, "fit", fit)
-    text = read(report.render(compare(regression(), systems=["Ridge"]))).text
+    text = read(report.render(compare_table(regression(), systems=["Ridge"]))).text
     assert "No recommendation" in text
     assert "failed: out of <luck>" in text
 
 
 def test_a_report_is_replaced_only_by_a_whole_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found, path = compare(bundled("longley")), tmp_path / "report.html"
+    found, path = compare_table(bundled("longley")), tmp_path / "report.html"
     path.write_text("before")
     monkeypatch.setattr(report.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):

@@ -17,7 +17,7 @@ from adaline.systems import converging
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
-LATER = re.compile(r"at most (\S+) corrections, (\d+) are made: raise epochs")
+LATER = re.compile(r"at most (\S+) corrections, (\d+) are made: set standardize=True, or raise epochs")
 
 
 def narrow(classes: int, seed: int = 0) -> tuple[Any, Any]:
@@ -51,7 +51,9 @@ def test_separable_rows_need_more_epochs_and_no_more_corrections_than_it_says(
 )
 def test_no_bound_is_named_where_the_theorem_does_not_apply(change: dict[str, Any]) -> None:
     model = Perceptron(epochs=2, **change).fit(*narrow(2))
-    assert model.certificate_.advice.endswith("so that there can be a clean epoch: raise epochs")
+    assert model.certificate_.advice.endswith(
+        "so that there can be a clean epoch: set standardize=True, or raise epochs"
+    )
 
 
 @pytest.mark.parametrize("system", [Perceptron, KeslerPerceptron, Pocket])

@@ -26,37 +26,36 @@ ENOUGH = 20  # rows from which a column that tells the target exactly is no acci
 
 def look(table: Table, task: str) -> Iterator[Finding]:
     """Return what the columns give away."""
-    varying = np.ptp(table.X, axis=0) > 0
-    yield from _constant(table, varying)
-    yield from _dependent(table, varying)
+    yield from _constant(table)
+    yield from _dependent(table)
     yield from _far(table)
-    yield from _leaking(table, task, varying)
+    yield from _leaking(table, task)
 
 
-def _constant(table: Table, varying: NDArray[np.bool_]) -> Iterator[Finding]:
-    names = tuple(table.names[j] for j in np.flatnonzero(~varying))
-    if names:
+def _constant(table: Table) -> Iterator[Finding]:
+    if table.constant:
+        it, them = ("It says", "was") if len(table.constant) == 1 else ("They say", "were")
         yield Finding(
             NOTE,
             "Constant columns",
-            f"The same value in every row: {some(names)}. They say nothing about {table.target}; leave them out.",
-            names,
+            f"The same value in every row: {some(table.constant)}. {it} nothing about {table.target} and {them} left "
+            "out of the comparison.",
+            table.constant,
         )
 
 
-def _dependent(table: Table, varying: NDArray[np.bool_]) -> Iterator[Finding]:
+def _dependent(table: Table) -> Iterator[Finding]:
     """Find columns that are combinations of others, exactly and nearly."""
     n, d = table.X.shape
-    if d > MOST_COLUMNS or d + 1 >= n or varying.sum() < 2:
+    if d > MOST_COLUMNS or d + 1 >= n or d < 2:
         return
-    places = np.flatnonzero(varying)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdalineWarning)  # the finding says it with the names of the columns
-            model = LinearRegression().fit(table.X[:, places], table.X[:, places[0]], table.weight)
+            model = LinearRegression().fit(table.X, table.X[:, 0], table.weight)
     except AdalineError:
         return
-    aliased = [] if model.aliased_ is None else [places[int(str(name)[1:])] for name in model.aliased_]  # "x3"
+    aliased = [] if model.aliased_ is None else [int(str(name)[1:]) for name in model.aliased_]  # "x3"
     if aliased:
         names = tuple(table.names[j] for j in aliased)
         yield Finding(
@@ -66,7 +65,7 @@ def _dependent(table: Table, varying: NDArray[np.bool_]) -> Iterator[Finding]:
             "predictions are; drop them.",
             names,
         )
-    inflated = _inflation(table, np.setdiff1d(places, aliased))
+    inflated = _inflation(table, np.setdiff1d(np.arange(d), aliased))
     if inflated:
         ordered = sorted(inflated.items(), key=lambda item: -item[1])
         named = some([f"{name} (VIF {value:,.0f})" for name, value in ordered])
@@ -128,13 +127,13 @@ def _far(table: Table) -> Iterator[Finding]:
         )
 
 
-def _leaking(table: Table, task: str, varying: NDArray[np.bool_]) -> Iterator[Finding]:
+def _leaking(table: Table, task: str) -> Iterator[Finding]:
     """Find columns that alone determine the target, where there are others."""
-    groups = {name: [j for j in members if varying[j]] for name, members in table.groups().items()}
+    groups = table.groups()
     if len(groups) < 2 or len(table.y) < ENOUGH:
         return
     tells = _fits if task == REGRESSION else _sorts
-    names = tuple(name for name, members in groups.items() if members and tells(table.X[:, members], table.y))
+    names = tuple(name for name, members in groups.items() if tells(table.X[:, members], table.y))
     if names:
         how = f"R² above {DETERMINED:g}" if task == REGRESSION else "without a single error"
         yield Finding(

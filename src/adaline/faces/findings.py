@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.faces import columns
-from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, some
+from adaline.faces.finding import NOTE, SERIOUS, WARNING, Finding, percent, some
+from adaline.faces.result import Result
 from adaline.faces.table import REGRESSION, Table
-from adaline.faces.trial import Result
+from adaline.faces.targets import is_count, skewness
 from adaline.proof.budget import Undecided
 from adaline.proof.tables import counted
 from adaline.results import Status
@@ -34,7 +35,6 @@ IMBALANCE = 20  # rows of the largest class for one of the smallest
 OUTLIER = 0.01  # probability of any alarm among clean rows
 COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
 MOST_CLASSES = 10  # that are asked one by one whether a plane separates them
-SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 
 __all__ = ["Finding", "findings"]
 
@@ -83,14 +83,14 @@ def _few_rows(seen: Seen) -> Iterator[Finding]:
 
 
 def _missing(seen: Seen) -> Iterator[Finding]:
-    rows = max(seen.table.total_rows, len(seen.table.y))
+    rows = max(seen.table.total_rows, len(seen.table.y)) + seen.table.dropped  # missing values were counted in all
     heavy = [
         (column["missing"] / rows, column["name"])
         for column in seen.table.columns
         if column["missing"] > MISSING * rows and column["role"] != "left out"
     ]
     if heavy:
-        named = some([f"{name} ({100 * share:.0f}%)" for share, name in sorted(heavy, reverse=True)])
+        named = some([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])
         yield Finding(
             WARNING,
             "Much is missing",
@@ -101,28 +101,45 @@ def _missing(seen: Seen) -> Iterator[Finding]:
 
 
 def _sampled(seen: Seen) -> Iterator[Finding]:
-    n, total = len(seen.table.y), seen.table.total_rows
+    n, total, dropped = len(seen.table.y), seen.table.total_rows, seen.table.dropped
+    if dropped:
+        yield Finding(
+            NOTE,
+            "Rows were left out",
+            f"{dropped:,} of {total + dropped:,} rows ({percent(dropped / (total + dropped))}) are left out, as "
+            "something is missing in them. What was found holds for rows like the others.",
+        )
     if n < total:
         yield Finding(
             NOTE,
             "Not all rows were compared",
-            f"The comparison used {n:,} of {total:,} rows; the others are beyond the sample, or have missing values. "
-            "Fit the recommended system to all rows before using it.",
+            f"The comparison used a random sample, {n:,} of {total:,} rows. Fit the recommended system to all rows "
+            "before using it.",
         )
 
 
 def _of_numbers(seen: Seen) -> Iterator[Finding]:
     y = seen.table.y
-    if y.min() > 0 and len(np.unique(y)) > 20:
-        skew, of_log = float(stats.skew(y)), float(stats.skew(np.log(y)))
-        if skew > SKEW and abs(of_log) < skew / 2:
-            yield Finding(
-                NOTE,
-                "The target is skewed",
-                f"{seen.table.target} is positive with a long upper tail (skewness {skew:.1f}; of its logarithm "
-                f"{of_log:.1f}). A model of its logarithm may fit better and have more even errors.",
-                (seen.table.target,),
-            )
+    labels = {result.label for result in seen.results}
+    poisson, gamma = (f"GeneralizedLinear(loss={loss!r})" for loss in ("poisson", "gamma"))
+    if poisson in labels and is_count(y):
+        yield Finding(
+            NOTE,
+            "The target may be a count",
+            f"{seen.table.target} holds whole numbers, none of them negative. {poisson} was compared too: its "
+            "predictions are never negative, columns multiply them, and errors may grow with them.",
+            (seen.table.target,),
+        )
+    skew = skewness(y)
+    if skew is not None:
+        too = f" {gamma}, whose columns multiply the prediction, was compared too." if gamma in labels else ""
+        yield Finding(
+            NOTE,
+            "The target is skewed",
+            f"{seen.table.target} is positive with a long upper tail (skewness {skew.raw:.1f}; of its logarithm "
+            f"{skew.log:.1f}).{too} A model of its logarithm may fit better and have more even errors.",
+            (seen.table.target,),
+        )
     n, d = seen.table.X.shape
     if n - d - 2 < 1:
         return

@@ -17,9 +17,11 @@ from adaline.faces import plots
 from adaline.faces.choice import amount, with_error
 from adaline.faces.compare import Comparison, standing
 from adaline.faces.effects import Effect, effects, strongest
+from adaline.faces.result import Result
 from adaline.faces.table import REGRESSION
-from adaline.faces.trial import Result
+from adaline.faces.targets import LOSSES
 from adaline.results import Certificate
+from adaline.systems import LogisticRegression
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
@@ -38,12 +40,9 @@ def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
     Examples
     --------
     >>> import tempfile
-    >>> from adaline import datasets
-    >>> from adaline.faces.compare import compare
+    >>> from adaline import compare
     >>> from adaline.faces.report import write_report
-    >>> from adaline.faces.table import Table
-    >>> data = datasets.load("longley")
-    >>> found = compare(Table.of(data.X, data.y, names=data.feature_names, target="Employed"))
+    >>> found = compare("longley", target="Employed")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     "Employed" in write_report(found, folder + "/report.html").read_text(encoding="utf-8")
     True
@@ -75,11 +74,11 @@ def render(found: Comparison) -> str:
     )
     house.filters["number"] = _number
     house.filters["p"] = _p_value
-    n, d = found.table.X.shape
+    n, d = found.data.X.shape
     chosen = found.recommended
     return house.get_template("report.html.jinja").render(
         found=found,
-        table=found.table,
+        table=found.data,
         rows=n,
         coded=d,
         chosen=chosen,
@@ -89,8 +88,8 @@ def render(found: Comparison) -> str:
         coefficients=None if chosen is None else _coefficients(found, chosen),
         pictures=[] if chosen is None else _pictures(found, chosen),
         proof=None if chosen is None or chosen.certificate is None else _proof(chosen.certificate),
-        columns=[_column(column) for column in found.table.described()[:MOST_COLUMNS]],
-        more_columns=max(len(found.table.described()) - MOST_COLUMNS, 0),
+        columns=[_column(column) for column in found.data.described()[:MOST_COLUMNS]],
+        more_columns=max(len(found.data.described()) - MOST_COLUMNS, 0),
         python=_python(found),
         date=datetime.date.today().isoformat(),
     )
@@ -121,16 +120,16 @@ def _comparison_words(found: Comparison) -> str:
 
 def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return the picture and the table of the strongest coefficients; None where the model is not linear."""
-    every = effects(chosen.model, found.table.X, found.table.names)
+    every = effects(chosen.model, found.data.X, found.data.names)
     if not every:
         return None
     shown, left = strongest(every, MOST_COEFFICIENTS)
     rows: dict[str, list[Effect]] = {}
     for effect in every:
         rows.setdefault(effect.name, []).append(effect)
-    order = [name for name in ("intercept",) if name in rows and name not in found.table.names] + shown
+    order = [name for name in ("intercept",) if name in rows and name not in found.data.names] + shown
     inference = any(not math.isnan(effect.std_error) for effect in every)
-    axes = plots.coefficients(chosen.model, found.table.X, names=found.table.names, limit=MOST_COEFFICIENTS)
+    axes = plots.coefficients(chosen.model, found.data.X, names=found.data.names, limit=MOST_COEFFICIENTS)
     alt = "Effects of one standard deviation, strongest first: " + ", ".join(shown[:8])
     notes = chosen.model.summary().to_dict()["notes"] if hasattr(chosen.model, "summary") else []
     sides = [effect.side for effect in rows[order[0]]]
@@ -138,6 +137,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
         "figure": _figure(axes, "", alt),
         "rows": [(name, rows[name][:MOST_CLASSES]) for name in order],
         "inference": inference,
+        "units": _units(found, chosen),
         "sides": sides[:MOST_CLASSES],
         "more_sides": max(len(sides) - MOST_CLASSES, 0),
         "left": left,
@@ -145,9 +145,18 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     }
 
 
+def _units(found: Comparison, chosen: Result) -> str:
+    """Return what the outputs of a linear model are measured in."""
+    if found.task != REGRESSION:
+        return "log odds" if isinstance(chosen.model, LogisticRegression) else "units of the discriminant"
+    if chosen.settings.get("loss") in LOSSES:
+        return f"units of the logarithm of {found.data.target}"
+    return f"units of {found.data.target}"
+
+
 def _pictures(found: Comparison, chosen: Result) -> list[dict[str, str]]:
-    X, y, names = found.table.X, found.table.y, found.table.names
-    numbers = len(names) == len(found.table.groups())
+    X, y, names = found.data.X, found.data.y, found.data.names
+    numbers = len(names) == len(found.data.groups())
     out = []
     if found.task == REGRESSION:
         predicted = np.asarray(chosen.predicted, dtype=np.float64)
@@ -167,8 +176,8 @@ def _pictures(found: Comparison, chosen: Result) -> list[dict[str, str]]:
             title = "How the penalty was chosen"
             out.append(_figure(plots.penalty_path(chosen.model), title, "Criterion along the penalty"))
         if len(names) == 1:
-            ax = plots.line(chosen.model, X[:, 0], y, names=(names[0], found.table.target))
-            out.append(_figure(ax, "The fit", f"{found.table.target} against {names[0]} with the fitted line"))
+            ax = plots.line(chosen.model, X[:, 0], y, names=(names[0], found.data.target))
+            out.append(_figure(ax, "The fit", f"{found.data.target} against {names[0]} with the fitted line"))
         return out
     predicted = np.asarray(chosen.predicted)
     ax = plots.confusion(y, predicted)
@@ -225,16 +234,13 @@ def _python(found: Comparison) -> str:
     label = "LinearRegression" if found.recommended is None else found.recommended.label
     system = f"adaline.{label if label.endswith(')') else label + '()'}"
     lines = [f"# pip install 'adaline[app]=={found.version}'", "import adaline", ""]
-    if found.table.opening:
-        lines += [f"table = {found.table.opening}", f"model = {system}.fit(table)"]
+    if found.data.opening:
+        lines += [] if found.data.source else ["# data: the frame, or the columns, that were compared"]
+        lines += [f"table = {found.data.opening}", f"model = {system}.fit(table)"]
     else:
-        n, d = found.table.X.shape
+        n, d = found.data.X.shape
         lines += [
             f"# X: the {n} rows and {d} columns; y: the target",
-            "from adaline.faces.compare import compare",
-            "from adaline.faces.table import Table",
-            "",
-            f"print(compare(Table.of(X, y, target={found.table.target!r}), folds={found.folds}, seed={found.seed}))",
             f"model = {system}.fit(X, y)",
         ]
     return "\n".join(lines)

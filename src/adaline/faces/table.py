@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.faces.targets import is_two_valued
 from adaline.proof.tables import counted
+from adaline.solvers.factor import ROUNDED
 
 Array = NDArray[np.float64]
 
@@ -25,12 +27,15 @@ class Table:
     Parameters
     ----------
     X : (n, D) float64.
-    y : (n,) the target: float64 is regressed upon; text, booleans and few distinct integers are classes.
+    y : (n,) the target: floats are regressed upon unless they are two whole numbers; text, booleans and few distinct
+        integers are classes.
     names : of the columns of X, such as "distance" or "carrier[T.UA]".
     origin : the column of the data that each column of X was made from, such as "carrier".
     target : name of y.
     weight : (n,) or None; a weight of 2 is the row twice.
-    total_rows : rows of the whole data set, of which these may be a random sample; 0: there are no others.
+    total_rows : rows that could be used, of which these may be a random sample; 0: there are no others.
+    dropped : rows of the data that could not, as something is missing in them.
+    constant : columns that hold the same value in every row, and are not in X.
     columns : what the columns of the data hold, before coding; dictionaries with `name`, `role`, `kind`, `missing`,
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
@@ -52,6 +57,8 @@ class Table:
     target: str
     weight: Array | None = None
     total_rows: int = 0
+    dropped: int = 0
+    constant: tuple[str, ...] = ()
     columns: list[dict[str, Any]] = field(default_factory=list)
     source: str = ""
     command: str = ""
@@ -92,7 +99,7 @@ class Table:
             return wanted
         kind = self.y.dtype.kind
         if kind == "f":
-            return REGRESSION
+            return CLASSIFICATION if is_two_valued(self.y) else REGRESSION
         if kind in "iu":
             return CLASSIFICATION if len(np.unique(self.y)) <= MOST_CLASSES else REGRESSION
         return CLASSIFICATION
@@ -103,6 +110,22 @@ class Table:
         for j, name in enumerate(self.origin):
             out.setdefault(name, []).append(j)
         return out
+
+    def varying(self) -> Table:
+        """Return the table without the columns that are the same in every row, up to rounding."""
+        varies = np.ptp(self.X, axis=0) > ROUNDED * np.abs(self.X).max(axis=0)
+        if varies.all():
+            return self
+        if not varies.any():
+            raise InvalidData("every column holds the same value in all rows: there is nothing to predict from")
+        kept = np.flatnonzero(varies)
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[:, kept]),
+            names=tuple(self.names[j] for j in kept),
+            origin=tuple(self.origin[j] for j in kept),
+            constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
+        )
 
     def described(self) -> list[dict[str, Any]]:
         """Return `columns`, or what X and y themselves say where nobody described them."""

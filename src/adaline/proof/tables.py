@@ -130,12 +130,15 @@ class ModelTable(ABC):
         return html_table(self.TITLE, self.HEADINGS, "".join(html_row(row) for row in self._rows()))
 
 
-def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return the lines of a table; its first `left` columns are flush left, all others right."""
+def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1, ends: int = 0) -> list[str]:
+    """Return the lines of a table; its first `left` and last `ends` columns are flush left, all others right."""
     cells = [headings, *body]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
     lines = [
-        "  ".join(c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            c.ljust(w) if i < left or i >= len(headings) - ends else c.rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
         for row in cells
     ]
     return [lines[0], "-" * len(lines[0]), *lines[1:]]

@@ -22,6 +22,7 @@ from adaline.solvers.factor import CholeskyFactor, Frame, KeptFactor, SpectralFa
 from adaline.solvers.fit import Fit
 from adaline.solvers.likelihood import LikelihoodFit
 from adaline.solvers.pocket import Best
+from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.adaptation import Adaptation
@@ -34,7 +35,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     *(RobustFit, StandardErrors),
     *(Coding, Column, Factor, Term),
-    *(Schedule, Best, Dependence, LikelihoodFit, Separation),
+    *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),
     *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""

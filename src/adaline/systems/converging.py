@@ -40,23 +40,24 @@ class Outlook:
 
     def advice(self, system: Any, made: int) -> str:
         """Return one line for a perceptron that made so many corrections without a clean epoch."""
+        scaling = "" if system.standardize else "set standardize=True, or "
         if self.separable is None:
             return (
                 "no epoch was free of mistakes: perhaps no plane separates the classes (adaline.separability decides "
-                "that); raise epochs, or use Pocket or another classifier"
+                f"that); {scaling}raise epochs, or use Pocket(standardize=True) or another classifier"
             )
         if not self.separable:
             return (
                 f"{self.reason} (adaline.separability proves such things), so that no epoch will ever be free of "
-                "mistakes: use Pocket or another classifier"
+                "mistakes: use Pocket(standardize=True) or another classifier"
             )
         if not system.fit_intercept:
             return "a plane separates the classes, but perhaps none through the origin: set fit_intercept=True"
         if self.bound == math.inf:
-            return "a plane separates the classes, so that there can be a clean epoch: raise epochs"
+            return f"a plane separates the classes, so that there can be a clean epoch: {scaling}raise epochs"
         return (
             "a plane separates the classes, so that a clean epoch will come after at most "
-            f"{self.bound:.3g} corrections, {made} are made: raise epochs"
+            f"{self.bound:.3g} corrections, {made} are made: {scaling}raise epochs"
         )
 
 

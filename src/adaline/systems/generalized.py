@@ -114,7 +114,8 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
     Passes over the rows: 5 to 15 by Newton, one a step of gradient, one an epoch of stochastic.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # as it stands it is LinearRegression
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"loss": "poisson"}, {"loss": "gamma"})
+    """Settings for targets that suit them; with the squared loss it is LinearRegression."""
     coef_: Array
     intercept_: float | Array
     weights_: Array

@@ -52,6 +52,11 @@ class KeslerPerceptron(OnlineClassifier):
         Where orders and random weights are drawn from.
     warm_start : bool
         Whether fit goes on from the weights there are.
+    standardize : bool
+        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
+        `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
@@ -76,7 +81,7 @@ class KeslerPerceptron(OnlineClassifier):
     Lecture S2, Kesler's construction. One pass an epoch.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100},)
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
     _before: float
 
     def __init__(
@@ -91,6 +96,7 @@ class KeslerPerceptron(OnlineClassifier):
         shuffle: bool = False,
         random_state: Any = 0,
         warm_start: bool = False,
+        standardize: bool = False,
         class_weight: Any = None,
         basis: Any = None,
     ) -> None:
@@ -103,6 +109,7 @@ class KeslerPerceptron(OnlineClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+        self.standardize = standardize
         self.class_weight = class_weight
         self.basis = basis
 

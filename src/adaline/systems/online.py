@@ -23,13 +23,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.block import Shape
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.namespaces import host, is_device
+from adaline.namespaces import host, is_device, is_sparse
 from adaline.results import Certificate, Status
 from adaline.scans import Scan, Schedule, State
+from adaline.solvers.factor import ROUNDED
 from adaline.solvers.fit import certificate
-from adaline.solvers.problem import varying
+from adaline.solvers.problem import look, varying
 from adaline.solvers.sweep import Plan, Swept, sweep
 from adaline.sources import Source
+from adaline.sources.standardized import Standard, standardized
 from adaline.sums import Spread
 from adaline.sums.wrong import outputs
 from adaline.systems.drawing import generator
@@ -75,6 +77,7 @@ class OnlineSystem(SingleRows, BaseEstimator):
     shuffle: bool
     random_state: Any
     warm_start: bool
+    standardize: bool = False  # an argument of the systems that work in the units of the columns otherwise
     n_features_in_: int
     history_: list[float]
     n_iter_: int
@@ -105,17 +108,18 @@ class OnlineSystem(SingleRows, BaseEstimator):
         return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
 
     def _weights(self) -> Array:
-        """Return the weights that predict, (K, 1 + D)."""
+        """Return the weights that predict, (K, 1 + D), of the columns as the scan sees them."""
         return self._scan.theta
 
     # -- learning ------------------------------------------------------------------------------------------------
 
     def _fit(self, source: Source, goes_on: bool, start: float) -> None:
         """Go over the rows for epochs, from the first weights or on from those there are."""
-        scan = self._scan.copy() if goes_on else self._start(source.shape)
+        before = source.total_reads()
         if not goes_on:
             self._typical = _typical(source)
-        before = source.total_reads()
+        source = self._standardized(source, goes_on)
+        scan = self._scan.copy() if goes_on else self._start(source.shape)
         draw = self._draws() if self.shuffle else None
         learned = self._learn(source, scan, draw, int(self.epochs))
         if self.fit_intercept and isinstance(self.rate, str) and not goes_on:
@@ -125,14 +129,15 @@ class OnlineSystem(SingleRows, BaseEstimator):
     def _go_on(self, source: Source, start: float) -> None:
         """Go over more rows once, in their order."""
         goes_on = hasattr(self, "_scan")
-        scan = self._scan.copy() if goes_on else self._start(source.shape)
-        if not goes_on:
-            self._typical = _typical(source)
-        if len(scan.theta[0]) != 1 + source.shape.features:
+        if goes_on and self._scan.theta.shape[1] != 1 + source.shape.features:
             raise InvalidData(
                 f"X has {source.shape.features} features, but {type(self).__name__} is expecting {self.n_features_in_}"
             )
         before = source.total_reads()
+        if not goes_on:
+            self._typical = _typical(source)
+        source = self._standardized(source, goes_on)
+        scan = self._scan.copy() if goes_on else self._start(source.shape)
         learned = self._learn(source, scan, None, 1)
         if learned.status is Status.NOT_CONVERGED:
             learned = replace(learned, status=Status.ONGOING)
@@ -188,7 +193,39 @@ class OnlineSystem(SingleRows, BaseEstimator):
         """Return w.x + w0 for rows, (n, K), on the host."""
         check_is_fitted(self, "n_features_in_")
         x = read_finite(self, X)
-        return outputs(host(x) if is_device(x) else x, self._weights())
+        x = host(x) if is_device(x) else x
+        standard = self._standard_of()
+        if standard is None:
+            return outputs(x, self._weights())
+        if is_sparse(x) and standard.mean.any():
+            return outputs(x, standard.raw(self._weights()))
+        return outputs(standard.rows(x), self._weights())
+
+    def _raw_weights(self) -> Array:
+        """Return the weights that predict, (K, 1 + D), of the columns in their own units."""
+        standard = self._standard_of()
+        return self._weights() if standard is None else standard.raw(self._weights())
+
+    def _standardized(self, source: Source, goes_on: bool) -> Source:
+        """Return rows as the scan sees them: standardised if asked for, by the scales learned when the model began."""
+        if not goes_on:
+            self.__dict__.pop("_standard", None)
+            if self.standardize:
+                self._standard = _standard(source, bool(self.fit_intercept) and not source.sparse)
+        standard = self._standard_of()
+        if (standard is not None) != bool(self.standardize):
+            raise InvalidParameter(
+                f"standardize is {self.standardize}, and {type(self).__name__} was begun with {not self.standardize}: "
+                "set it back to go on, or fit anew"
+            )
+        if standard is None:
+            return source
+        if source.sparse and standard.mean.any():
+            raise InvalidData(
+                f"{type(self).__name__} was begun with dense rows, which standardize=True centres, and sparse rows "
+                "cannot be centred: give dense rows, or fit anew"
+            )
+        return standardized(source, standard)
 
     def _draws(self) -> np.random.Generator:
         return generator(self.random_state)
@@ -201,10 +238,14 @@ class OnlineSystem(SingleRows, BaseEstimator):
             first = self._draws().normal(size=(rows, 1 + shape.features))
             first[:, 0] *= bool(self.fit_intercept)
             return first
-        return self.init
+        standard = self._standard_of()
+        if self.init is None or standard is None:
+            return self.init
+        given = np.asarray(self.init, dtype=np.float64)
+        return standard.inside(given) if given.shape[-1:] == (1 + shape.features,) else given
 
     def _check_parameters(self) -> None:
-        for name in ("fit_intercept", "shuffle", "warm_start"):
+        for name in ("fit_intercept", "shuffle", "warm_start", "standardize"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise InvalidParameter(f"{name} must be True or False, got {getattr(self, name)!r}")
         epochs: Any = self.epochs
@@ -233,6 +274,18 @@ def _fold_constants(source: Source, scan: Scan) -> None:
     for block in source.blocks():
         spread.add(block)
     scan.fold(~varying(spread), spread.mean)
+
+
+def _standard(source: Source, centred: bool) -> Standard:
+    """Return mean and standard deviation of the columns; zero and the root mean square where nothing is centred.
+
+    A column that does not vary is scaled by its size: centred it is zero in every row, and gets no weight.
+    """
+    spread = look(source)
+    mean = spread.mean if centred else np.zeros_like(spread.mean)
+    size = spread.deviation if centred else spread.root
+    rest = np.where(spread.largest > 0, spread.largest, 1.0)
+    return Standard(mean, np.where(size > ROUNDED * np.abs(mean), size, rest))
 
 
 def _typical(source: Source) -> Array | None:

@@ -108,12 +108,12 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
     @property
     def coef_(self) -> Array:
         """The weights, (1, D) for two classes, else (K, D)."""
-        return self._weights()[:, 1:].copy()
+        return self._raw_weights()[:, 1:].copy()
 
     @property
     def intercept_(self) -> Array:
         """The constants, (1,) or (K,)."""
-        return self._weights()[:, 0].copy()
+        return self._raw_weights()[:, 0].copy()
 
     # -- inside --------------------------------------------------------------------------------------------------
 

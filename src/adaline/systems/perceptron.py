@@ -60,6 +60,11 @@ class Perceptron(OnlineClassifier):
         Where orders and random weights are drawn from.
     warm_start : bool
         Whether fit goes on from the weights there are.
+    standardize : bool
+        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
+        `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
@@ -70,8 +75,9 @@ class Perceptron(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : mistakes (batch: wrong rows) in each epoch. n_iter_ : epochs. certificate_ : how it ended.
     mistakes_ : corrections made since the start. radius_, margin_, bound_ : R, M and R^2/M^2 in the space of (1, x),
-        from the clean epoch itself; NaN and infinity where there was none, or the theorem does not apply (weights,
-        another start, a schedule, the batch rule). K machines: the smallest M they share, and K R^2/M^2.
+        where x are the columns as the rule sees them (`standardize`), from the clean epoch itself; NaN and infinity
+        where there was none, or the theorem does not apply (weights, another start, a schedule, the batch rule). K
+        machines: the smallest M they share, and K R^2/M^2.
 
     Examples
     --------
@@ -86,7 +92,7 @@ class Perceptron(OnlineClassifier):
     Novikoff (1962). One pass an epoch.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100},)
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
     _before: float  # corrections before the epoch that the scan tallies
 
     def __init__(
@@ -102,6 +108,7 @@ class Perceptron(OnlineClassifier):
         shuffle: bool = False,
         random_state: Any = 0,
         warm_start: bool = False,
+        standardize: bool = False,
         class_weight: Any = None,
         basis: Any = None,
     ) -> None:
@@ -115,6 +122,7 @@ class Perceptron(OnlineClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.warm_start = warm_start
+        self.standardize = standardize
         self.class_weight = class_weight
         self.basis = basis
 
@@ -125,12 +133,12 @@ class Perceptron(OnlineClassifier):
 
     @property
     def radius_(self) -> float:
-        """R, the length of the longest row (1, x)."""
+        """R, the length of the longest row (1, x), as the rule sees x."""
         return self._clean()[0]
 
     @property
     def margin_(self) -> float:
-        """M, the smallest distance of a row from the plane, in the space of (1, x)."""
+        """M, the smallest distance of a row from the plane, in the space of (1, x) as the rule sees x."""
         return self._clean()[1]
 
     @property

@@ -23,7 +23,7 @@ from adaline.systems.rates import start_scan
 
 Array = NDArray[np.float64]
 
-FEWEST = "these are the fewest errors found, which need not be the fewest there are: raise epochs to look further"
+FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
 
 
 class Pocket(OnlineClassifier):
@@ -55,6 +55,11 @@ class Pocket(OnlineClassifier):
         are drawn inside each block.
     warm_start : bool
         Whether fit goes on from the weights there are.
+    standardize : bool
+        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
+        `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows, in corrections and in counts.
     basis : a basis of `adaline.basis`, or None
@@ -80,7 +85,7 @@ class Pocket(OnlineClassifier):
     streak beats the record.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"standardize": True},)
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
     schedule: Any
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
@@ -97,6 +102,7 @@ class Pocket(OnlineClassifier):
         tol: float = 0.0,
         random_state: Any = 0,
         warm_start: bool = False,
+        standardize: bool = False,
         class_weight: Any = None,
         basis: Any = None,
     ) -> None:
@@ -108,6 +114,7 @@ class Pocket(OnlineClassifier):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.standardize = standardize
         self.class_weight = class_weight
         self.basis = basis
 
@@ -119,7 +126,7 @@ class Pocket(OnlineClassifier):
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-        plain = self.class_weight is None and "basis_" not in self.__dict__
+        plain = self.class_weight is None and self._sees_raw()
         if plain and learn(scan, self._best, x, self._code(y), self.__dict__.get("_names")):
             return self
         row, t, weight = self._one_row(x, y)
@@ -154,10 +161,12 @@ class Pocket(OnlineClassifier):
 
     def _advice(self, source: Source, scan: Scan) -> str:
         found = outlook(source, self.classes_, scan)
+        more = "raise epochs" if self.standardize else "set standardize=True, or raise epochs"
+        further = f"{more} to look further"
         if found.separable is None:
-            return FEWEST
+            return FEWEST + further
         if not found.separable:
-            return f"{found.reason}, so that there must be errors; {FEWEST}"
+            return f"{found.reason}, so that there must be errors; {FEWEST}{further}"
         if not self.fit_intercept:
-            return f"a plane separates the classes, but perhaps none through the origin; {FEWEST}"
-        return "a plane separates the classes without an error (adaline.separability returns one): raise epochs"
+            return f"a plane separates the classes, but perhaps none through the origin; {FEWEST}{further}"
+        return f"a plane separates the classes without an error (adaline.separability returns one): {more}"

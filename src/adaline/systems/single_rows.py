@@ -17,6 +17,7 @@ from adaline.errors import InvalidData
 from adaline.results import Certificate, Status
 from adaline.scans import Scan
 from adaline.scans.tally import RUNNING, STATUS
+from adaline.sources.standardized import Standard
 from adaline.systems.dictionaries import names_of, row_of
 from adaline.systems.expanding import basis_of, begin_basis, columns_of, given_columns, seen_rows, width_of
 
@@ -33,6 +34,7 @@ class SingleRows:
     _proof: Certificate
     _learned: tuple[int, int]
     _typical: Array | None
+    standardize: bool
 
     @abstractmethod
     def _start(self, shape: Shape) -> Scan:
@@ -49,11 +51,21 @@ class SingleRows:
     def _row(self, x: Any) -> Array:
         """Return one row as the scan sees it, contiguous float64, from an array or a dict of columns."""
         row = self._given_row(x)
-        if basis_of(self) is None:
+        standard = self._standard_of()
+        if basis_of(self) is None and standard is None:
             return row
         if not np.isfinite(row).all():
             self._refuse(row, given_columns(self))
-        return np.ascontiguousarray(seen_rows(self, row[None])[0])
+        seen = seen_rows(self, row[None])
+        return np.ascontiguousarray((seen if standard is None else standard.rows(seen))[0])
+
+    def _standard_of(self) -> Standard | None:
+        """Return the scales of the columns that the scan works in, None where it works in their own units."""
+        return self.__dict__.get("_standard")
+
+    def _sees_raw(self) -> bool:
+        """Whether the scan sees rows as they are given."""
+        return "basis_" not in self.__dict__ and "_standard" not in self.__dict__
 
     def _given_row(self, x: Any) -> Array:
         """Return one row of the columns as given, (D,); refuse other sizes."""
@@ -72,6 +84,11 @@ class SingleRows:
     def _begin(self, x: Any, outputs: int) -> Scan:
         """Start a new model with its first row."""
         self._check_parameters()
+        if self.standardize:
+            raise InvalidData(
+                "standardize=True learns the scales of the columns from rows, and one row is too little: begin with "
+                "fit or partial_fit"
+            )
         if isinstance(x, Mapping):
             names_of(self, x)
         else:
@@ -88,7 +105,7 @@ class SingleRows:
 
     def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
         """Take one step; a row that is not finite is refused before it."""
-        plain = "basis_" not in self.__dict__
+        plain = self._sees_raw()
         if plain and scan.take(x, t, self.__dict__.get("_names")):
             return
         try:
@@ -112,7 +129,7 @@ class SingleRows:
 
     def _seen_row(self, x: Any) -> Any:
         """Return one row as the scan sees it; an array that needs no basis as it is, unchecked."""
-        return x if type(x) is np.ndarray and "basis_" not in self.__dict__ else self._row(x)
+        return x if type(x) is np.ndarray and self._sees_raw() else self._row(x)
 
     def _refuse(self, row: Array, names: list[str] | None = None) -> None:
         wrong = np.flatnonzero(~np.isfinite(row))

@@ -26,7 +26,7 @@ from adaline import (
     plots,
     select,
 )
-from adaline.faces.compare import compare
+from adaline.faces.compare import compare_table
 from tests.faces.examples import classification, labels, numbers
 
 X, Y = numbers()
@@ -47,7 +47,7 @@ STEPS = np.arange(5)
 CHOSEN = SimpleNamespace(values=10.0 ** (STEPS - 3), training=STEPS, validation=STEPS[::-1], chosen=3)
 FAILED = select(Ridge(), X, Y, penalty=[0.1, 1.0, -1.0, 10.0, 100.0], method="folds")
 GROWN = learning_curve(LogisticRegression(penalty=1.0), TWO, np.arange(len(TWO)) % 9 == 0, sizes=[2, 5, 20, 40])
-FOUND = compare(classification())
+FOUND = compare_table(classification())
 LOGISTIC, OTHERS = LogisticRegression(penalty=1.0).fit(TWO, SIDE), GaussianClassifier().fit(MANY, KINDS)
 FAN = ([1.0, 9.0], np.linspace(1, 2, 40).reshape(2, 20))
 PATHS = {

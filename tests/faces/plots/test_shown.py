@@ -23,7 +23,7 @@ from adaline import (
 )
 from adaline.basis import Polynomial
 from adaline.errors import InvalidParameter
-from adaline.faces.compare import compare
+from adaline.faces.compare import compare_table
 from adaline.faces.plots.style import COLOURS, MARKERS, MOST_POINTS, _apart, _power, colour, marker
 from adaline.faces.table import Table
 from tests.faces.examples import bundled
@@ -209,10 +209,10 @@ def test_ellipses_are_two_standard_deviations(kind: str) -> None:
 
 @pytest.mark.slow
 def test_the_baseline_is_on_the_chart_only_where_it_is_near() -> None:
-    assert plots.comparison(compare(bundled("norris"))).get_title(loc="right").startswith("far to the right")
-    assert plots.comparison(compare(bundled("wine"))).get_title(loc="right").startswith("far")
+    assert plots.comparison(compare_table(bundled("norris"))).get_title(loc="right").startswith("far to the right")
+    assert plots.comparison(compare_table(bundled("wine"))).get_title(loc="right").startswith("far")
     rng = np.random.default_rng(0)
-    noise = compare(Table.of(rng.normal(size=(90, 3)), rng.normal(size=90)))
+    noise = compare_table(Table.of(rng.normal(size=(90, 3)), rng.normal(size=90)))
     assert plots.comparison(noise).get_title(loc="right").startswith("dashed")
 
 

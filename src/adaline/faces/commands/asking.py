@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked of the data; None and () where nothing is said."""
+    """What is asked of the data; None and () where nothing is said. `shell` says how messages spell the options."""
 
-    data: str
+    data: Any
     table: str | None = None
     target: str | None = None
     features: tuple[str, ...] | None = None
@@ -20,6 +21,20 @@ class Wanted:
     missing: str | None = None
     unseen: str = "error"
     formula: str | None = None
+    shell: bool = True
+
+    def option(self, name: str, value: str = "") -> str:
+        """Return an option as the user types it.
+
+        Examples
+        --------
+        >>> from adaline.faces.commands.asking import Wanted
+        >>> Wanted("x.csv").option("missing", "drop"), Wanted("x.csv", shell=False).option("missing", "drop")
+        ('--missing drop', "missing='drop'")
+        """
+        if self.shell:
+            return f"--{name} {value}".rstrip()
+        return f"{name}={value!r}" if value else name
 
 
 @dataclass(frozen=True)

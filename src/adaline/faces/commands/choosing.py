@@ -30,7 +30,11 @@ def chosen_system(opened: Opened, named: str | None, settings: Iterable[str]) ->
                 f"are classes, name a classifier, as in --system {FOR_LABELS}"
             )
     name = found_system(named)
-    return SYSTEMS[name](**read_settings(name, settings))
+    given = read_settings(name, settings)
+    if "standardize" not in given and any("standardize" in one for one in SYSTEMS[name].compared):
+        given["standardize"] = True
+        note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
+    return SYSTEMS[name](**given)
 
 
 def found_system(named: str) -> str:

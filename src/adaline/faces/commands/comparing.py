@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from adaline import storage
 from adaline.errors import InvalidParameter
-from adaline.faces.choice import with_error
 from adaline.faces.commands.asking import Trials, Wanted
-from adaline.faces.commands.choosing import found_system, task_of
-from adaline.faces.commands.describing import table_of
 from adaline.faces.commands.ending import check_output, note
-from adaline.faces.commands.opening import known_as, open_data
 from adaline.faces.commands.showing import print_json, progress, say, show
-from adaline.faces.compare import Comparison, compare, standing
+from adaline.faces.compare import Comparison, compare_wanted
 from adaline.faces.finding import SERIOUS, WARNING
-from adaline.faces.table import CLASSIFICATION, REGRESSION
-from adaline.faces.trial import Result
 from adaline.proof.tables import counted
-from adaline.systems import SYSTEMS
 
 REPORT = Path("report.html")
 
@@ -30,34 +24,26 @@ def run(wanted: Wanted, trials: Trials, report: Path | None, save: Path | None, 
         _refuse_foreign(report)
     check_output(report)
     check_output(save)
-    names = [found_system(name) for name in trials.systems]
-    asked = trials.task or task_of(names)
-    opened = open_data(wanted)
-    task = asked or (CLASSIFICATION if opened.labels else REGRESSION)
-    if asked is None and opened.few:
-        note(
-            f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
-            "classes, say --task classification"
-        )
-    table = table_of(opened, task, trials.seed, known_as(wanted.data), command, wanted.data, wanted.table)
     with progress() as bar:
         line = bar.add_task("reading", total=None)
-        found = compare(
-            table,
+        found = compare_wanted(
+            wanted,
             folds=trials.folds,
             seed=trials.seed,
-            systems=names or None,
-            task=task,
+            systems=trials.systems,
+            task=trials.task,
             progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
         )
+        found = replace(found, data=replace(found.data, command=command))
         if report is not None:
             bar.update(line, description="writing the report", total=None)
-            _write(found, report)
-    best = found.recommended
+            found.report(report)
+    for text in found.notes:
+        note(text)
     if save is not None:
-        if best is None:
+        if found.recommended is None:
             raise InvalidParameter(f"nothing to save in {save}: no system could be fitted")
-        storage.save(SYSTEMS[best.system](**best.settings).fit(opened.source), save)
+        storage.save(found.fit(), save)
     if as_json:
         written = {"report": None if report is None else str(report), "saved": None if save is None else str(save)}
         print_json({**found.to_dict(), **written})
@@ -66,43 +52,22 @@ def run(wanted: Wanted, trials: Trials, report: Path | None, save: Path | None, 
     say()
     if report is not None:
         say(f"report: {report}")
-    if save is not None and best is not None:
-        say(f"saved: {save} ({best.label}, fitted to all {counted(opened.source.n_rows)})")
+    if save is not None and found.source is not None:
+        say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.n_rows)})")
 
 
 def _show(found: Comparison) -> None:
-    n, d = found.table.X.shape
-    columns = f"{len(found.table.groups())} columns" + (f" ({d} coded)" if d != len(found.table.groups()) else "")
-    source = f"{found.table.source}: " if found.table.source else ""
-    say(f"{source}{found.table.target} from {columns}, {n:,} rows, {found.folds} folds", style="bold")
+    table = found.table
+    say(table.title, style="bold")
     say()
-    rows = [*found.results, found.baseline]
-    chosen = {i: "bold green" for i, result in enumerate(rows) if result is found.recommended}
-    head = ["", "system", found.measure, found.second_measure, "fit", "certificate"]
-    show(head, [_row(found, result) for result in rows], left=2, styles=chosen, right_end=5)
-    for result in rows:
-        if result.failure:
-            say(f"{result.label} failed: {result.failure}", style="yellow")
+    chosen = {i: "bold green" for i, row in enumerate(table.rows) if row["recommended"]}
+    show(table.headings, table.cells, left=2, styles=chosen, right_end=5)
+    for line in table.notes:
+        say(line, style="yellow")
     say()
-    say(found.reason)
+    say(str(found.recommendation), style="bold")
     for finding in found.findings:
-        style = {SERIOUS: "red", WARNING: "yellow"}.get(finding.severity, "")
-        say(f"{finding.severity}: {finding.title}. {finding.text}", style=style)
-
-
-def _row(found: Comparison, result: Result) -> list[str]:
-    mark = ">" if result is found.recommended else ""
-    if result.failure:
-        return [mark, result.label, "failed", "", "", ""]
-    second = "-" if result.second != result.second else f"{result.second:.4f}"
-    proof = "baseline" if result.certificate is None else standing(result.certificate)
-    return [mark, result.label, with_error(result, found.measure), second, f"{result.seconds:.2g} s", proof]
-
-
-def _write(found: Comparison, report: Path) -> None:
-    from adaline.faces.report import write_report
-
-    write_report(found, report)
+        say(str(finding), style={SERIOUS: "red", WARNING: "yellow"}.get(finding.severity, ""))
 
 
 def _refuse_foreign(report: Path) -> None:

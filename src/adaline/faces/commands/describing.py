@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.coding.columns import plain
-from adaline.faces.commands.opening import Opened
+from adaline.faces.commands.opening import Opened, known_as
 from adaline.faces.table import CLASSIFICATION, Table
 from adaline.sources import Source
 from adaline.sources.learning import target_columns
@@ -22,7 +22,7 @@ COUNTED = 10**6  # rows up to which different values are counted one by one
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
 
-def table_of(opened: Opened, task: str, seed: int, named: str, command: str, data: str, table: str | None) -> Table:
+def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None) -> Table:
     """Return the rows to compare upon, coded, with what is known of their columns."""
     source: Source = opened.source
     classes: NDArray[Any] | None = None
@@ -38,14 +38,14 @@ def table_of(opened: Opened, task: str, seed: int, named: str, command: str, dat
         opened.target,
         weight,
         opened.source.n_rows,
-        describe(opened),
-        named,
-        command,
-        _opening(opened, data, table),
+        opened.rows - opened.source.n_rows,
+        columns=describe(opened),
+        source=known_as(data),
+        opening=_opening(opened, data, table),
     )
 
 
-def _opening(opened: Opened, data: str, table: str | None) -> str:
+def _opening(opened: Opened, data: Any, table: str | None) -> str:
     """Return the Python call that opens the same table."""
     wish = opened.source.wish
     said = {
@@ -59,7 +59,10 @@ def _opening(opened: Opened, data: str, table: str | None) -> str:
         "unseen": None if wish.unseen == "error" else wish.unseen,
         "table": table,
     }
-    arguments = [repr(data), *(f"{name}={value!r}" for name, value in said.items() if value is not None)]
+    arguments = [
+        repr(data) if isinstance(data, str) else "data",
+        *(f"{name}={value!r}" for name, value in said.items() if value is not None),
+    ]
     return "adaline.open_table(\n    " + ",\n    ".join(arguments) + ",\n)"
 
 

@@ -13,6 +13,7 @@ from adaline import datasets, storage
 from adaline.faces.commands.explaining import described, explain
 from adaline.faces.commands.showing import facts, plain, print_json, say, show
 from adaline.systems import SYSTEMS
+from adaline.systems.signals import SignalSystem
 
 
 def systems(as_json: bool) -> None:
@@ -77,7 +78,7 @@ def system(name: str) -> dict[str, Any]:
     cited = re.search(r"References\n-+\n(.*?)(?:\n\n|\Z)", doc, re.DOTALL)
     cites = " ".join(cited.group(1).split()) if cited else ""
     reference = re.sub(r"^Lectures? ", "", re.split(r"\. (?=[A-Z])|\.$", cites)[0])
-    task = "labels" if is_classifier(cls()) else "signals" if not cls.compared else "numbers"
+    task = "labels" if is_classifier(cls()) else "signals" if issubclass(cls, SignalSystem) else "numbers"
     defaults = {key: plain(one.default) for key, one in inspect.signature(cls).parameters.items()}
     return {"name": name, "task": task, "about": first, "reference": reference, "parameters": defaults}
 

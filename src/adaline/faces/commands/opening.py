@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
@@ -35,6 +36,8 @@ class Opened:
     labels : whether that is a column of labels, so that a classifier is meant.
     left_out : columns that are not used, and why.
     few : how many values a target of a few different whole numbers has, else 0.
+    rows : of the data, those left out included.
+    notes : what was left out, in sentences.
     """
 
     source: TableSource
@@ -42,6 +45,8 @@ class Opened:
     labels: bool
     left_out: dict[str, str]
     few: int
+    rows: int
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,22 @@ class Gaps:
 
 
 def open_data(wanted: Wanted) -> Opened:
-    """Open a table with a target; notes say what is left out.
+    """Open a table with a target, and say on stderr what is left out."""
+    opened = opened_data(wanted)
+    for text in opened.notes:
+        note(text)
+    return opened
+
+
+def opened_data(wanted: Wanted) -> Opened:
+    """Open a table with a target; its notes say what is left out.
 
     Where no features are named, columns that cannot be used as they are stay out. Where no policy for missing values
     is named, rows without a target stay out, and other missing values are refused with their counts.
     """
     if wanted.target is None and wanted.formula is None:
-        raise InvalidParameter("say what to predict: --target COLUMN, or --formula 'target ~ columns'")
+        column, formula = wanted.option("target", "COLUMN"), wanted.option("formula", "target ~ columns")
+        raise InvalidParameter(f"say what to predict: {column}, or {formula}")
     relation = Relation(wanted.data, wanted.table)
     wish = read_wish(
         relation,
@@ -78,23 +92,26 @@ def open_data(wanted: Wanted) -> Opened:
     )
     left_out: dict[str, str] = {}
     if wanted.formula is None:
-        wish, left_out = _chosen(relation, wish, wanted.drop)
+        wish, left_out = _chosen(relation, wish, wanted)
     elif wanted.drop:
-        raise InvalidParameter("a formula names the columns to use: leave --drop out")
+        raise InvalidParameter(f"a formula names the columns to use: leave {wanted.option('drop')} out")
     target, columns = _columns(relation, wish)
     gaps = _count(relation, target_columns(relation, target), [*columns, *([wish.weight] if wish.weight else [])])
     if wanted.missing is None:
-        wish, empty = _settled(relation, wish, gaps, droppable=wanted.features is None and wanted.formula is None)
+        wish, empty = _settled(relation, wish, gaps, wanted)
         left_out |= empty
+    notes = []
     for name, reason in left_out.items():
-        why = OPTION.sub(r"in --\1", reason)
-        note(f"column {name!r} is left out: it {why}")
+        why = OPTION.sub(r"in --\1", reason) if wanted.shell else reason
+        notes.append(f"column {name!r} is left out: it {why}")
     source = TableSource(relation, wish)
     source.keep()
     if wish.missing != "error" and (gone := gaps.rows - source.n_rows):
         what = f"without {target}" if wanted.missing != "drop" else "with something missing"
-        note(f"{counted(gone)} of {gaps.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
-    return Opened(source, target, is_label(relation, target), left_out, gaps.few)
+        notes.append(f"{counted(gone)} of {gaps.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
+    few = _distinct(relation, target) if gaps.few and target in relation.schema else 0
+    labels = is_label(relation, target) or few == 2  # two whole numbers are two classes
+    return Opened(source, target, labels, left_out, 0 if labels else few, gaps.rows, tuple(notes))
 
 
 def is_label(relation: Relation, target: str) -> bool:
@@ -109,15 +126,18 @@ def is_label(relation: Relation, target: str) -> bool:
     return False
 
 
-def known_as(data: str) -> str:
-    """Return what to call the data in a title."""
+def known_as(data: Any) -> str:
+    """Return what to call the data in a title; nothing where they are a frame."""
+    if not isinstance(data, str):
+        return ""
     return Path(data).name if "/" in data and "\n" not in data and len(data) < 300 else data
 
 
-def _chosen(relation: Relation, wish: Wish, drop: Sequence[str]) -> tuple[Wish, dict[str, str]]:
+def _chosen(relation: Relation, wish: Wish, wanted: Wanted) -> tuple[Wish, dict[str, str]]:
     """Return the wish with its features named, and why columns that nobody dropped are not among them."""
+    drop = wanted.drop
     for name in drop:
-        check_column(relation, name, "--drop")
+        check_column(relation, name, wanted.option("drop"))
     if wish.features is not None:
         return replace(wish, features=tuple(name for name in wish.features if name not in drop)), {}
     features, reasons = usable(relation, wish)
@@ -158,8 +178,9 @@ def _count(relation: Relation, targets: Sequence[str], columns: Sequence[str]) -
     )
 
 
-def _settled(relation: Relation, wish: Wish, gaps: Gaps, droppable: bool) -> tuple[Wish, dict[str, str]]:
+def _settled(relation: Relation, wish: Wish, gaps: Gaps, wanted: Wanted) -> tuple[Wish, dict[str, str]]:
     """Return the wish with the policy that a person means who names none; refuse gaps that need a decision."""
+    droppable = wanted.features is None and wanted.formula is None
     with_target = gaps.rows - gaps.untargeted
     empty = [name for name, count in gaps.features.items() if count == with_target and name != wish.weight]
     if droppable and len(empty) < len(wish.features or ()):
@@ -171,9 +192,20 @@ def _settled(relation: Relation, wish: Wish, gaps: Gaps, droppable: bool) -> tup
         worst = sorted(holes, key=lambda name: -holes[name])
         shown = ", ".join(f"{name!r} ({holes[name]:,})" for name in worst[:6]) + (", ..." if len(worst) > 6 else "")
         raise MissingValues(
-            f"{relation.title} has missing values in {shown} of {with_target:,} rows. Say what to do: --missing drop "
-            "leaves such rows out, mean fills them in, indicator fills them in and marks them; or leave columns out by "
-            f"--drop {shlex.quote(','.join(worst[:6]))}"
+            f"{relation.title} has missing values in {shown} of {with_target:,} rows. Say what to do: "
+            f"{wanted.option('missing', 'drop')} leaves such rows out, mean fills them in, indicator fills them in and "
+            f"marks them; or leave columns out by {_dropping(worst[:6], wanted)}"
         )
     policy = "drop" if gaps.untargeted else "error"
     return replace(wish, missing=policy), dict.fromkeys(empty, "holds no values")
+
+
+def _distinct(relation: Relation, column: str) -> int:
+    """Return how many different values a column has."""
+    here = f"NOT {relation.absent(column)}"
+    return int(relation.rows(f"SELECT count(DISTINCT {quoted(column)}) FROM {relation.sql} WHERE {here}")[0][0])
+
+
+def _dropping(columns: Sequence[str], wanted: Wanted) -> str:
+    """Return the option that leaves columns out, as the user types it."""
+    return f"--drop {shlex.quote(','.join(columns))}" if wanted.shell else f"drop={list(columns)!r}"

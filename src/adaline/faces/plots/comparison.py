@@ -20,16 +20,13 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    found : what `adaline.faces.compare.compare` returned.
+    found : what `adaline.compare` returned.
     ax : where to draw; None: axes of a new figure.
 
     Examples
     --------
-    >>> from adaline import datasets, plots
-    >>> from adaline.faces.compare import compare
-    >>> from adaline.faces.table import Table
-    >>> data = datasets.load("norris")
-    >>> plots.comparison(compare(Table.of(data.X, data.y, target="y"))).get_xlabel()
+    >>> from adaline import compare, plots
+    >>> plots.comparison(compare("norris", target="y")).get_xlabel()
     'RMSE of y, rows held out'
     """
     if not hasattr(found, "results"):
@@ -62,7 +59,7 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
         ax.set_title(f"dashed: {title}", loc="right", color=GREY, fontsize=9)
     else:
         ax.set_title(f"far to the right: {title}", loc="right", color=GREY, fontsize=9)
-    unit = "wrong labels, %" if found.measure == "error rate" else f"{found.measure} of {short(found.table.target)}"
+    unit = "wrong labels, %" if found.measure == "error rate" else f"{found.measure} of {short(found.data.target)}"
     ax.set_xlabel(f"{unit}, rows held out")
     ax.grid(axis="x", color="#dddddd", linewidth=0.7)
     ax.set_axisbelow(True)
@@ -72,4 +69,4 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
 def _folded(label: str) -> str:
     """Return a long label on two lines: the system above, its settings below."""
     name, _, settings = label.partition("(")
-    return label if len(label) <= 24 or not settings else f"{name}\n({short(settings, 28)}"
+    return label if len(label) <= 24 or not settings else f"{name}\n({short(settings, 32)}"

@@ -18,7 +18,7 @@ from adaline.sources import Source
 from adaline.systems.choosing.measures import Criterion, measure_of, refuse_no_targets
 from adaline.systems.choosing.rows import ArrayRows, Places
 from adaline.systems.choosing.table import ErrorTable, told
-from adaline.systems.choosing.trying import FAILURES, Progress, errors_on, first_line, quiet, reporting, spread
+from adaline.systems.choosing.trying import CrossValidation, Progress, errors_on, reporting, spread
 from adaline.systems.labels import Labels
 from adaline.systems.signals import SignalSystem
 
@@ -133,23 +133,21 @@ def learning_curve(
         raise InvalidParameter(f"{measure.name} judges the fit to all rows: use another scoring")
     rows = ArrayRows(X, y, sample_weight, is_classifier(system)).deal(folds, random_state)
     wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
-    errors = np.empty((len(wanted), folds, 2))
-    failures, warned = [""] * len(wanted), [""] * len(wanted)
+
+    def judge(model: Any, learned: Places, held: Places) -> list[float]:
+        return errors_on(model, rows, measure, learned, held)
+
+    runs = [CrossValidation(system, rows, judge) for _ in wanted]
     with reporting(progress, "learning curve", folds * len(wanted)) as tell:
         for k in range(folds):
-            held = np.flatnonzero(rows.fold == k)
             order = shuffled(np.flatnonzero(rows.fold != k), rows.y if rows.classes else None, random_state)
-            for i, size in enumerate(wanted.tolist()):
+            for size, run in zip(wanted.tolist(), runs, strict=True):
                 tell(f"{counted(size)}, fold {k + 1} of {folds}")
-                with quiet() as said:
-                    try:
-                        model = rows.fitted_to(system, order[:size])
-                        errors[i, k] = errors_on(model, rows, measure, order[:size], held)
-                    except FAILURES as error:
-                        errors[i, k], failures[i] = np.nan, first_line(error)
-                warned[i] = warned[i] or (said[0] if said else "")
+                run.fold(k, order[:size])
+    failures, warned = [run.failure for run in runs], [(*run.warnings, "")[0] for run in runs]
     if all(failures):
-        raise InvalidData(f"no size could be fitted; {counted(wanted[-1])}: {failures[-1]}")
+        raise InvalidData(f"no size could be fitted; {counted(int(wanted[-1]))}: {failures[-1]}")
+    errors = np.array([np.full((folds, 2), np.nan) if run.failure else run.judged for run in runs])
     weight = rows.held_weights(folds)
     mean = np.einsum("ikj,k->ji", errors, weight / weight.sum())
     spreads = [np.array([spread(one, weight) for one in errors[:, :, j]]) for j in (0, 1)]

@@ -18,7 +18,7 @@ from adaline.systems.choosing.formula import generalised, leave_one_out, why_not
 from adaline.systems.choosing.measures import Criterion, Measure, RowLoss, one_measure, refuse_no_targets
 from adaline.systems.choosing.rows import Rows, cut, fit
 from adaline.systems.choosing.selection import Selection
-from adaline.systems.choosing.trying import Fits, Progress, Tried, by_folds, guarded, reporting
+from adaline.systems.choosing.trying import Fits, Progress, Tried, by_folds, by_formula, reporting
 
 METHODS = ("auto", "loo", "gcv", "folds")
 RULES = ("best", "one-standard-error")
@@ -152,13 +152,13 @@ class _Run:
                 what = "a source" if isinstance(self.X, Source) else "signals"
                 raise InvalidParameter(f"{self.measure.name} of {what} is not a mean over rows: leave scoring out")
         self.tell.expect(len(candidates) * (1 if rows is None else self.folds))
-        return [guarded(partial(self._one, method, one, rows)) for one in candidates]
+        return [self._one(method, one, rows) for one in candidates]
 
     def _one(self, method: str, one: Candidate, rows: Rows | None) -> Tried:
         if rows is not None:
             return by_folds(one.system, rows, self.folds, self.measure, partial(self.tell, one.label))
         self.tell(one.label)
-        return self._by_formula(method, one.system)
+        return by_formula(partial(self._by_formula, method, one.system))
 
     def _by_formula(self, method: str, system: Any) -> Tried:
         data = self.X, self.y, self.sample_weight

@@ -5,8 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from textwrap import shorten
 from typing import Any
+
+import narwhals.stable.v1 as nw
 
 from adaline.proof.tables import html_row, html_table, text_table
 
@@ -20,7 +23,7 @@ class ErrorTable:
     Parameters
     ----------
     title : what the rows are.
-    headings, cells : as they are shown; the first `left` columns are text.
+    headings, cells : as they are shown; the first `left` and the last `ends` columns are text.
     rows : the same as plain values by name; iterating and indexing give these.
     notes : lines below.
     """
@@ -31,10 +34,17 @@ class ErrorTable:
     rows: Sequence[dict[str, Any]]
     notes: Sequence[str] = ()
     left: int = 2
+    ends: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return title, rows and notes as plain values."""
         return {"title": self.title, "rows": [dict(row) for row in self.rows], "notes": list(self.notes)}
+
+    def to_frame(self) -> Any:
+        """Return the rows as a frame: of pandas where it is installed, else of polars or Arrow."""
+        backend: Any = next(name for name in ("pandas", "polars", "pyarrow") if find_spec(name))
+        columns = {name: [row[name] for row in self.rows] for name in self.rows[0]}
+        return nw.from_dict(columns, backend=backend).to_native()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -46,7 +56,7 @@ class ErrorTable:
         return self.rows[i]
 
     def __str__(self) -> str:
-        lines = [line.rstrip() for line in text_table(self.headings, self.cells, self.left)]
+        lines = [line.rstrip() for line in text_table(self.headings, self.cells, self.left, self.ends)]
         return "\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes])
 
     __repr__ = __str__

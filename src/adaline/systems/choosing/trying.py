@@ -1,4 +1,6 @@
-"""One candidate tried: its error on the rows it learned from, and on rows it did not see."""
+"""The cross-validator: candidates fitted without each fold in turn, and judged on it; `select`, `learning_curve` and
+`compare` use it. What a candidate raises or warns about is kept as text, so that it stops no other.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from adaline.errors import AdalineError
 from adaline.sources.progress import watched
 from adaline.systems.choosing.measures import Measure, RowLoss, Score
 from adaline.systems.choosing.rows import ArrayRows, Places, Rows
@@ -20,8 +21,6 @@ from adaline.systems.linear import LinearSystem
 
 Array = NDArray[np.float64]
 Progress = bool | Callable[[int, int, str], None] | None
-
-FAILURES = (AdalineError, ValueError)  # what a candidate may raise without ending the search
 
 
 class Tried(NamedTuple):
@@ -41,29 +40,65 @@ class Tried(NamedTuple):
     failure: str = ""
 
 
-def guarded(attempt: Callable[[], Tried]) -> Tried:
-    """Try a candidate; what cannot be fitted is a line, not an end."""
-    start = perf_counter()
-    tried = Tried()
-    with quiet() as said:
-        try:
-            tried = attempt()
-        except FAILURES as error:
-            tried = Tried(failure=first_line(error))
-    if not tried.failure and not np.isfinite(tried.error):
-        tried = tried._replace(failure=f"its error on new rows is {tried.error}")
-    return tried._replace(seconds=perf_counter() - start, warning=said[0] if said else "")
+class Trial:
+    """One candidate on trial: after its first failure nothing more is asked of it.
+
+    failure : one line where a step raised, else "". warnings : what its steps warned about, a line each, once each.
+    """
+
+    def __init__(self) -> None:
+        self.failure = ""
+        self._warned: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the steps warned about."""
+        return tuple(self._warned)
+
+    def attempt(self, step: Callable[[], Any]) -> Any:
+        """Return what a step returns; None where it, or one before it, raised."""
+        if self.failure:
+            return None
+        done = None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                done = step()
+            except Exception as error:  # whatever a candidate raises must not stop the others
+                self.failure = first_line(error)
+        ours = (w.message for w in caught if not issubclass(w.category, DeprecationWarning | FutureWarning))
+        self._warned |= dict.fromkeys(map(first_line, ours))
+        return done
 
 
-@contextmanager
-def quiet() -> Iterator[list[str]]:
-    """Return a list that holds in the end what was warned about; many fits would warn many times."""
-    said: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield said
-    ours = (w.message for w in caught if not issubclass(w.category, DeprecationWarning | FutureWarning))
-    said += dict.fromkeys(map(first_line, ours))
+class CrossValidation(Trial):
+    """A system fitted without each fold of some rows in turn, and judged.
+
+    Parameters
+    ----------
+    system : not fitted; each fit takes a clone.
+    rows : cut into folds.
+    judge : function of the model, the indices of the rows it learned from and of those held out; `judged` keeps what it
+        returns, one entry a fold.
+    """
+
+    def __init__(self, system: Any, rows: Rows, judge: Callable[[Any, Places, Places], Any]) -> None:
+        super().__init__()
+        self.system, self.rows, self.judge = system, rows, judge
+        self.judged: list[Any] = []
+
+    def fold(self, k: int, learned: Places | None = None) -> None:
+        """Fit all folds but k, or the rows `learned` of these alone, and judge."""
+
+        def step() -> None:
+            if learned is None:
+                model, places = self.rows.fitted(self.system, k), np.flatnonzero(self.rows.fold != k)
+            else:
+                assert isinstance(self.rows, ArrayRows)
+                model, places = self.rows.fitted_to(self.system, learned), learned
+            self.judged.append(self.judge(model, places, np.flatnonzero(self.rows.fold == k)))
+
+        self.attempt(step)
 
 
 def first_line(problem: Any) -> str:
@@ -105,15 +140,36 @@ def reporting(progress: Progress, title: str, total: int) -> Iterator[Fits]:
 
 def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, tell: Callable[[], None]) -> Tried:
     """Return the mean over the folds, each held out once, weighted by their rows."""
-    errors, freedom = np.empty((folds, 2)), np.empty(folds)
+
+    def judge(model: Any, learned: Places, held: Places) -> tuple[float, ...]:
+        return (*errors_on(model, rows, measure, learned, held), freedom_of(model))
+
+    run = CrossValidation(system, rows, judge)
+    start = perf_counter()
     for k in range(folds):
         tell()
-        model = rows.fitted(system, k)
-        errors[k] = errors_on(model, rows, measure, np.flatnonzero(rows.fold != k), np.flatnonzero(rows.fold == k))
-        freedom[k] = freedom_of(model)
-    held = rows.held_weights(folds)
-    training, error = (errors * (held / held.sum())[:, None]).sum(axis=0)
-    return Tried(float(training), float(error), spread(errors[:, 1], held), float(freedom.mean()))
+        run.fold(k)
+    if run.failure:
+        return tried(run, None, start)
+    weight = rows.held_weights(folds)
+    judged = np.array(run.judged)
+    training, error = (judged[:, :2] * (weight / weight.sum())[:, None]).sum(axis=0)
+    found = Tried(float(training), float(error), spread(judged[:, 1], weight), float(judged[:, 2].mean()))
+    return tried(run, found, start)
+
+
+def by_formula(formula: Callable[[], Tried]) -> Tried:
+    """Return what a formula gives; a candidate that cannot be fitted is a line, not an end."""
+    start, trial = perf_counter(), Trial()
+    return tried(trial, trial.attempt(formula), start)
+
+
+def tried(trial: Trial, found: Tried | None, start: float) -> Tried:
+    """Return how a candidate did, with its time since `start`, its first warning, and its failure."""
+    done = Tried(failure=trial.failure) if found is None else found
+    if not done.failure and not np.isfinite(done.error):
+        done = done._replace(failure=f"its error on new rows is {done.error}")
+    return done._replace(seconds=perf_counter() - start, warning=(*trial.warnings, "")[0])
 
 
 def spread(errors: Array, weight: Array) -> float:

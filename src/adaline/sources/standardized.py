@@ -1,0 +1,75 @@
+"""Rows seen in standardised columns, z = (x - mean) / scale, for rules that work in the units of the columns.
+
+The rows of an array are standardised once where that is small, else block by block as they are read. Sparse rows are
+scaled and never centred, so that zeros stay zeros.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.basis.base import Basis
+from adaline.namespaces import host, is_sparse
+from adaline.sources.array import SparseSource
+from adaline.sources.base import Source
+from adaline.sources.expanded import ExpandedRows, expanded
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Centre and scale of each column, (D,) each.
+
+    Both follow the units of a column exactly where these change by a power of two, so that z does not change by a bit.
+    """
+
+    mean: Array
+    scale: Array
+
+    def rows(self, x: Any) -> Any:
+        """Return z of rows x (n, D); sparse rows can only be had where nothing is centred."""
+        if is_sparse(x):
+            assert not self.mean.any()
+            out = x.astype(np.float64)
+            out.data = out.data / self.scale[out.indices]
+            return out
+        return (np.asarray(host(x), dtype=np.float64) - self.mean) / self.scale
+
+    def raw(self, theta: Array) -> Array:
+        """Return weights (K, 1 + D) of the raw columns, intercept first, from those of z."""
+        slopes = theta[:, 1:] / self.scale
+        return np.column_stack([theta[:, 0] - slopes @ self.mean, slopes])
+
+    def inside(self, theta: Array) -> Array:
+        """Return weights (..., 1 + D) of z, intercept first, from those of the raw columns."""
+        slopes = theta[..., 1:]
+        return np.concatenate([theta[..., :1] + (slopes @ self.mean)[..., None], slopes * self.scale], axis=-1)
+
+
+def standardized(source: Source, standard: Standard) -> Source:
+    """Return the same rows in standardised columns."""
+    if isinstance(source, SparseSource):
+        out = SparseSource(standard.rows(source.x), source.t, source.weight, source.names)
+        out.flat, out.reads = source.flat, source.reads
+        return out
+    if isinstance(source, ExpandedRows):
+        return expanded(source.base, _Standardized(standard, source.basis))
+    return expanded(source, _Standardized(standard, None))
+
+
+class _Standardized(Basis):
+    """The columns of another basis, or of the rows themselves, standardised."""
+
+    def __init__(self, standard: Standard, inner: Basis | None) -> None:
+        self.standard, self.inner = standard, inner
+
+    def of(self, x: Array) -> Array:
+        return np.asarray(self.standard.rows(x if self.inner is None else self.inner.of(x)))
+
+    def names(self, given: list[str]) -> list[str]:
+        return given if self.inner is None else self.inner.names(given)
