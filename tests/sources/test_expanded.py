@@ -109,9 +109,9 @@ def test_outputs_are_zero_after_the_row_that_ends_a_scan(source: Any) -> None:
 
 def test_other_targets_weights_and_rows(source: Any, whole: ArraySource) -> None:
     codes = source.with_target(0)
-    np.testing.assert_array_equal(codes.labels(), [0, 1, 2])
-    np.testing.assert_array_equal(codes.encoded(np.array([0.0, 1.0, 2.0])).target(), T[:, :1])
-    np.testing.assert_array_equal(codes.recoded(np.array([[5.0], [6.0], [7.0]])).target(), T[:, :1] + 5)
+    np.testing.assert_array_equal(codes.find_labels(), [0, 1, 2])
+    np.testing.assert_array_equal(codes.encoded(np.array([0.0, 1.0, 2.0])).read_targets(), T[:, :1])
+    np.testing.assert_array_equal(codes.recoded(np.array([[5.0], [6.0], [7.0]])).read_targets(), T[:, :1] + 5)
     assert source.unlabelled().shape.targets == 0
     places = np.array([3, 77, 499])
     np.testing.assert_array_equal(source.rows_at(places), whole.x[places])

@@ -21,6 +21,7 @@ from adaline.sources import SparseSource
 from adaline.sums import (
     Centres,
     ClassMoments,
+    ClassWeights,
     Clusters,
     Components,
     CurvatureDiagonal,
@@ -47,6 +48,7 @@ from adaline.sums import (
     Theta,
     ThinnedCurvature,
     Thinning,
+    Together,
     Triangle,
     View,
     WrongRows,
@@ -284,6 +286,17 @@ def read_spread(s: Spread) -> dict[str, Reading]:
     }
 
 
+def read_class_weights(s: ClassWeights) -> dict[str, Reading]:
+    """Return the weights of three classes; the lightest row is one of those given, not of their repetitions."""
+    return {"weights": Reading(s.of(3), s.of(3))}
+
+
+def read_together(s: Together) -> dict[str, Reading]:
+    """Return what the parts say."""
+    spread, objective = s.parts
+    return read_spread(spread) | read_objective(objective)
+
+
 def read_objective(s: Objective | HessianProduct | CurvatureDiagonal | ThinnedCurvature) -> dict[str, Reading]:
     """Return the sums; their terms are of order one, times up to 3 rows' weights."""
     return {"sums": Reading(s.sums, np.array(1000.0))}
@@ -452,6 +465,15 @@ EXAMPLES = (
     Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
     Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_two),
     Example(Spread, read_spread, 1e-13),
+    Example(ClassWeights, read_class_weights, 1e-13, coded=one_of_three),
+    Example(
+        Together,
+        read_together,
+        1e-13,
+        {"kinds": ((Spread, {}), (Objective, {"second": "none"}))},
+        theta=(None, any_point(Logistic())),
+        coded=in_two,
+    ),
     *(
         Example(Objective, read_objective, 1e-13, {"second": second}, theta=any_point(loss), coded=coded)
         for loss, coded in LIKELIHOODS

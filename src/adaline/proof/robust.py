@@ -82,7 +82,7 @@ def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvat
 def quantile_errors(problem: Problem, theta: Array, level: float, r: Array, weight: Array, gram: Curvature) -> Array:
     """Return the standard errors of a regression quantile at theta in the view."""
     total = float(weight.sum())
-    t = problem.source.target()[:, 0]
+    t = problem.source.read_targets()[:, 0]
     quartiles = [_percentile(r, weight, share) for share in (0.75, 0.25)]
     centre = float(weight @ t) / total
     with np.errstate(over="ignore"):

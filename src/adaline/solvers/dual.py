@@ -43,10 +43,11 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     lift = float(penalty.any())
     scale = column_scale(ridge)
     gram, mean = source.outer(intercept, scale)
-    t = source.target()
+    t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    weight = np.ones(source.n_rows) if source.weight is None else source.weight
+    given = source.read_weights()
+    weight = np.ones(source.n_rows) if given is None else given
     root = np.sqrt(weight)
     mean_t = weight @ t / weight.sum() * intercept
     rhs = root[:, None] * (t - mean_t)

@@ -52,6 +52,8 @@ class Problem:
     view : how columns are seen.
     ridge : (D,) penalties of the coefficients in the view.
     spread : mean, spread and reach of the columns.
+    sample : some of the rows, where they were drawn beforehand.
+    lightest : the smallest positive weight of a row, where it is known.
     """
 
     source: Source
@@ -61,6 +63,8 @@ class Problem:
     view: View
     ridge: Array
     spread: Spread
+    sample: Source | None = None
+    lightest: float | None = None
 
     @property
     def features(self) -> int:
@@ -98,7 +102,7 @@ class Problem:
 
     def bending(self, theta: Array) -> Array:
         """Return about the sum of weight x curvature of each machine, (K,), from some rows."""
-        some = drawn(self.source, TYPICAL)
+        some = self.drawn(TYPICAL)
         bent = some.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums[:, 0]
         return np.asarray(bent / (self.share(some) or 1.0))
 
@@ -144,11 +148,16 @@ class Problem:
 
     def on(self, source: Source) -> Problem:
         """Return the same objective over some of the rows, with its share of the penalty."""
-        return replace(self, source=source, ridge=self.ridge * self.share(source))
+        return replace(self, source=source, ridge=self.ridge * self.share(source), sample=None, lightest=None)
+
+    def drawn(self, rows: int) -> Source:
+        """Return a sample of so many rows: of the one there is, where that is large enough, else from all."""
+        enough = self.sample is not None and self.sample.n_rows >= min(rows, self.source.n_rows)
+        return drawn(self.sample if self.sample is not None and enough else self.source, rows)
 
     def share(self, source: Source) -> float:
         """Return the share that some of the rows have of the weight of all."""
-        return source.total_weight() / self.source.total_weight()
+        return source.total_weight() / self.spread.weight
 
     def refuse(self) -> NoReturn:
         """Raise where F is not a number: name the row, or say that the start is too far off."""
@@ -167,6 +176,7 @@ class Problem:
             view=View(self.view.scale[columns], self.view.offset[columns]),
             ridge=self.ridge[columns],
             spread=self.spread.of_columns(columns),
+            sample=None,
         )
 
     def outside(self, theta: Array) -> Array:
@@ -224,8 +234,13 @@ class Problem:
 def look(source: Source) -> Spread:
     """Return the spread of the columns, in one pass; refuse numbers that are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = source.sum(Spread)
-        if spread.extreme:
+        return check_spread(source.sum(Spread), source)
+
+
+def check_spread(spread: Spread, source: Source) -> Spread:
+    """Return the spread of a source, taken again where columns are extreme; refuse numbers that are not finite."""
+    if spread.extreme:
+        with np.errstate(over="ignore", invalid="ignore"):
             spread = source.sum(Spread, exponent=np.frexp(spread.top)[1].astype(np.float64))
     if not spread.finite:
         source.refuse_nonfinite()
@@ -233,9 +248,16 @@ def look(source: Source) -> Spread:
 
 
 def pose(
-    source: Source, loss: Loss, outputs: int, intercept: bool, penalty: RidgePenalty, spread: Spread | None = None
+    source: Source,
+    loss: Loss,
+    outputs: int,
+    intercept: bool,
+    penalty: RidgePenalty,
+    spread: Spread | None = None,
+    sample: Source | None = None,
+    lightest: float | None = None,
 ) -> Problem:
-    """Return the problem of a source; its columns are looked at in one pass where that was not done."""
+    """Return the problem of a source; its columns are looked at in one read where their spread is not given."""
     spread = look(source) if spread is None else spread
     centred = intercept and not source.sparse
     reach = spread.deviation if centred else spread.root
@@ -244,4 +266,5 @@ def pose(
     varies = spread.deviation > ROUNDED * np.abs(spread.mean)  # 0.1 + 0.2 here and 0.3 there do not
     scale = np.where(varies, np.ldexp(1.0, -exponent), 0.0) if centred else np.ldexp(1.0, -exponent)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
-    return Problem(source, loss, outputs, intercept, View(scale, offset), penalty.scaled(exponent), spread)
+    ridge = penalty.scaled(exponent)
+    return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, sample, lightest)

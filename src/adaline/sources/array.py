@@ -54,13 +54,19 @@ class ArraySource(Held, IndexedSource):
         self.reads[0] += 1
         scan.run(Block(_floats(self.x), self.t, self.weight), order, outputs)
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets."""
         return self.t
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        other = type(self)(self.x, self.t, weight, self.names)
         other.reads = self.reads
         return other
 
@@ -154,13 +160,19 @@ class SparseSource(Held, IndexedSource):
         self.reads[0] += 1
         scan.run(Block(self.x, self.t, self.weight), order, outputs)
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets."""
         return self.t
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        other = type(self)(self.x, self.t, weight, self.names)
         other.reads = self.reads
         return other
 

@@ -52,7 +52,7 @@ class DeviceSource(IndexedSource):
         """Return an empty array beside the rows."""
         return beside(self.x, np.zeros(0))
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets, on the host."""
         return host(self.t)
 

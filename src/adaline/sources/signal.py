@@ -125,10 +125,11 @@ class SignalSource(IndexedSource):
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows; second moments by shifts where the rows allow it."""
         if kind is Moments and self.weight is None and not config.get("centred", True):
+            self.reads[0] += 1
             return cast(S, self._moments())
         return super().sum(kind, theta, **config)
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets."""
         return self.t
 

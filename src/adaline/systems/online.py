@@ -12,7 +12,6 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +30,7 @@ from adaline.solvers.sweep import Plan, Swept, sweep
 from adaline.sources import Source
 from adaline.sums.wrong import outputs
 from adaline.systems.drawing import generator
+from adaline.systems.meter import Meter
 from adaline.systems.reading import read_finite
 from adaline.systems.single_rows import SingleRows
 
@@ -108,16 +108,15 @@ class OnlineSystem(SingleRows, BaseEstimator):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    def _fit(self, source: Source, goes_on: bool, start: float) -> None:
+    def _fit(self, source: Source, goes_on: bool, meter: Meter) -> None:
         """Go over the rows for epochs, from the first weights or on from those there are."""
         scan = self._scan.copy() if goes_on else self._start(source.shape)
         if not goes_on:
             self._typical = _typical(source)
-        before = source.total_reads()
         draw = self._draws() if self.shuffle else None
-        self._keep(scan, source, self._learn(source, scan, draw, int(self.epochs)), goes_on, before, start)
+        self._keep(scan, source, self._learn(source, scan, draw, int(self.epochs)), goes_on, meter)
 
-    def _go_on(self, source: Source, start: float) -> None:
+    def _go_on(self, source: Source, meter: Meter) -> None:
         """Go over more rows once, in their order."""
         goes_on = hasattr(self, "_scan")
         scan = self._scan.copy() if goes_on else self._start(source.shape)
@@ -127,13 +126,12 @@ class OnlineSystem(SingleRows, BaseEstimator):
             raise InvalidData(
                 f"X has {source.shape.features} features, but {type(self).__name__} is expecting {self.n_features_in_}"
             )
-        before = source.total_reads()
         learned = self._learn(source, scan, None, 1)
         if learned.status is Status.NOT_CONVERGED:
             learned = replace(learned, status=Status.ONGOING)
-        self._keep(scan, source, learned, goes_on, before, start)
+        self._keep(scan, source, learned, goes_on, meter)
 
-    def _keep(self, scan: Scan, source: Source, learned: Learned, goes_on: bool, before: int, start: float) -> None:
+    def _keep(self, scan: Scan, source: Source, learned: Learned, goes_on: bool, meter: Meter) -> None:
         rows = self._learned[0] if goes_on else 0
         history = self.history_ if goes_on else []
         self._scan = scan
@@ -142,8 +140,7 @@ class OnlineSystem(SingleRows, BaseEstimator):
         self.n_iter_ = len(self.history_)
         proof = learned.proof or self._certify(learned.status, learned.objective, learned.solver)
         advice = learned.advice or learned.status.advice
-        passes = source.total_reads() - before
-        self._proof = replace(proof, passes=passes, seconds=perf_counter() - start, advice=advice)
+        self._proof = meter.on(replace(proof, advice=advice), source)
         if learned.status is Status.DIVERGED:
             warnings.warn(
                 f"{type(self).__name__} diverged in epoch {self.n_iter_}: {advice}", ConvergenceWarning, stacklevel=5
@@ -224,6 +221,6 @@ def _typical(source: Source) -> Array | None:
     """Return the first row, about which outputs can be computed without cancellation; None for sparse rows."""
     if source.sparse:
         return None
-    block = next(iter(source.blocks())).gathered()
+    block = source.peek().gathered()
     row = np.asarray(host(block.x[:1]), dtype=np.float64)[0].copy()
     return row if np.isfinite(row).all() else None

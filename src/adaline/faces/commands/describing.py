@@ -27,7 +27,7 @@ def table_of(opened: Opened, task: str, seed: int, named: str, command: str, dat
     source: Source = opened.source
     classes: NDArray[Any] | None = None
     if task == CLASSIFICATION:
-        classes = opened.source.labels()
+        classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
     x, t, weight = sample(source, MOST_NUMBERS // max(len(opened.source.names), 1), seed)
     return Table(

@@ -114,7 +114,7 @@ class SourceRows(Rows):
         self.x = Fold(source.unlabelled(), 0, folds, held=True)  # coded as it is: nothing is read anew for a model
         self.y = None
         if source.shape.targets:
-            self.y = source.target_values() if isinstance(source, TableSource) else source.target()
+            self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
             self.y = self.y[:, 0] if source.flat and self.y.ndim == 2 else self.y
         self.weight = np.ones(source.n_rows) if source.weight is None else host(source.weight)
         self.fold = fold_of(0, source.n_rows, folds)
