@@ -227,7 +227,9 @@ class SignalSource(IndexedSource):
     def _dense(self) -> ArraySource:
         """The rows themselves, for solvers of wide data, which have few of them."""
         blocks = [self.block(i).x for i in range(self.n_blocks)]
-        return ArraySource(np.concatenate(blocks), self.t, self.weight)
+        out = ArraySource(np.concatenate(blocks), self.t, self.weight)
+        out.reads = self.reads
+        return out
 
     @cached_property
     def _slices(self) -> list[slice]:

@@ -251,7 +251,7 @@ class TableSource(Source):
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""
-        return self.map(lambda block: np.asarray(block.x @ v))
+        return self._dense.matvec(v)
 
     def rmatvec(self, u: Array) -> Array:
         """Return X' u."""
@@ -270,7 +270,10 @@ class TableSource(Source):
         """All rows in memory, for solvers of wide data, which have few of them."""
         blocks = list(self.blocks())
         t = np.concatenate([block.t for block in blocks])
-        return ArraySource(np.concatenate([block.x for block in blocks]), t, self.read_weights(), self.names)
+        out = ArraySource(np.concatenate([block.x for block in blocks]), t, self.read_weights(), self.names)
+        if not self.streamed:  # else only what comes from the table itself is a read of it
+            out.reads = self.reads
+        return out
 
     @cached_property
     def _read_targets(self) -> ReadTargets:
