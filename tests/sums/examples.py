@@ -41,7 +41,6 @@ from adaline.sums import (
     Residual,
     Ridges,
     Scores,
-    SigmoidErrors,
     Spread,
     Sum,
     Targets,
@@ -255,14 +254,6 @@ def read_counts(s: ErrorCounts) -> dict[str, Reading]:
     return {"count": Reading(s.count, s.count)}
 
 
-def read_sigmoid(s: SigmoidErrors) -> dict[str, Reading]:
-    """Return the error and its gradient, against the size of the rows."""
-    return {
-        "downhill": Reading(s.downhill, 1000 * np.array([1.0, 100.0, 1e-3, 1000.0, 5.0])),
-        "error": Reading(s.error, s.error),
-    }
-
-
 def read_firth(s: FirthScore) -> dict[str, Reading]:
     """Return the score, against the size of rows in the view."""
     return {"sums": Reading(s.sums, np.full(s.sums.shape, 1000.0))}
@@ -461,8 +452,6 @@ EXAMPLES = (
         Example(MixtureMoments, read_mixture, 1e-13, {"components": 3, "whole": whole}, theta=any_components(whole))
         for whole in (True, False)
     ),
-    Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
-    Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
     Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_two),
     Example(Spread, read_spread, 1e-13),
     Example(ClassWeights, read_class_weights, 1e-13, coded=one_of_three),

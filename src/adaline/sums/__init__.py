@@ -15,7 +15,6 @@ from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.sample import Sample
 from adaline.sums.scores import GroupScores, Lens, Scores
-from adaline.sums.sigmoid import SigmoidErrors
 from adaline.sums.spread import Spread
 from adaline.sums.targets import Targets
 from adaline.sums.thinned import ThinnedCurvature, Thinning
@@ -27,7 +26,7 @@ SUMS: dict[str, type[Sum]] = {
     cls.__name__: cls
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
-        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, FirthScore),
+        *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
         *(ClassWeights, Together),
     )
@@ -58,7 +57,6 @@ __all__ = [
     "Ridges",
     "Sample",
     "Scores",
-    "SigmoidErrors",
     "Spread",
     "Sum",
     "Targets",
