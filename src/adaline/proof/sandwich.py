@@ -52,7 +52,7 @@ def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, gr
         )
     check_weight(source, fit, sample)
     if errors == "cluster":
-        return _clustered(fit, source, sample, read_groups(groups, source.n_rows))
+        return _clustered(fit, source, sample, read_groups(groups, source.count_rows()))
     through = lens(fit, sample.precision)._replace(power=POWERS[errors])
     scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
     check_squares(source, fit, scores.squares)
@@ -92,7 +92,7 @@ def check_weight(source: Source, fit: Fit, sample: Sample) -> None:
             "Give all rows again, with the same sample_weight."
         )
     given = source.read_weights()
-    rows = source.n_rows if given is None else int(np.count_nonzero(given))
+    rows = source.count_rows() if given is None else int(np.count_nonzero(given))
     if sample.precision and rows != sample.n:
         raise InvalidData(
             f"these are not the rows that were fitted: {rows} have a positive weight, the model holds {sample.n:g}. "

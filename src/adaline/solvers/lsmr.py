@@ -29,7 +29,7 @@ SAME = 1e-6
 def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Solve least squares of minimum norm, or ridge."""
     ridge = penalty.roots
-    n, d = source.n_rows, source.shape.features
+    n, d = source.count_rows(), source.shape.features
     given = source.read_weights()
     weight = np.ones(n) if given is None else given
     root = np.sqrt(weight)

@@ -75,7 +75,7 @@ def walk(
 ) -> Walked:
     """Go over the rows epoch by epoch; `hold` is the penalty of each weight for one row; None as schedule is "auto"."""
     history: list[float] = []
-    step, rows = 0, source.n_rows
+    step, rows = 0, source.count_rows()
     with np.errstate(over="ignore", invalid="ignore"), watched(plan.title, rows * plan.epochs, None) as progress:
         first, square = _at_first(source, machine, loss, weights)
         if schedule is None:

@@ -164,7 +164,7 @@ class Source(ABC):
 
     def unlabelled(self) -> Source:
         """Return the same rows without targets."""
-        return self.with_targets(np.empty((self.n_rows, 0)))
+        return self.with_targets(np.empty((self.count_rows(), 0)))
 
     def rows_at(self, places: NDArray[np.intp]) -> Array:
         """Return the rows at some places, which ascend, as float64 on the host."""

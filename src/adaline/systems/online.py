@@ -135,7 +135,7 @@ class OnlineSystem(SingleRows, BaseEstimator):
         rows = self._learned[0] if goes_on else 0
         history = self.history_ if goes_on else []
         self._scan = scan
-        self._learned = rows + source.n_rows, scan.steps
+        self._learned = rows + source.count_rows(), scan.steps
         self.history_ = [*history, *learned.history]
         self.n_iter_ = len(self.history_)
         proof = learned.proof or self._certify(learned.status, learned.objective, learned.solver)

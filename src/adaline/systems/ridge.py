@@ -123,7 +123,7 @@ class Ridge(LinearSystem):
         if self.criterion == "loo":
             raise SumsMissing("criterion='loo' needs the D x D sums, which are too large here; use 'gcv' or 'evidence'")
         n = self._observations(source.total_weight())
-        if 8 * source.n_rows**2 > GRAM_BYTES:
+        if 8 * source.count_rows() ** 2 > GRAM_BYTES:
             raise InvalidParameter(
                 f"penalty='auto' needs X'X or XX', and both exceed {GRAM_BYTES >> 20} MiB here: give a number"
             )
@@ -258,7 +258,7 @@ def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Sp
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
     given = source.read_weights()
-    weight = np.ones(source.n_rows) if given is None else given
+    weight = np.ones(source.count_rows()) if given is None else given
     values, vectors = np.linalg.eigh(gram)
     kept = values > len(values) * 16 * ROUNDING * values[-1]
     rhs = np.sqrt(weight)[:, None] * (t - intercept * (weight @ t) / weight.sum())

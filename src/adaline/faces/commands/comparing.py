@@ -66,7 +66,7 @@ def run(wanted: Wanted, trials: Trials, report: Path | None, save: Path | None, 
     if report is not None:
         say(f"report: {report}")
     if save is not None and best is not None:
-        say(f"saved: {save} ({best.label}, fitted to all {opened.source.n_rows:,} rows)")
+        say(f"saved: {save} ({best.label}, fitted to all {opened.source.count_rows():,} rows)")
 
 
 def _show(found: Comparison) -> None:

@@ -37,7 +37,7 @@ def table_of(opened: Opened, task: str, seed: int, named: str, command: str, dat
         opened.source.coding.origin,
         opened.target,
         weight,
-        opened.source.n_rows,
+        opened.source.count_rows(),
         describe(opened),
         named,
         command,
@@ -65,7 +65,7 @@ def _opening(opened: Opened, data: str, table: str | None) -> str:
 
 def sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
     """Return x, t and weights of at most so many rows, drawn at random and left in their order."""
-    rows = source.n_rows
+    rows = source.count_rows()
     wanted = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     parts: list[tuple[Array, Array, Array | None]] = []
     for block in source.blocks():
@@ -90,7 +90,7 @@ def describe(opened: Opened) -> list[dict[str, Any]]:
         **({} if weight is None else {weight: "weight"}),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    exact = opened.source.n_rows <= COUNTED
+    exact = opened.source.count_rows() <= COUNTED
     asked = [(name, part) for name in used for part in _asked(relation, name, name in categories, exact)]
     values = relation.rows(f"SELECT {', '.join(sql for _, sql in asked)} FROM {relation.sql}")[0]
     found: dict[str, list[Any]] = {}

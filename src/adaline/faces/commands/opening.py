@@ -89,7 +89,7 @@ def open_data(wanted: Wanted) -> Opened:
         note(f"column {name!r} is left out: it {why}")
     source = TableSource(relation, wish)
     source.keep()
-    if wish.missing != "error" and (gone := gaps.rows - source.n_rows):
+    if wish.missing != "error" and (gone := gaps.rows - source.count_rows()):
         what = f"without {target}" if wanted.missing != "drop" else "with something missing"
         note(f"{_rows(gone)} of {gaps.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
     return Opened(source, target, is_label(relation, target), left_out, gaps.few)

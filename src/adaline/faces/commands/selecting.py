@@ -49,7 +49,10 @@ def run(
         print_json({"system": type(found.best).__name__, **found.to_dict(), "saved": saved})
         return
     table = found.table
-    say(f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {opened.source.n_rows:,} rows", "bold")
+    say(
+        f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {opened.source.count_rows():,} rows",
+        "bold",
+    )
     say(table.title)
     say()
     show(table.headings, table.cells, left=table.left, styles={found.index: "bold green"})
