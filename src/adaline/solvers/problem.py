@@ -52,6 +52,7 @@ class Problem:
     view : how columns are seen.
     ridge : (D,) penalties of the coefficients in the view.
     spread : mean, spread and reach of the columns.
+    weight : of the rows in all.
     sample : some of the rows, where they were drawn beforehand.
     lightest : the smallest positive weight of a row, where it is known.
     """
@@ -63,6 +64,7 @@ class Problem:
     view: View
     ridge: Array
     spread: Spread
+    weight: float
     sample: Source | None = None
     lightest: float | None = None
 
@@ -148,7 +150,10 @@ class Problem:
 
     def on(self, source: Source) -> Problem:
         """Return the same objective over some of the rows, with its share of the penalty."""
-        return replace(self, source=source, ridge=self.ridge * self.share(source), sample=None, lightest=None)
+        share = self.share(source)
+        return replace(
+            self, source=source, ridge=self.ridge * share, weight=self.weight * share, sample=None, lightest=None
+        )
 
     def drawn(self, rows: int) -> Source:
         """Return a sample of so many rows: of the one there is, where that is large enough, else from all."""
@@ -157,7 +162,7 @@ class Problem:
 
     def share(self, source: Source) -> float:
         """Return the share that some of the rows have of the weight of all."""
-        return source.total_weight() / self.spread.weight
+        return source.total_weight() / self.weight
 
     def refuse(self) -> NoReturn:
         """Raise where F is not a number: name the row, or say that the start is too far off."""
@@ -256,8 +261,12 @@ def pose(
     spread: Spread | None = None,
     sample: Source | None = None,
     lightest: float | None = None,
+    weight: float | None = None,
 ) -> Problem:
-    """Return the problem of a source; its columns are looked at in one read where their spread is not given."""
+    """Return the problem of a source; its columns are looked at in one read where their spread is not given.
+
+    `weight` is that of the rows, where they are not all that the spread was taken of.
+    """
     spread = look(source) if spread is None else spread
     centred = intercept and not source.sparse
     reach = spread.deviation if centred else spread.root
@@ -267,4 +276,5 @@ def pose(
     scale = np.where(varies, np.ldexp(1.0, -exponent), 0.0) if centred else np.ldexp(1.0, -exponent)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
     ridge = penalty.scaled(exponent)
-    return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, sample, lightest)
+    weight = spread.weight if weight is None else weight
+    return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, weight, sample, lightest)

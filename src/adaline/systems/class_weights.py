@@ -82,7 +82,8 @@ def open_classes(given: Labelled, class_weight: Any) -> ClassRows:
         classes, place = book.sorted()
         counts = np.zeros(len(classes))
         counts[place] = weights.of(len(classes))
-        sample = sample.recoded(place.astype(np.float64)[:, None]) if len(classes) else None
+        if sample is not None and len(classes):
+            sample = sample.recoded(place.astype(np.float64)[:, None])
         source = given.encoded(classes)
     else:
         classes = given.all_classes()

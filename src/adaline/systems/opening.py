@@ -29,7 +29,10 @@ class Opening(NamedTuple):
 def read_opening(source: Source, kind: type[Sum], theta: Any = None) -> Opening:
     """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
     most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
-    kinds = ((kind, {}), (Spread, {}), (Sample, {"most": max(most, 1)}))
+    kinds: tuple[tuple[type[Sum], dict[str, Any]], ...] = (
+        *((kind, {}), (Spread, {})),
+        (Sample, {"most": max(most, 1)}),
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         found, spread, some = source.sum(Together, (theta, None, None), kinds=kinds).parts
     assert isinstance(spread, Spread)
