@@ -39,6 +39,7 @@ def expanded(source: Source, basis: Basis) -> Source:
     rows = ExpandedRows(source, basis)
     if 8 * rows.n_rows * rows.shape.features > HELD:
         return rows
+    rows.reads = [0]  # what becomes of rows in memory, once, is no read of the fit
     x = np.ascontiguousarray(rows.map(lambda block: np.asarray(block.x)))
     if not np.isfinite(x).all():
         rows.refuse_nonfinite()

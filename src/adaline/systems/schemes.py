@@ -155,6 +155,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                     f"y has {len(labels)}"
                 )
             found, codes = encode(np.asarray(labels), known)
+            counts = np.bincount(codes, minlength=len(found))
             rows = seen_array(self, rows, codes, sample_weight, reset=reset)
         if len(found) < 2:
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
