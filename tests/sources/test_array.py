@@ -79,7 +79,7 @@ def test_blocks_hold_every_row_once_and_in_order(make: Make, n: int, weighted: b
     assert [b.first_row for b in blocks] == [0, *np.cumsum([b.rows for b in blocks])[:-1]]
     assert all(b.rows > 0 and b.shape == source.shape for b in blocks)
     assert source.total_weight() == (weight.sum() if weighted else n)
-    np.testing.assert_array_equal(source.target(), t)
+    np.testing.assert_array_equal(source.read_targets(), t)
 
 
 @every_kind
@@ -158,7 +158,7 @@ def test_with_target_keeps_the_rows(make: Make) -> None:
         assert alone.weight is source.weight
         assert alone.names == source.names
         assert alone.t.flags.c_contiguous
-        np.testing.assert_array_equal(alone.target(), t[:, k : k + 1])
+        np.testing.assert_array_equal(alone.read_targets(), t[:, k : k + 1])
         ours, theirs = alone.sum(Moments, centred=False), source.sum(Moments, centred=False).target(k)
         for what, reading in read_moments(ours).items():
             np.testing.assert_allclose(reading.value, read_moments(theirs)[what].value, rtol=1e-12, atol=1e-12)

@@ -51,7 +51,7 @@ def test_products_equal_those_of_an_array(weighted: bool, intercept: bool) -> No
         (device.rmatvec(u), array.rmatvec(u)),
         (device.spread(intercept), array.spread(intercept)),
         *zip(device.outer(intercept, scale), array.outer(intercept, scale), strict=True),
-        (device.target(), t),
+        (device.read_targets(), t),
     ]
     for found, sought in pairs:
         assert isinstance(found, np.ndarray)

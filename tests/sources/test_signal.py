@@ -140,7 +140,7 @@ def test_products_for_wide_data() -> None:
     ]
     for mine, theirs in pairs:
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(source.with_target(1).target(), t[:, 1:])
+    np.testing.assert_array_equal(source.with_target(1).read_targets(), t[:, 1:])
 
 
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])

@@ -21,6 +21,7 @@ from adaline.sources import SparseSource
 from adaline.sums import (
     Centres,
     ClassMoments,
+    ClassWeights,
     Clusters,
     Components,
     CurvatureDiagonal,
@@ -40,13 +41,13 @@ from adaline.sums import (
     Residual,
     Ridges,
     Scores,
-    SigmoidErrors,
     Spread,
     Sum,
     Targets,
     Theta,
     ThinnedCurvature,
     Thinning,
+    Together,
     Triangle,
     View,
     WrongRows,
@@ -253,14 +254,6 @@ def read_counts(s: ErrorCounts) -> dict[str, Reading]:
     return {"count": Reading(s.count, s.count)}
 
 
-def read_sigmoid(s: SigmoidErrors) -> dict[str, Reading]:
-    """Return the error and its gradient, against the size of the rows."""
-    return {
-        "downhill": Reading(s.downhill, 1000 * np.array([1.0, 100.0, 1e-3, 1000.0, 5.0])),
-        "error": Reading(s.error, s.error),
-    }
-
-
 def read_firth(s: FirthScore) -> dict[str, Reading]:
     """Return the score, against the size of rows in the view."""
     return {"sums": Reading(s.sums, np.full(s.sums.shape, 1000.0))}
@@ -282,6 +275,17 @@ def read_spread(s: Spread) -> dict[str, Reading]:
         "second": Reading(s.second, s.weight * width**2),
         "largest": Reading(s.largest, np.zeros(1)),
     }
+
+
+def read_class_weights(s: ClassWeights) -> dict[str, Reading]:
+    """Return the weights of three classes; the lightest row is one of those given, not of their repetitions."""
+    return {"weights": Reading(s.of(3), s.of(3))}
+
+
+def read_together(s: Together) -> dict[str, Reading]:
+    """Return what the parts say."""
+    spread, objective = s.parts
+    return read_spread(spread) | read_objective(objective)
 
 
 def read_objective(s: Objective | HessianProduct | CurvatureDiagonal | ThinnedCurvature) -> dict[str, Reading]:
@@ -448,10 +452,17 @@ EXAMPLES = (
         Example(MixtureMoments, read_mixture, 1e-13, {"components": 3, "whole": whole}, theta=any_components(whole))
         for whole in (True, False)
     ),
-    Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "tanh"}, theta=any_weights(), coded=in_signs),
-    Example(SigmoidErrors, read_sigmoid, 1e-13, {"activation": "logistic"}, theta=any_weights(), coded=in_signs),
     Example(FirthScore, read_firth, 1e-13, theta=any_prior(), coded=in_two),
     Example(Spread, read_spread, 1e-13),
+    Example(ClassWeights, read_class_weights, 1e-13, coded=one_of_three),
+    Example(
+        Together,
+        read_together,
+        1e-13,
+        {"kinds": ((Spread, {}), (Objective, {"second": "none"}))},
+        theta=(None, any_point(Logistic())),
+        coded=in_two,
+    ),
     *(
         Example(Objective, read_objective, 1e-13, {"second": second}, theta=any_point(loss), coded=coded)
         for loss, coded in LIKELIHOODS

@@ -163,7 +163,7 @@ class Contests:
         v . theta is not zero for a theta of the room drawn at random, almost surely, if v lies outside; where it is
         zero the whole of v decides. The mask is (N, K); what is no contest counts as inside.
         """
-        out = np.ones((self.source.n_rows, self.k), dtype=bool)
+        out = np.ones((self.source.count_rows(), self.k), dtype=bool)
         drawn = np.random.default_rng(0).integers(-(2**20), 2**20, len(room.free)).astype(object)
         weights = room.lift(drawn).reshape(self.k - 1, self.width)
         score = Scores(self.frame, weights)

@@ -91,7 +91,7 @@ def _search(contests: Contests, room: Complement, skip: Mask | None, start: Arra
     whole_space = not room.pivots
     theta = room.lift(whole(start[room.free]))
     count = 16 + 4 * contests.dimension // (contests.k * (contests.k - 1))
-    few = contests.source.n_rows * (contests.k - 1) <= ALL
+    few = contests.source.count_rows() * (contests.k - 1) <= ALL
     swept = contests.sweep(theta, ALL if few else count, skip)
     best = _Best(contests, whole_space)
     best.offer(theta, swept)
@@ -104,7 +104,7 @@ def _search(contests: Contests, room: Complement, skip: Mask | None, start: Arra
         if isinstance(proposed, Overlap):
             return proposed
         theta = room.lift(proposed)
-        contests.budget.spend(float(contests.source.n_rows) * contests.dimension)
+        contests.budget.spend(float(contests.source.count_rows()) * contests.dimension)
         swept = contests.sweep(theta, count, skip)
         best.offer(theta, swept)
         rounds += 1

@@ -103,7 +103,8 @@ def _seen(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array
         )
 
     seen = source.map(rows)
-    weight = np.ones(len(seen)) if source.weight is None else host(source.weight)
+    given = source.read_weights()
+    weight = np.ones(len(seen)) if given is None else host(given)
     check_squares(source, fit, weight @ seen[:, 1:] ** 2)
     return seen[:, 0], np.ldexp(seen[:, 1:], factor_of(fit).frame.target_scale), weight
 

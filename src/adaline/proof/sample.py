@@ -42,8 +42,9 @@ class Counted(NamedTuple):
 
 def count(source: Source) -> Counted:
     """Return the counts of a source."""
-    if source.weight is None:
-        return Counted(source.n_rows, 0.0)
-    weight = host(source.weight)
+    given = source.read_weights()
+    if given is None:
+        return Counted(source.count_rows(), 0.0)
+    weight = host(given)
     positive = weight[weight > 0]
     return Counted(len(positive), float(np.log(positive).sum()))

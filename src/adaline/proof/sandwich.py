@@ -52,7 +52,7 @@ def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, gr
         )
     check_weight(source, fit, sample)
     if errors == "cluster":
-        return _clustered(fit, source, sample, read_groups(groups, source.n_rows))
+        return _clustered(fit, source, sample, read_groups(groups, source.count_rows()))
     through = lens(fit, sample.precision)._replace(power=POWERS[errors])
     scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
     check_squares(source, fit, scores.squares)
@@ -91,7 +91,8 @@ def check_weight(source: Source, fit: Fit, sample: Sample) -> None:
             f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "
             "Give all rows again, with the same sample_weight."
         )
-    rows = source.n_rows if source.weight is None else int(np.count_nonzero(source.weight))
+    given = source.read_weights()
+    rows = source.count_rows() if given is None else int(np.count_nonzero(given))
     if sample.precision and rows != sample.n:
         raise InvalidData(
             f"these are not the rows that were fitted: {rows} have a positive weight, the model holds {sample.n:g}. "
@@ -131,7 +132,7 @@ def read_groups(groups: Any, rows: int) -> Array:
 
 
 def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[Covariance]:
-    joined = source.with_targets(np.column_stack([source.target(), codes]))
+    joined = source.with_targets(np.column_stack([source.read_targets(), codes]))
     scores = joined.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank)
     check_squares(source, fit, scores.squares)
     count = len(scores.groups)

@@ -92,17 +92,18 @@ class Survey:
         return np.column_stack([share[:, 0] / total.weight - w @ mean, w])
 
     def _means(self, classes: list[int], frame: Frame) -> Array:
-        codes = self.source.target()[:, 0]
+        codes = self.source.read_targets()[:, 0]
         power = -frame.exponent
         means = [self.source.rmatvec((codes == k) / max(self.rows[k], 1))[frame.columns] for k in classes]
         c = times_power(np.array(means) - frame.shift, power)
         return np.column_stack([-0.5 * (c * c).sum(axis=1), c])
 
     def _logistic(self, classes: list[int], frame: Frame, start: Array) -> Array:
-        codes = self.source.target()[:, 0]
+        codes = self.source.read_targets()[:, 0]
         t = np.where(codes == classes[1], 1.0, np.where(codes == classes[0], -1.0, 0.0))
-        if self.source.weight is not None:
-            t = np.where(self.source.weight > 0, t, 0.0)
+        weight = self.source.read_weights()
+        if weight is not None:
+            t = np.where(weight > 0, t, 0.0)
         part = t != 0
         best = start
 

@@ -58,7 +58,8 @@ def lloyd(source: Source, start: Array, view: View, tol: float, max_iter: int) -
 
 def _refilled(source: Source, centres: Centres, moved: Array, empty: NDArray[np.intp]) -> Array:
     """Return the centres with the empty ones at the rows that are farthest from theirs; one row is taken once."""
-    weight = None if source.weight is None else host(source.weight)
+    given = source.read_weights()
+    weight = None if given is None else host(given)
     taken = centres.points
     for k in empty:
         squares = source.map(lambda block: nearest(block, Centres(taken, centres.view))[:, 1])  # noqa: B023

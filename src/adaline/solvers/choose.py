@@ -41,7 +41,7 @@ SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the t
 def is_wide(source: Source) -> bool:
     """Whether the D x D Gram matrix should not exist."""
     d = source.shape.features
-    return (d > WIDE_COLUMNS and d > source.n_rows) or not gram_fits(source)
+    return (d > WIDE_COLUMNS and d > source.count_rows()) or not gram_fits(source)
 
 
 def gram_fits(source: Source) -> bool:
@@ -87,7 +87,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
         return _by_triangle(source, moments, intercept, penalty, solver)
     normal = solve_gram(moments, intercept, penalty)
     factor = normal.factor
-    small = source.n_rows * source.shape.features < SMALL
+    small = source.count_rows() * source.shape.features < SMALL
     limit = SMALL_CONDITION if small else LARGE_CONDITION
     if solver == "auto" and isinstance(factor, SpectralFactor) and not penalty.any():
         decided = proven(source, normal, limit)
@@ -107,12 +107,12 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
 
 def solve_wide(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Solve without a D x D matrix."""
-    if 8 * source.n_rows**2 <= GRAM_BYTES:
+    if 8 * source.count_rows() ** 2 <= GRAM_BYTES:
         return dual.solve(source, intercept, penalty)
     if source.sparse:
         return lsmr.solve(source, intercept, penalty)
     raise InvalidParameter(
-        f"{source.n_rows} x {source.shape.features} dense: both X'X and XX' exceed the limit of "
+        f"{source.count_rows()} x {source.shape.features} dense: both X'X and XX' exceed the limit of "
         f"{GRAM_BYTES >> 20} MiB. Drop columns, or give X as a sparse matrix."
     )
 

@@ -92,12 +92,11 @@ class AsTargets(Through):
         self.columns = columns
         self.shape = Shape(base.shape.features, len(columns))
 
-    @property
-    def weight(self) -> Array | None:  # type: ignore[override]
-        """All weights, or None."""
-        return self.base.weight
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
+        return self.base.read_weights()
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return all targets, (N, A)."""
         return self.map(lambda block: np.asarray(block.t))
 

@@ -43,10 +43,11 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     lift = float(penalty.any())
     scale = column_scale(ridge)
     gram, mean = source.outer(intercept, scale)
-    t = source.target()
+    t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    weight = np.ones(source.n_rows) if source.weight is None else source.weight
+    given = source.read_weights()
+    weight = np.ones(source.count_rows()) if given is None else given
     root = np.sqrt(weight)
     mean_t = weight @ t / weight.sum() * intercept
     rhs = root[:, None] * (t - mean_t)
@@ -79,7 +80,7 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     theta = np.column_stack([mean_t - mean @ w, w.T])
     errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.outer(error, spread > 0)])
     features = source.shape.features
-    trace = source.n_rows - np.trace(inverse(np.eye(source.n_rows))) if lift else rank
+    trace = source.count_rows() - np.trace(inverse(np.eye(source.count_rows()))) if lift else rank
     return Fit(
         Solution(
             theta,
@@ -100,7 +101,7 @@ def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
         unit=np.ones(len(theta)),
         factor=None,
         trace=np.full(t.shape[1], float(trace) + intercept),
-        rows=source.n_rows,
+        rows=source.count_rows(),
         weight=float(weight.sum()),
         penalty=penalty,
     )

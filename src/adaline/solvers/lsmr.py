@@ -29,12 +29,13 @@ SAME = 1e-6
 def solve(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Solve least squares of minimum norm, or ridge."""
     ridge = penalty.roots
-    n, d = source.n_rows, source.shape.features
-    weight = np.ones(n) if source.weight is None else source.weight
+    n, d = source.count_rows(), source.shape.features
+    given = source.read_weights()
+    weight = np.ones(n) if given is None else given
     root = np.sqrt(weight)
     total = weight.sum()
     mean = source.rmatvec(weight) / total * intercept
-    t = source.target()
+    t = source.read_targets()
     mean_t = weight @ t / total * intercept
     if not (np.isfinite(mean).all() and np.isfinite(source.rmatvec(weight)).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()

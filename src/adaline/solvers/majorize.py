@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from adaline.results import Status
 from adaline.solvers.choose import gram_fits, sums
 from adaline.sources import Source
-from adaline.sums import SigmoidErrors
 
 Array = NDArray[np.float64]
 
-BOUND = {"tanh": 1.2325, "logistic": 0.0771}
+Errors = Callable[[Array], tuple[Array, Array]]
+"""From weights (K, 1 + D) to the errors E of the machines (K,) and -dE/dtheta (K, 1 + D)."""
+
 CUT = 1e-12  # eigenvalues of the correlation matrix below this share of the largest count as zero
 
 
@@ -42,9 +43,9 @@ class Curvature:
         return np.column_stack([downhill[:, 0] * self.constant - slopes @ self.mean, slopes])
 
 
-def curvature(source: Source, intercept: bool, activation: str) -> Curvature:
-    """Return safe steps for a source, in one pass."""
-    c, d = BOUND[activation], source.shape.features
+def curvature(source: Source, intercept: bool, c: float) -> Curvature:
+    """Return safe steps for a source and a bound on the curvature of its loss, in one pass."""
+    d = source.shape.features
     if not gram_fits(source):
         spread = source.spread(False)
         total = source.total_weight()
@@ -74,7 +75,7 @@ class Descent:
 
 
 def descend(
-    errors: Callable[[Array], SigmoidErrors],
+    errors: Errors,
     theta: Array,
     steps: Curvature,
     epochs: int,
@@ -82,23 +83,23 @@ def descend(
     stop_error: float | None,
 ) -> Descent:
     """Step down until the safe step cannot gain more than `tol` of the error; every machine has a length of its own."""
-    at = errors(theta)
-    error, downhill, length = at.error, at.downhill, np.ones(len(theta))
+    error, downhill = errors(theta)
+    length = np.ones(len(theta))
     history: list[float] = []
     for _ in range(epochs):
         step = steps.step(downhill)
         if (downhill * step).sum() <= tol * error.sum() or (stop_error is not None and error.sum() <= stop_error):
             return Descent(theta, history or [float(error.sum())], Status.SOLVED)
         step *= length[:, None]
-        at = errors(theta + step)
-        better = at.error <= error
-        fall = downhill - at.downhill
+        new, slope = errors(theta + step)
+        better = new <= error
+        fall = downhill - slope
         along, across = (fall * step).sum(axis=1), (fall * steps.step(fall)).sum(axis=1)
         with np.errstate(all="ignore"):
             longer = np.where((along > 0) & (across > 0), along / across, np.inf)
         theta = np.where(better[:, None], theta + step, theta)
-        downhill = np.where(better[:, None], at.downhill, downhill)
-        error = np.where(better, at.error, error)
+        downhill = np.where(better[:, None], slope, downhill)
+        error = np.where(better, new, error)
         length = np.where(better, np.clip(longer, 1.0, 8 * length), np.maximum(length / 4, 1.0))
         history.append(float(error.sum()))
     return Descent(theta, history, Status.NOT_CONVERGED)

@@ -23,7 +23,6 @@ NEAR = 64.0  # means of this many spreads cost two digits of rounding at most
 
 def residuals(problem: Problem, theta: Array) -> Array:
     """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view."""
-    problem.source.reads[0] += 1
     slopes = (theta[0, 1:] * problem.view.scale)[:, None]
     constant = float(theta[0, 0] + theta[0, 1:] @ problem.view.offset)
     straight = float(np.abs(problem.view.offset).max(initial=0.0)) <= NEAR and bool(np.isfinite(slopes).all())
@@ -59,7 +58,6 @@ def row_lengths(problem: Problem, root: Array) -> Array:
 
 def gather(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
     """Return the chosen rows as (1, v, t) in the view, (m, 2 + D), in memory."""
-    problem.source.reads[0] += 1
 
     def of(block: Block) -> Array:
         places = np.flatnonzero(chosen[block.first_row : block.first_row + block.rows])
@@ -73,7 +71,6 @@ def gather(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
 
 def total(problem: Problem, chosen: NDArray[np.bool_], weight: Array) -> Array:
     """Return the sum of weight (1, v, t) over the chosen rows, (2 + D,)."""
-    problem.source.reads[0] += 1
     share = weight * chosen
 
     def of(block: Block) -> Array:

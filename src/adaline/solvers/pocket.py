@@ -96,7 +96,6 @@ def fill(
 def stream(source: Source, scan: Scan, best: Best) -> tuple[Best, float]:
     """Go over the rows once, in their order: the pocket takes the weights of the longest streak; count the mistakes."""
     scan.begin()
-    source.reads[0] += 1
     streak = best.streak
     for block in source.blocks():
         found, streak = _candidates(_lot(block), np.arange(block.rows), scan, best.record, streak)
@@ -140,7 +139,7 @@ def _lots(source: Source) -> Iterator[Lot]:
         for block in source.blocks():
             yield _lot(block)
         return
-    yield Lot(lambda scan, order, z: source.scan(scan, order, z), source.target(), source.weight)
+    yield Lot(lambda scan, order, z: source.scan(scan, order, z), source.read_targets(), source.read_weights())
 
 
 def _lot(block: Block) -> Lot:

@@ -54,6 +54,9 @@ class Problem:
     view : how columns are seen.
     ridge : (D,) penalties of the coefficients in the view.
     spread : mean, spread and reach of the columns.
+    weight : of the rows in all.
+    sample : some of the rows, where they were drawn beforehand.
+    lightest : the smallest positive weight of a row, where it is known.
     """
 
     source: Source
@@ -63,6 +66,9 @@ class Problem:
     view: View
     ridge: Array
     spread: Spread
+    weight: float
+    sample: Source | None = None
+    lightest: float | None = None
 
     @property
     def features(self) -> int:
@@ -100,7 +106,7 @@ class Problem:
 
     def bending(self, theta: Array) -> Array:
         """Return about the sum of weight x curvature of each machine, (K,), from some rows."""
-        some = drawn(self.source, TYPICAL)
+        some = self.drawn(TYPICAL)
         bent = some.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums[:, 0]
         return np.asarray(bent / (self.share(some) or 1.0))
 
@@ -146,11 +152,19 @@ class Problem:
 
     def on(self, source: Source) -> Problem:
         """Return the same objective over some of the rows, with its share of the penalty."""
-        return replace(self, source=source, ridge=self.ridge * self.share(source))
+        share = self.share(source)
+        return replace(
+            self, source=source, ridge=self.ridge * share, weight=self.weight * share, sample=None, lightest=None
+        )
+
+    def drawn(self, rows: int) -> Source:
+        """Return a sample of so many rows: of the one there is, where that is large enough, else from all."""
+        enough = self.sample is not None and self.sample.n_rows >= min(rows, self.source.n_rows)
+        return drawn(self.sample if self.sample is not None and enough else self.source, rows)
 
     def share(self, source: Source) -> float:
         """Return the share that some of the rows have of the weight of all."""
-        return source.total_weight() / self.source.total_weight()
+        return source.total_weight() / self.weight
 
     def refuse(self) -> NoReturn:
         """Raise where F is not a number: name the row, or say that the start is too far off."""
@@ -169,6 +183,7 @@ class Problem:
             view=View(self.view.scale[columns], self.view.offset[columns]),
             ridge=self.ridge[columns],
             spread=self.spread.of_columns(columns),
+            sample=None,
         )
 
     def outside(self, theta: Array) -> Array:
@@ -242,8 +257,13 @@ class Problem:
 def look(source: Source) -> Spread:
     """Return the spread of the columns, in one pass; refuse numbers that are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = source.sum(Spread)
-        if spread.extreme:
+        return check_spread(source.sum(Spread), source)
+
+
+def check_spread(spread: Spread, source: Source) -> Spread:
+    """Return the spread of a source, taken again where columns are extreme; refuse numbers that are not finite."""
+    if spread.extreme:
+        with np.errstate(over="ignore", invalid="ignore"):
             spread = source.sum(Spread, exponent=np.frexp(spread.top)[1].astype(np.float64))
     if not spread.finite:
         source.refuse_nonfinite()
@@ -256,9 +276,20 @@ def varying(spread: Spread) -> NDArray[np.bool_]:
 
 
 def pose(
-    source: Source, loss: Loss, outputs: int, intercept: bool, penalty: RidgePenalty, spread: Spread | None = None
+    source: Source,
+    loss: Loss,
+    outputs: int,
+    intercept: bool,
+    penalty: RidgePenalty,
+    spread: Spread | None = None,
+    sample: Source | None = None,
+    lightest: float | None = None,
+    weight: float | None = None,
 ) -> Problem:
-    """Return the problem of a source; its columns are looked at in one pass where that was not done."""
+    """Return the problem of a source; its columns are looked at in one read where their spread is not given.
+
+    `weight` is that of the rows, where they are not all that the spread was taken of.
+    """
     spread = look(source) if spread is None else spread
     centred = intercept and not source.sparse
     reach = spread.deviation if centred else spread.root
@@ -266,4 +297,6 @@ def pose(
     exponent = np.frexp(reach)[1].astype(np.int64)
     scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
-    return Problem(source, loss, outputs, intercept, View(scale, offset), penalty.scaled(exponent), spread)
+    ridge = penalty.scaled(exponent)
+    weight = spread.weight if weight is None else weight
+    return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, weight, sample, lightest)

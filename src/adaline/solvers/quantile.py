@@ -63,7 +63,7 @@ def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Ar
         theta = _inside(problem, level, weight, chosen, None, basis, theta)[0]
     r = residuals(problem, theta)
     held, wrong = _nearest(r, there, p), np.zeros(n, dtype=bool)
-    t = problem.source.target()[:, 0]
+    t = problem.source.read_targets()[:, 0]
     history: list[float] = []
     steps = 0
     for _ in range(most):

@@ -119,6 +119,11 @@ def _matrix_work(problem: Problem) -> float:
     return source.n_rows * float(problem.size) ** 2 / 2
 
 
+def sample_rows(size: int) -> int:
+    """Return how many rows a sample for so many coefficients has at most."""
+    return LARGER * max(SAMPLE * size, LEAST_SAMPLE)
+
+
 def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> Solved:
     most = int(HELD / (1 + problem.features))
     rows = min(max(SAMPLE * problem.size, LEAST_SAMPLE), most)
@@ -126,7 +131,7 @@ def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -
         return Solved(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
     small = _matrix_work(problem) <= SMALL
     more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, most)
-    sample = drawn(problem.source, more if more > 2 * rows else rows)
+    sample = problem.drawn(more if more > 2 * rows else rows)
     first = problem.on(drawn(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
     if small:

@@ -44,8 +44,9 @@ def view_of(spread: Spread, sparse: bool, alike: bool) -> View:
 
 def some_rows(source: Source, clusters: int, draw: np.random.Generator) -> tuple[Array, Array]:
     """Return rows to draw from, and their weights: all of them, or a sample where there are many."""
-    weight = None if source.weight is None else host(source.weight)
-    heavy = np.arange(source.n_rows) if weight is None else np.flatnonzero(weight > 0)
+    given = source.read_weights()
+    weight = None if given is None else host(given)
+    heavy = np.arange(source.count_rows()) if weight is None else np.flatnonzero(weight > 0)
     if len(heavy) < clusters:
         raise InvalidData(f"n_samples={len(heavy)} is fewer than the {clusters} clusters or components asked for")
     most = max(SAMPLE, PER_CENTRE * clusters)

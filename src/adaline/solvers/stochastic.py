@@ -75,7 +75,7 @@ def walk(
 ) -> Walked:
     """Go over the rows epoch by epoch; `hold` is the penalty of each weight for one row; None as schedule is "auto"."""
     history: list[float] = []
-    step, rows = 0, source.n_rows
+    step, rows = 0, source.count_rows()
     with np.errstate(over="ignore", invalid="ignore"), watched(plan.title, rows * plan.epochs, None) as progress:
         first, square = _at_first(source, machine, loss, weights)
         if schedule is None:
@@ -114,7 +114,6 @@ def _at_first(source: Source, machine: DifferentiableMachine, loss: Loss, weight
 
 def _visits(source: Source, draw: np.random.Generator | None) -> Iterator[tuple[Array, Array, float]]:
     """Return rows (1, D) that weigh something with their targets (1, K), in their order or in one that is drawn."""
-    source.reads[0] += 1
     for block in _runs(source):
         t = host(block.t)
         weight = None if block.weight is None else host(block.weight)
@@ -128,5 +127,6 @@ def _visits(source: Source, draw: np.random.Generator | None) -> Iterator[tuple[
 def _runs(source: Source) -> Iterator[Block]:
     """Return all rows at once where they lie in memory, so that an order is drawn of all of them."""
     if isinstance(source, ArraySource | SparseSource):
+        source.reads[0] += 1
         return iter([Block(source.x, source.t, source.weight)])
     return source.blocks()

@@ -74,7 +74,6 @@ def go_over(source: Source, scan: Scan, draw: np.random.Generator | None) -> Non
     elif not source.streamed:
         source.scan(scan, draw.permutation(source.n_rows))
     else:
-        source.reads[0] += 1
         for block in source.blocks():
             scan.run(block, draw.permutation(block.rows))
             if scan.status is not State.RUNNING:

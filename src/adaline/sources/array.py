@@ -54,13 +54,19 @@ class ArraySource(Held, IndexedSource):
         self.reads[0] += 1
         scan.run(Block(_floats(self.x), self.t, self.weight), order, outputs)
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets."""
         return self.t
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        other = type(self)(self.x, self.t, weight, self.names)
         other.reads = self.reads
         return other
 
@@ -75,10 +81,12 @@ class ArraySource(Held, IndexedSource):
 
     def rmatvec(self, u: Array) -> Array:
         """Return X' u, by strips of columns."""
+        self.reads[0] += 1
         return np.concatenate([_floats(self.x[:, strip]).T @ u for strip in self._strips()])
 
     def outer(self, intercept: bool, scale: Array) -> Outer:
         """Sum the dual Gram matrix over strips of columns, each centred exactly."""
+        self.reads[0] += 1
         gram = np.zeros((self.n_rows, self.n_rows))
         mean = np.zeros(self.shape.features)
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
@@ -90,6 +98,7 @@ class ArraySource(Held, IndexedSource):
 
     def spread(self, intercept: bool) -> Array:
         """Return root mean squares, by strips of columns."""
+        self.reads[0] += 1
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         squares = [weight @ self._centred(strip, weight, intercept)[0] ** 2 for strip in self._strips()]
         return np.asarray(np.sqrt(np.concatenate(squares) / weight.sum()))
@@ -154,13 +163,19 @@ class SparseSource(Held, IndexedSource):
         self.reads[0] += 1
         scan.run(Block(self.x, self.t, self.weight), order, outputs)
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets."""
         return self.t
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        other = type(self)(self.x, self.t, weight, self.names)
         other.reads = self.reads
         return other
 
@@ -176,22 +191,26 @@ class SparseSource(Held, IndexedSource):
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""
+        self.reads[0] += 1
         return np.asarray(self.x @ v)
 
     def rmatvec(self, u: Array) -> Array:
         """Return X' u."""
+        self.reads[0] += 1
         return np.asarray(self.x.T @ u)
 
     def spread(self, intercept: bool) -> Array:
         """Return root mean squares; about the mean by subtracting its square."""
+        self.reads[0] += 1
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         total = weight.sum()
-        mean = self.rmatvec(weight) / total * intercept
+        mean = np.asarray(self.x.T @ weight) / total * intercept
         square = np.asarray(self.x.astype(np.float64).power(2).T @ weight) / total
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
     def outer(self, intercept: bool, scale: Array) -> Outer:
         """Return the dual Gram matrix: a sparse product, then the centring as a rank-two correction."""
+        self.reads[0] += 1
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         scaled = self.x.multiply(scale).tocsr()
         gram = (scaled @ scaled.T).toarray()

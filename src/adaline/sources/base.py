@@ -42,7 +42,6 @@ class Source(ABC):
     names: tuple[str, ...] | None
     coding: Coding | None = None
     """How the columns were made from those of a table, where they were."""
-    weight: Array | None
     replayable: bool = True
     sparse: bool = False
     streamed: bool = False
@@ -54,8 +53,13 @@ class Source(ABC):
     flat: bool = True
     """Whether the targets came as one vector, so that results do too."""
 
-    @abstractmethod
     def readers(self) -> Iterator[Reader]:
+        """Open the rows for one read: return the blocks in order, as functions that each make a run of them."""
+        self.reads[0] += 1
+        return self._readers()
+
+    @abstractmethod
+    def _readers(self) -> Iterator[Reader]:
         """Return the blocks in order, as functions that each make a run of them: cheap to draw, so threads share."""
 
     @abstractmethod
@@ -80,8 +84,21 @@ class Source(ABC):
         """Return the root mean square of each column, about its mean if there is an intercept."""
 
     @abstractmethod
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return all targets, (N, K)."""
+
+    @property
+    @abstractmethod
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+
+    @abstractmethod
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None where rows have none."""
+
+    def count_rows(self) -> int:
+        """Return the number of rows N, which may take a read where rows are streamed."""
+        return self.n_rows
 
     @abstractmethod
     def with_targets(self, t: Array) -> Source:
@@ -89,15 +106,14 @@ class Source(ABC):
 
     def with_target(self, k: int) -> Source:
         """Return the same rows with target k alone."""
-        return self.with_targets(np.ascontiguousarray(self.target()[:, k : k + 1]))
+        return self.with_targets(np.ascontiguousarray(self.read_targets()[:, k : k + 1]))
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target k, a class index, becomes values[k], (K, m)."""
-        return self.with_targets(values[self.target()[:, 0].astype(np.intp)])
+        return self.with_targets(values[self.read_targets()[:, 0].astype(np.intp)])
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows, merged in a fixed tree."""
-        self.reads[0] += 1
 
         def make(read: Reader) -> S:
             out = kind.zero(self.shape, **config)
@@ -117,7 +133,6 @@ class Source(ABC):
         """
         if order is not None:
             raise InvalidParameter("these rows are read one after the other and cannot be shuffled: set shuffle=False")
-        self.reads[0] += 1
         for read in self.readers():
             for block in read():
                 rows = slice(block.first_row, block.first_row + block.rows)
@@ -142,9 +157,14 @@ class Source(ABC):
             for block in read():
                 yield block.packed()
 
+    def peek(self) -> Block:
+        """Return the first block; where rows are streamed that is a read."""
+        read = next(self.readers() if self.streamed else self._readers())
+        return next(iter(read())).packed()
+
     def unlabelled(self) -> Source:
         """Return the same rows without targets."""
-        return self.with_targets(np.empty((self.n_rows, 0)))
+        return self.with_targets(np.empty((self.count_rows(), 0)))
 
     def rows_at(self, places: NDArray[np.intp]) -> Array:
         """Return the rows at some places, which ascend, as float64 on the host."""
@@ -159,20 +179,20 @@ class Source(ABC):
                 break
         return np.concatenate(found)
 
-    def labels(self, guess: bool = False) -> NDArray[Any]:
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the different targets, sorted; with `guess` those of some rows, where that saves a pass."""
-        return np.unique(self.target()[:, 0])
+        return np.unique(self.read_targets()[:, 0])
 
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the place of each target among the classes as target."""
-        return self.with_targets(np.searchsorted(classes, self.target()).astype(np.float64))
+        return self.with_targets(np.searchsorted(classes, self.read_targets()).astype(np.float64))
 
     def _hands(self) -> int | None:
         """Return how many threads can share the blocks; None for all there are."""
         return None if self.parallel else 1
 
     def total_reads(self) -> int:
-        """Return how often the rows were summed over."""
+        """Return how often the rows were read."""
         return self.reads[0]
 
     def like(self) -> Any:
@@ -181,7 +201,8 @@ class Source(ABC):
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
-        return float(self.n_rows) if self.weight is None else float(self.weight.sum())
+        weight = self.read_weights()
+        return float(self.count_rows()) if weight is None else float(weight.sum())
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first row and column that is NaN or infinite; called only after a sum came out so."""
@@ -213,19 +234,28 @@ class Held(Source):
     def picked(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of some rows, in the order given."""
 
+    @abstractmethod
     def with_weight(self, weight: Array | None) -> Source:
         """Return the same rows with other weights, (N,)."""
-        out = self.with_targets(self.target())
-        out.weight = weight
-        return out
 
 
 class IndexedSource(Source):
-    """A source whose blocks can be had in any order."""
+    """A source in memory whose blocks can be had in any order."""
+
+    weight: Array | None
 
     @abstractmethod
     def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
         """Open rows x (N, D) with targets t (N, K)."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.weight is not None
+
+    def read_weights(self) -> Array | None:
+        """Return the weights, (N,), or None."""
+        return self.weight
 
     @property
     @abstractmethod
@@ -236,7 +266,7 @@ class IndexedSource(Source):
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
-    def readers(self) -> Iterator[Reader]:
+    def _readers(self) -> Iterator[Reader]:
         """Return the blocks in order, one a run."""
         return (partial(self._run, i) for i in range(self.n_blocks))
 

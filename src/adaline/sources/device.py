@@ -52,7 +52,7 @@ class DeviceSource(IndexedSource):
         """Return an empty array beside the rows."""
         return beside(self.x, np.zeros(0))
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets, on the host."""
         return host(self.t)
 
@@ -64,22 +64,26 @@ class DeviceSource(IndexedSource):
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""
+        self.reads[0] += 1
         xp = namespace(self.x)
         return host(xp.matmul(xp.astype(self.x, xp.float64, copy=False), beside(self.x, v)))
 
     def rmatvec(self, u: Array) -> Array:
         """Return X' u."""
+        self.reads[0] += 1
         xp = namespace(self.x)
         rows = xp.matrix_transpose(xp.astype(self.x, xp.float64, copy=False))
         return host(xp.matmul(rows, beside(self.x, u)))
 
     def spread(self, intercept: bool) -> Array:
         """Return root mean squares, about the means if there is an intercept."""
+        self.reads[0] += 1
         x, _, weight = self._centred(intercept)
         return np.asarray(np.sqrt(host(namespace(x).matmul(beside(x, weight), x * x)) / weight.sum()))
 
     def outer(self, intercept: bool, scale: Array) -> Outer:
         """Return the dual Gram matrix of the centred rows."""
+        self.reads[0] += 1
         x, mean, weight = self._centred(intercept)
         x = x * beside(x, scale) * beside(x, np.sqrt(weight)[:, None])
         xp = namespace(x)

@@ -20,7 +20,7 @@ def drawn(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.intp] |
     """Return so many rows of a source, one of each of as many stretches of equal length, in their order; in one pass,
     and where rows lie in memory without one. Stretches are of the rows at the places `among`, ascending, where given.
     """
-    count = source.n_rows if among is None else len(among)
+    count = source.count_rows() if among is None else len(among)
     rows = min(rows, count)
     ends = np.arange(rows + 1) * count // max(rows, 1)
     some = np.random.default_rng(seed).integers(ends[:-1], ends[1:])

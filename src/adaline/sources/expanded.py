@@ -39,6 +39,7 @@ def expanded(source: Source, basis: Basis) -> Source:
     rows = ExpandedRows(source, basis)
     if 8 * rows.n_rows * rows.shape.features > HELD:
         return rows
+    rows.reads = [0]  # what becomes of rows in memory, once, is no read of the fit
     x = np.ascontiguousarray(rows.map(lambda block: np.asarray(block.x)))
     if not np.isfinite(x).all():
         rows.refuse_nonfinite()
@@ -74,14 +75,9 @@ class Expanded(Through):
         self.sparse, self.flat = False, base.flat
         self.step = piece_rows(self.shape.features)
 
-    @property
-    def weight(self) -> Array | None:  # type: ignore[override]
-        """All weights, or None."""
-        return self.base.weight
-
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return all targets, (N, K)."""
-        return self.base.target()
+        return self.base.read_targets()
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
@@ -95,9 +91,9 @@ class Expanded(Through):
         """Return the same rows where target k, a class index, becomes values[k]."""
         return self._with(self.base.recoded(values))
 
-    def labels(self, guess: bool = False) -> NDArray[Any]:
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the different targets, sorted."""
-        return self.base.labels(guess)
+        return self.base.find_labels(guess)
 
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the place of each target among the classes as target."""
@@ -123,7 +119,8 @@ class Expanded(Through):
 
     def outer(self, intercept: bool, scale: Array) -> Outer:
         """Return the dual Gram matrix, by strips of rows against strips of rows."""
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        weight = self.read_weights()
+        weight = np.ones(self.n_rows) if weight is None else weight
         mean = self.rmatvec(weight) / weight.sum() * intercept
         size = max(STRIP // max(self.shape.features, 1), 1)
         strips = [np.arange(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
@@ -168,7 +165,7 @@ class ExpandedRows(Held, Expanded):
 
     base: ArraySource | SparseSource
 
-    def readers(self) -> Iterator[Reader]:
+    def _readers(self) -> Iterator[Reader]:
         """Return the blocks in order, of a size that suits the columns of phi."""
         return (partial(self._run, first) for first in range(0, self.n_rows, self.step))
 
@@ -202,7 +199,7 @@ class ExpandedRows(Held, Expanded):
         return (self._rows(slice(first, first + self.step), first),)
 
     def _rows(self, rows: Any, first: int = 0) -> Block:
-        weight = None if self.weight is None else self.weight[rows]
+        weight = None if self.base.weight is None else self.base.weight[rows]
         return self._seen(Block(self.base.x[rows], self.base.t[rows], weight, first_row=first))
 
 

@@ -33,22 +33,26 @@ class Fold(Through):
         self.number, self.folds, self.held = number, folds, held
 
     @property
-    def weight(self) -> Array:  # type: ignore[override]
-        """All weights."""
-        base = self.base.weight
-        return self._kept(0, self.n_rows) * (1.0 if base is None else host(base))
+    def weighted(self) -> bool:
+        """Whether the rows have weights: those left out have zero."""
+        return True
 
-    def target(self) -> Array:
+    def read_weights(self) -> Array:
+        """Return all weights, (N,)."""
+        base = self.base.read_weights()
+        return self._kept(0, self.count_rows()) * (1.0 if base is None else host(base))
+
+    def read_targets(self) -> Array:
         """Return all targets, (N, K)."""
-        return self.base.target()
+        return self.base.read_targets()
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         return Fold(self.base.with_targets(t), self.number, self.folds, self.held)
 
-    def labels(self, guess: bool = False) -> NDArray[Any]:
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the different targets of all rows."""
-        return self.base.labels(guess)
+        return self.base.find_labels(guess)
 
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the place of each target among the classes as target."""

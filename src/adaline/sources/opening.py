@@ -91,7 +91,10 @@ def open_table(
         ),
     )
     source = TableSource(relation, wish, progress=progress)
-    return source.keep() if source.targets else source
+    if not source.targets:
+        return source  # to be predicted: a model brings its own coding
+    source.learn_coding()
+    return source.keep()
 
 
 def _names(names: Any) -> tuple[str, ...]:

@@ -40,12 +40,13 @@ def recoded(source: Source, values: Array, class_weight: Array | None = None) ->
     if source.streamed:
         return Recoded(source, values, class_weight)
     source = in_memory(source)
-    codes = source.target()[:, 0].astype(np.intp)
+    codes = source.read_targets()[:, 0].astype(np.intp)
     out = source.with_targets(np.take(values, codes, axis=0, mode="clip"))
     if class_weight is None:
         return out
     assert isinstance(out, Held)
-    return out.with_weight(class_weight[codes] if source.weight is None else source.weight * class_weight[codes])
+    weight = source.read_weights()
+    return out.with_weight(class_weight[codes] if weight is None else weight * class_weight[codes])
 
 
 def of_class(source: Source, k: int, classes: int) -> Source:
@@ -55,7 +56,7 @@ def of_class(source: Source, k: int, classes: int) -> Source:
         return recoded(source, nothing, np.eye(classes)[k])
     source = in_memory(source)
     assert isinstance(source, Held)
-    rows = source.picked(np.flatnonzero(source.target()[:, 0] == k))
+    rows = source.picked(np.flatnonzero(source.read_targets()[:, 0] == k))
     out = rows.with_targets(np.zeros((rows.n_rows, 1)))
     out.reads = source.reads
     return out
@@ -70,13 +71,17 @@ class Recoded(Through):
         self.shape = Shape(base.shape.features, values.shape[1])
 
     @property
-    def weight(self) -> Array | None:  # type: ignore[override]
-        """All weights, or None."""
+    def weighted(self) -> bool:
+        """Whether the rows have weights, of their own or of their class."""
+        return self.class_weight is not None or self.base.weighted
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
         if self.class_weight is None:
-            return self.base.weight
+            return self.base.read_weights()
         return self.map(lambda block: np.asarray(block.weight))
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return all targets, (N, K)."""
         return self.map(lambda block: np.asarray(block.t))
 

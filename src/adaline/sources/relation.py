@@ -18,7 +18,7 @@ from adaline.sources.dialect import SAMPLE, Dialect, find_dialect, number_type
 from adaline.sources.files import escaped, expanded, file_format
 from adaline.sources.frame import as_arrow, as_frame, declared_levels
 from adaline.sources.reporting import Reporting, reported
-from adaline.sources.runs import Runs, even, row_groups
+from adaline.sources.runs import Runs, even, parquet_rows, row_groups
 from adaline.sources.sql import QUERY, quoted, subquery, text, the_table
 from adaline.sources.text import Layout, check_names, layout, what_is_wrong
 from adaline.sources.threads import threads
@@ -39,6 +39,8 @@ class Relation:
         self.layout: Layout | None = None
         self.dialect: Dialect | None = None
         self.declared: dict[str, list[Any]] = {}  # categories of frames, with their levels in order
+        self.queries = 0  # that read rows
+        self.counted: dict[str, int] = {}  # rows that fulfil a condition, where that is known
         self._whole: Future[None] | None = None
         frame = as_frame(data)
         if frame is not None:
@@ -56,6 +58,7 @@ class Relation:
 
     def rows(self, sql: str) -> list[Any]:
         """Return the result of a query; failures as one line."""
+        self.queries += not sql.startswith("DESCRIBE")
         with Reporting(self.title, self._found_wrong):
             return list(self._cursor().execute(sql).fetchall())
 
@@ -68,9 +71,19 @@ class Relation:
             return row_groups(self.files, columns, size)
         return self._stream(columns, where, size)
 
+    def counts_without_reading(self, where: str) -> bool:
+        """Whether the files themselves say how many rows they have."""
+        return self.parquet and where == "TRUE"
+
     def count(self, where: str) -> int:
-        """Return the number of rows."""
-        return int(self.rows(f"SELECT count(*) FROM {self.sql} WHERE {where}")[0][0])
+        """Return the number of rows that fulfil a condition; a read where that is unknown."""
+        if where not in self.counted:
+            self.counted[where] = (
+                parquet_rows(self.files)
+                if self.counts_without_reading(where)
+                else int(self.rows(f"SELECT count(*) FROM {self.sql} WHERE {where}")[0][0])
+            )
+        return self.counted[where]
 
     def likely_rows(self) -> int | None:
         """Return about how many rows there are, where that can be told without reading them."""

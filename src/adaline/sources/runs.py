@@ -43,6 +43,17 @@ def as_table(batch: Any) -> Any:
     return pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
 
 
+def parquet_rows(files: Sequence[str]) -> int:
+    """Return how many rows Parquet files say they have."""
+    from pyarrow import parquet
+
+    rows = 0
+    for name in files:
+        with Reporting(name):
+            rows += parquet.read_metadata(name).num_rows
+    return rows
+
+
 def row_groups(files: Sequence[str], columns: Sequence[str], size: int) -> Runs:
     """Return the rows of Parquet files in order, a row group a run."""
     from pyarrow import parquet

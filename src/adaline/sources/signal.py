@@ -125,10 +125,11 @@ class SignalSource(IndexedSource):
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
         """Return the sum over all rows; second moments by shifts where the rows allow it."""
         if kind is Moments and self.weight is None and not config.get("centred", True):
+            self.reads[0] += 1
             return cast(S, self._moments())
         return super().sum(kind, theta, **config)
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return the targets."""
         return self.t
 
@@ -226,7 +227,9 @@ class SignalSource(IndexedSource):
     def _dense(self) -> ArraySource:
         """The rows themselves, for solvers of wide data, which have few of them."""
         blocks = [self.block(i).x for i in range(self.n_blocks)]
-        return ArraySource(np.concatenate(blocks), self.t, self.weight)
+        out = ArraySource(np.concatenate(blocks), self.t, self.weight)
+        out.reads = self.reads
+        return out
 
     @cached_property
     def _slices(self) -> list[slice]:

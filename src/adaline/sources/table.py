@@ -19,7 +19,7 @@ from adaline.sources.learning import kept, learn, missing_message, target_column
 from adaline.sources.progress import Progress, watched
 from adaline.sources.relation import Relation
 from adaline.sources.runs import Run, as_table
-from adaline.sources.targets import ReadTargets, distinct_labels, no_targets, numbers, places, weights
+from adaline.sources.targets import Codebook, ReadTargets, distinct_labels, no_targets, numbers, places, weights
 from adaline.sources.wish import Wish
 
 Array = NDArray[np.float64]
@@ -51,18 +51,26 @@ class TableSource(Source):
         self.wish = wish
         self.progress = progress
         self.reads = [0]
-        self._given_coding = coding
+        self._coding = coding
         self._given_where = where
         self._given_targets = read_targets
         self._n_targets = n_targets
         self._blocks: list[Block] | None = None
-        self._rows: int | None = None
+        self._large = False
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
 
-    @cached_property
+    def learn_coding(self) -> Coding:
+        """Return how the columns of the table become those of X; learned in up to three reads where it is unknown."""
+        if self._coding is None:
+            before = self.relation.queries
+            self._coding = learn(self.relation, self.wish)
+            self.reads[0] += self.relation.queries - before
+        return self._coding
+
+    @property
     def coding(self) -> Coding:  # type: ignore[override]
         """How the columns of the table become those of X."""
-        return learn(self.relation, self.wish) if self._given_coding is None else self._given_coding
+        return self.learn_coding()
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -94,10 +102,16 @@ class TableSource(Source):
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows that take part; counted where no pass has done so yet."""
-        if self._rows is None:
-            self._rows = self.relation.count(self.where)
-        return self._rows
+        """Number of rows that take part, known after the first read or `count_rows`."""
+        if self.where not in self.relation.counted:
+            raise RuntimeError("the rows were not counted yet: use count_rows()")
+        return self.relation.counted[self.where]
+
+    def count_rows(self) -> int:
+        """Return the number of rows that take part; a read where there was none yet."""
+        if self.where not in self.relation.counted:
+            self.reads[0] += not self.relation.counts_without_reading(self.where)
+        return self.relation.count(self.where)
 
     @property
     def streamed(self) -> bool:  # type: ignore[override]
@@ -112,8 +126,12 @@ class TableSource(Source):
         return kept(self.relation, self.wish, self.targets, self.coding.needed)
 
     @property
-    def weight(self) -> Array | None:  # type: ignore[override]
-        """All weights, or None."""
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.wish.weight is not None
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
         if self.wish.weight is None:
             return None
         rows = self if self._blocks is not None else self._like(no_targets, 0)
@@ -125,10 +143,10 @@ class TableSource(Source):
 
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one is left to be streamed. Returns self."""
-        if self.relation.size() > 8 * KEPT:
+        if self._large or self.relation.size() > 8 * KEPT:
             return self
         if self.has_labels and self._given_targets is None:
-            self.encoded(self.labels())
+            self.encoded(self.find_labels())
             return self
         held: list[Block] = []
         size = 0
@@ -138,13 +156,14 @@ class TableSource(Source):
             held.append(block)
             size += block.rows * (sum(block.shape) + 1)
             if size > KEPT:
+                self._large = True
                 return self
         if self.wish.weight is not None and not any(np.any(block.weight) for block in held):
             raise InvalidData(f"all weights in column {self.wish.weight!r} are zero: there is nothing to fit")
         self._blocks = held
         return self
 
-    def readers(self) -> Iterator[Reader]:
+    def _readers(self) -> Iterator[Reader]:
         """Return the blocks in order: from memory, or streamed from the table with a progress line."""
         if self._blocks is not None:
             for block in self._blocks:
@@ -154,7 +173,7 @@ class TableSource(Source):
         self._refuse_change()
         runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
         first = 0
-        likely = self.relation.likely_rows() if self._rows is None else self._rows
+        likely = self.relation.counted.get(self.where) or self.relation.likely_rows()
         with watched(self.relation.title, likely, self.progress) as progress:
             for rows, run in runs:
                 yield partial(self._read, run, first, progress)
@@ -162,18 +181,18 @@ class TableSource(Source):
         if first == 0:
             raise InvalidData(f"{self.relation.title} has no rows{'' if self.where == 'TRUE' else ' without gaps'}")
         self._refuse_change()
-        self._rows = first
+        self.relation.counted[self.where] = first
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return all targets, (N, K)."""
         return self.map(lambda block: np.asarray(block.t))
 
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they stand in the table: numbers, or labels."""
         if not self.has_labels:
-            return self.target()[:, 0] if self.flat else self.target()
-        classes = self.labels()
-        return np.asarray(classes[self.encoded(classes).target()[:, 0].astype(np.intp)])
+            return self.read_targets()[:, 0] if self.flat else self.read_targets()
+        classes = self.find_labels()
+        return np.asarray(classes[self.encoded(classes).read_targets()[:, 0].astype(np.intp)])
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, held in memory."""
@@ -191,19 +210,29 @@ class TableSource(Source):
         """Return the same rows where target k, a class index, becomes values[k]."""
         return self._derived(lambda t: values[t[:, 0].astype(np.intp)], values)
 
-    def labels(self, guess: bool = False) -> NDArray[Any]:
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the different values of the target, sorted; refuse fractions and too many of them.
 
         Large text files cost a pass for that: with `guess` their first rows are looked at.
         """
         if self._encoded is not None:
             return self._encoded[0]
-        if len(self.targets) != 1:
-            raise InvalidParameter("a classifier needs one target: open the table with target='column'")
+        name = self._label_column()
         table = self.relation.sql
         if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
             table = f"(SELECT * FROM {table} LIMIT {GUESS})"
-        return distinct_labels(self.relation, self.targets[0], table, self.where, self.wish.missing != "error")
+        self.reads[0] += 1
+        return distinct_labels(self.relation, name, table, self.where, self.wish.missing != "error")
+
+    @property
+    def knows_labels(self) -> bool:
+        """Whether the labels were found before."""
+        return self._encoded is not None
+
+    def numbered(self) -> tuple[TableSource, Codebook]:
+        """Return the same rows with their labels numbered as they are met, and the book that one read of them fills."""
+        book = Codebook(self._label_column())
+        return self._like(book, 1), book
 
     def encoded(self, classes: NDArray[Any]) -> TableSource:
         """Return the same rows with the place of each label among the classes as target."""
@@ -222,7 +251,7 @@ class TableSource(Source):
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""
-        return self.map(lambda block: np.asarray(block.x @ v))
+        return self._dense.matvec(v)
 
     def rmatvec(self, u: Array) -> Array:
         """Return X' u."""
@@ -241,7 +270,10 @@ class TableSource(Source):
         """All rows in memory, for solvers of wide data, which have few of them."""
         blocks = list(self.blocks())
         t = np.concatenate([block.t for block in blocks])
-        return ArraySource(np.concatenate([block.x for block in blocks]), t, self.weight, self.names)
+        out = ArraySource(np.concatenate([block.x for block in blocks]), t, self.read_weights(), self.names)
+        if not self.streamed:  # else only what comes from the table itself is a read of it
+            out.reads = self.reads
+        return out
 
     @cached_property
     def _read_targets(self) -> ReadTargets:
@@ -269,6 +301,13 @@ class TableSource(Source):
         names = [name for wanted in targets for name in target_columns(self.relation, wanted)]
         return [*names, *([] if self.wish.weight is None else [self.wish.weight])]
 
+    def _label_column(self) -> str:
+        if len(self.targets) != 1:
+            raise InvalidParameter("a classifier needs one target: open the table with target='column'")
+        if self.targets[0] not in self.relation.schema:
+            raise InvalidData(f"a classifier needs a column as target, not the expression {self.targets[0]!r}")
+        return self.targets[0]
+
     def _refuse_change(self) -> None:
         if self.relation.stamps() != self.relation.stamp:
             raise UnreadableTable(f"{self.relation.title} has changed since it was opened: open it again")
@@ -283,7 +322,7 @@ class TableSource(Source):
             where=self.where,
             progress=self.progress,
         )
-        out.reads, out._rows = self.reads, self._rows
+        out.reads, out._large = self.reads, self._large
         return out
 
     def _derived(self, function: Callable[[Array], Array], like: Array) -> Source:

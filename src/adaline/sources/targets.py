@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from threading import Lock
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -70,6 +71,42 @@ def places(name: str, classes: NDArray[Any]) -> ReadTargets:
     return read
 
 
+class Codebook:
+    """Labels of a column, numbered in the order in which they are met: what reads them need not know them beforehand.
+
+    Calling it reads the numbers of the labels of a frame, (n, 1), from any thread.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._numbers: dict[Any, int] = {}
+        self._lock = Lock()
+
+    def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
+        """Return the number of each label."""
+        found = [plain(value) for value in frame[self.name].unique().to_list() if not is_missing(value)]
+        with self._lock:
+            for label in found:
+                self._numbers.setdefault(label, len(self._numbers))
+            check_labels(self.name, self._numbers)
+            levels = np.array([*self._numbers, None], dtype=object)[:-1]
+        return places(self.name, levels)(frame, first)
+
+    def sorted(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Return the labels met, sorted, and the place among them of each number."""
+        classes = np.unique(np.array(list(self._numbers))) if self._numbers else np.array([], dtype=object)
+        return classes, np.searchsorted(classes, np.array(list(self._numbers), dtype=classes.dtype))
+
+
+def check_labels(name: str, labels: Collection[Any]) -> None:
+    """Refuse what are no labels: fractions, and too many different values."""
+    if len(labels) > MOST_CLASSES or any(isinstance(label, float) for label in labels):
+        raise InvalidData(
+            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
+            "it is no label; use a regression, or cut it into classes"
+        )
+
+
 def weights(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
     """Return a column of weights, numbers of zero or more."""
     out = Column(name, "number").numbers(frame)
@@ -84,15 +121,9 @@ def weights(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
 
 def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps: bool) -> NDArray[Any]:
     """Return the different values of a column of labels, sorted; refuse fractions, too many, unwanted gaps."""
-    if name not in relation.schema:
-        raise InvalidData(f"a classifier needs a column as target, not the expression {name!r}")
     rows = relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {table} WHERE {where} LIMIT {MOST_CLASSES + 1}")
     found = [plain(row[0]) for row in rows if not is_missing(row[0])]
     if len(found) < len(rows) and not gaps:
         raise MissingValues(missing_message(relation, [name]))
-    if len(found) > MOST_CLASSES or any(isinstance(label, float) for label in found):
-        raise InvalidData(
-            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
-            "it is no label; use a regression, or cut it into classes"
-        )
+    check_labels(name, found)
     return np.unique(np.array(found)) if found else np.array([], dtype=object)

@@ -33,15 +33,28 @@ class Through(Source):
         """Number of rows."""
         return self.base.n_rows
 
-    def readers(self) -> Iterator[Reader]:
+    def _readers(self) -> Iterator[Reader]:
         """Return the blocks in order."""
-        for read in self.base.readers():
+        for read in self.base._readers():
             yield partial(self._read, read)
 
     @property
     def density(self) -> float:
         """The share of the numbers of X that are held."""
         return self.base.density
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.base.weighted
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
+        return self.base.read_weights()
+
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+        return self.base.count_rows()
 
     def matvec(self, v: Array) -> Array:
         """Return X v."""

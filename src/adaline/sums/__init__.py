@@ -1,6 +1,7 @@
 """Sums over rows: monoids that run on blocks in threads, out of core or on a device, and merge."""
 
 from adaline.sums.base import Sum
+from adaline.sums.class_weights import ClassWeights
 from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.diagonal import CurvatureDiagonal
@@ -12,11 +13,12 @@ from adaline.sums.mixture import Components, MixtureMoments
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
+from adaline.sums.sample import Sample
 from adaline.sums.scores import GroupScores, Lens, Scores
-from adaline.sums.sigmoid import SigmoidErrors
 from adaline.sums.spread import Spread
 from adaline.sums.targets import Targets
 from adaline.sums.thinned import ThinnedCurvature, Thinning
+from adaline.sums.together import Together
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong import WrongRows
 
@@ -24,8 +26,9 @@ SUMS: dict[str, type[Sum]] = {
     cls.__name__: cls
     for cls in (
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
-        *(WrongRows, ErrorCounts, SigmoidErrors, Spread, Objective, HessianProduct, FirthScore),
+        *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
+        *(ClassWeights, Together),
     )
 }
 
@@ -33,6 +36,7 @@ __all__ = [
     "SUMS",
     "Centres",
     "ClassMoments",
+    "ClassWeights",
     "Clusters",
     "Components",
     "CurvatureDiagonal",
@@ -51,14 +55,15 @@ __all__ = [
     "Prior",
     "Residual",
     "Ridges",
+    "Sample",
     "Scores",
-    "SigmoidErrors",
     "Spread",
     "Sum",
     "Targets",
     "Theta",
     "ThinnedCurvature",
     "Thinning",
+    "Together",
     "Triangle",
     "View",
     "WrongRows",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,11 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.results import Certificate, Status
+from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.systems.adaptation import Adaptation
 from adaline.systems.adaptive_rules import check_rule, first_certificate, rule_of
 from adaline.systems.attempt import attempt
 from adaline.systems.expanding import begin_basis, check_basis, seen_rows
+from adaline.systems.meter import Meter
 from adaline.systems.signal_blocks import signal_blocks
 from adaline.systems.signals import Filtered, SignalSystem
 
@@ -223,7 +224,7 @@ class AdaptiveFilter(SignalSystem):
     @attempt
     def _adapt(self, X: Any, y: Any, sample_weight: Any, *, afresh: bool = False) -> list[tuple[Array, Array]]:
         """Go on with signals, or start afresh; return the outputs and errors of each block, (n, K)."""
-        start = perf_counter()
+        meter = Meter(X)
         self._check_parameters()
         afresh = afresh or not hasattr(self, "_state")
         if not afresh:
@@ -246,7 +247,7 @@ class AdaptiveFilter(SignalSystem):
         if tally.weight > before.weight:
             mean = 2 * (tally.loss - before.loss) / (tally.weight - before.weight) / len(state.theta)
             self.history_ = [*self.history_, mean]
-        self._proof = replace(self._proof, seconds=perf_counter() - start)
+        self._proof = meter.on(self._proof, X if isinstance(X, Source) else None)
         self._hold(state)
         if state.diverged and not ran:
             warnings.warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", AdalineWarning, stacklevel=4)

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
-from adaline.namespaces import host
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.solvers.problem import look
 from adaline.sources import Source
 from adaline.sources.recoded import recoded
+from adaline.sums import ClassWeights, Spread
 from adaline.systems.labelled import Labelled
 from adaline.systems.labels import Labels
+from adaline.systems.opening import class_weights_of, read_opening
 
 Array = NDArray[np.float64]
 
 
-def class_weights(given: Any, classes: Labels, source: Source | None) -> Array:
-    """Return the weight of each class, (C,); "balanced" counts the rows of an encoded source."""
+def class_weights(given: Any, classes: Labels, counts: Array | None) -> Array:
+    """Return the weight of each class, (C,); "balanced" needs the counts (C,) of their rows."""
     if isinstance(given, str) and given == "balanced":
-        if source is None:
+        if counts is None:
             raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
-        counts = class_counts(source, len(classes))
         there = counts > 0
         return np.where(there, counts.sum() / (there.sum() * np.where(there, counts, 1.0)), 0.0)
     if not isinstance(given, Mapping):
@@ -39,43 +41,66 @@ def class_weights(given: Any, classes: Labels, source: Source | None) -> Array:
     return np.array(weights, dtype=np.float64)
 
 
-def class_counts(source: Source, classes: int) -> Array:
-    """Return the weight of the rows of each class of an encoded source."""
-    if not source.streamed:
-        weight = None if source.weight is None else host(source.weight)
-        return np.bincount(host(source.target())[:, 0].astype(np.intp), weight, classes).astype(np.float64)
-    counts = np.zeros(classes)
-    for block in source.blocks():
-        codes = host(block.t)[:, 0].astype(np.intp)
-        counts += np.bincount(codes, None if block.weight is None else host(block.weight), classes)
-    return counts
+@dataclass(frozen=True)
+class ClassRows:
+    """Rows of classes, weighed by class.
+
+    Parameters
+    ----------
+    classes : (C,) labels.
+    source : the rows, with the indices of their labels as targets.
+    counts : (C,) weight of the rows of each class.
+    spread : of the columns.
+    sample : some rows where they are streamed, else None.
+    lightest : the smallest positive weight of a row; None where that was not looked at.
+    """
+
+    classes: Labels
+    source: Source
+    counts: Array
+    spread: Spread
+    sample: Source | None
+    lightest: float | None
+
+    def with_rows(self) -> ClassRows:
+        """Return the same without the classes that have no weight, whose rows have no weight either."""
+        there = self.counts > 0
+        if there.all():
+            return self
+        places = np.where(there, np.cumsum(there) - 1.0, 0.0)
+        source = recoded(self.source, places[:, None], there.astype(np.float64))
+        return replace(self, classes=self.classes[there], source=source, counts=self.counts[there], sample=None)
 
 
-def with_rows(source: Source, counts: Array) -> tuple[Source, Array]:
-    """Return the rows with the places of their labels among the classes that have a weight, and those weights."""
-    there = counts > 0
-    if there.all():
-        return source, counts
-    places = np.where(there, np.cumsum(there) - 1.0, 0.0)
-    return recoded(source, places[:, None], there.astype(np.float64)), counts[there]
-
-
-def weighed(given: Labelled, class_weight: Any) -> tuple[Labels, Source, Array]:
-    """Return the classes, rows with the places of their classes as targets, weighed by class, and their weights."""
-    try:
-        classes, source = given.classes, given.encoded(given.classes)
-        counts = class_counts(source, len(classes))
-    except UnknownLabel:  # the rows looked at did not show all labels
+def open_classes(given: Labelled, class_weight: Any) -> ClassRows:
+    """Return rows with the indices of their classes as targets, weighed by class; one read, two with class weights."""
+    spread: Spread | None
+    sample: Source | None
+    if given.numbered is not None:
+        rows, book = given.numbered()
+        weights, spread, sample = read_opening(rows, ClassWeights)
+        classes, place = book.sorted()
+        counts = np.zeros(len(classes))
+        counts[place] = weights.of(len(classes))
+        if sample is not None and len(classes):
+            sample = sample.recoded(place.astype(np.float64)[:, None])
+        source = given.encoded(classes)
+    else:
         classes = given.all_classes()
         source = given.encoded(classes)
-        counts = class_counts(source, len(classes))
+        if source.streamed:
+            weights, spread, sample = read_opening(source, ClassWeights)
+        else:
+            weights, spread, sample = class_weights_of(source), None, None
+        counts = weights.of(len(classes))
     if len(classes) < 2 or (counts > 0).sum() < 2:
         shown = f"one class, '{classes[int(counts.argmax())]}'" if len(classes) else "none"
         raise InvalidData(f"LogisticRegression needs rows of at least 2 classes; there is {shown}")
-    if class_weight is not None:
-        weights = class_weights(class_weight, classes, source)
-        source = recoded(source, np.arange(len(classes), dtype=float)[:, None], weights)
-        counts = counts * weights
-        if (counts > 0).sum() < 2:
-            raise InvalidData("class_weight leaves rows of one class only")
-    return classes, source, counts
+    if class_weight is None:
+        spread = look(source) if spread is None else spread
+        return ClassRows(classes, source, counts, spread, sample, weights.lightest)
+    own = class_weights(class_weight, classes, counts)
+    source = recoded(source, np.arange(len(classes), dtype=float)[:, None], own)
+    if (counts * own > 0).sum() < 2:
+        raise InvalidData("class_weight leaves rows of one class only")
+    return ClassRows(classes, source, counts * own, look(source), None, None)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +25,7 @@ from adaline.systems.expanding import check_basis, check_same_columns, columns_o
 from adaline.systems.forgetting import refuse_few_digits
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
+from adaline.systems.meter import Meter
 from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
@@ -69,7 +68,7 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
-        start = perf_counter()
+        meter = Meter(X)
         self._check_parameters()
         given = self._open(X, y, sample_weight, reset=True)
         self.classes_, source, self._sums = self._gathered(given, lambda classes: classes)
@@ -77,13 +76,13 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
             raise InvalidData(
                 f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
             )
-        self._finish(source, start)
+        self._finish(source, meter, source)
         return self
 
     @attempt
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows: equals one fit on all rows. New labels open classes; `classes` may name them first."""
-        start = perf_counter()
+        meter = Meter(X)
         first = not hasattr(self, "_sums")
         if first:
             self._check_parameters()
@@ -99,17 +98,17 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
                 raise InvalidData(f"y has labels that are not among the classes {list(named[0])}")
             return every
 
-        every, _, total = self._gathered(given, union)
+        every, source, total = self._gathered(given, union)
         if not first:
             total.merge(self._arranged(self.classes_, every))
         self.classes_, self._sums = every, total
-        self._finish(None, start)
+        self._finish(None, meter, source)
         return self
 
     @attempt
     def merge(self, other: Self) -> Self:
         """Take in another fitted model: as if fitted on both data sets."""
-        start = perf_counter()
+        meter = Meter()
         check_is_fitted(self, "classes_")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
@@ -121,22 +120,23 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
         total = self._arranged(self.classes_, union)
         total.merge(other._arranged(other.classes_, union))
         self.classes_, self._sums = union, total
-        self._finish(None, start)
+        self._finish(None, meter, None)
         return self
 
     @attempt
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
-        start = perf_counter()
+        meter = Meter(X)
         check_is_fitted(self, "classes_")
-        gone = self._collect(self._open(X, y, sample_weight, reset=False).encoded(self.classes_), len(self.classes_))
+        source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
+        gone = self._collect(source, len(self.classes_))
         held = self._sums
         if (gone.weights > held.weights * (1 + 1e-12)).any() or gone.rows > held.rows:
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
         left = held.copy()
         left.subtract(gone)
         self._sums = left
-        self._finish(None, start)
+        self._finish(None, meter, source)
         refuse_few_digits(self.certificate_.digits)
         return self
 
@@ -157,7 +157,7 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
 
     def _gathered(self, given: Labelled, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
         """Return all classes, the rows with their places among them, and the sums."""
-        classes = union(given.classes)
+        classes = union(given.guess())
         try:
             source = given.encoded(classes)
             return classes, source, self._collect(source, len(classes))
@@ -175,7 +175,7 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
     def _arranged(self, classes: Labels, union: Labels) -> ClassMoments:
         return self._sums.copy().arranged([int(i) for i in np.searchsorted(union, classes)], len(union))
 
-    def _finish(self, source: Source | None, start: float) -> None:
+    def _finish(self, source: Source | None, meter: Meter, counted: Source | None) -> None:
         """Solve over the classes that have rows; the others, named beforehand or forgotten, are never predicted."""
         every, present = self.classes_, np.flatnonzero(self._sums.weights > 0)
         if len(present) == len(every):
@@ -189,7 +189,7 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
             self._spread_out(present)
         if self._like is not None and hasattr(self, "coef_"):
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
-        self.certificate_ = replace(without_constants(proof, self._constant()), seconds=perf_counter() - start)
+        self.certificate_ = meter.on(without_constants(proof, self._constant()), counted)
 
     def _constant(self) -> list[str]:
         """Return the names of columns that are constant beside an intercept."""

@@ -73,7 +73,7 @@ def outlook(source: Source, labels: NDArray[Any], scan: Scan, theorem: bool = Fa
         return Outlook()
     if (together - 1) * width > MOST_COORDINATES:
         return Outlook()
-    targets = source.target() if scan.classes else (source.target() > 0).astype(np.float64)
+    targets = source.read_targets() if scan.classes else (source.read_targets() > 0).astype(np.float64)
     bound = 0.0
     for name, t in zip(labels.tolist(), targets.T, strict=False):
         rows = source.with_targets(t[:, None])
@@ -84,7 +84,7 @@ def outlook(source: Source, labels: NDArray[Any], scan: Scan, theorem: bool = Fa
         if theta is None:
             return Outlook(False, _reason(name, targets.shape[1], together))
         bound += _bound(rows, theta, scan.tally.radius)
-    return Outlook(True, bound=bound if theorem and source.weight is None else math.inf)
+    return Outlook(True, bound=bound if theorem and not source.weighted else math.inf)
 
 
 def _reason(name: Any, machines: int, together: int) -> str:

@@ -88,7 +88,8 @@ def fit_target(
         raise InvalidParameter(
             f"{source.shape.features} columns: X'X exceeds the limit of {GRAM_BYTES >> 20} MiB. Drop columns."
         )
-    weight = np.ones(len(t)) if source.weight is None else source.weight
+    given = source.read_weights()
+    weight = np.ones(len(t)) if given is None else given
     units = Units.of(t, weight, criterion.intercept)
     rows = source.with_targets(np.ascontiguousarray(units.inside(t)[:, None]))
     problem = pose(rows, Squared(), 1, criterion.intercept, penalty, spread)

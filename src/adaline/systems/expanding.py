@@ -34,7 +34,7 @@ def learn_basis(system: Any, source: Source) -> None:
     if wanted.learns:
         some: Any = np.concatenate([_dense(block.x) for block in drawn(rows, SAMPLE, among=_weighed(rows)).blocks()])
     else:
-        some = _dense(next(iter(rows.blocks())).gathered().x[:2, :])
+        some = _dense(rows.peek().gathered().x[:2, :])
     if not np.isfinite(some).all():
         rows.refuse_nonfinite()
     system.basis_ = clone(wanted).fit(some)
@@ -125,7 +125,8 @@ def check_same_columns(one: Any, other: Any) -> None:
 
 def _weighed(source: Source) -> NDArray[np.intp] | None:
     """Return the places of rows of positive weight; None: of all rows, as where there are none, which fits refuse."""
-    places = None if source.weight is None else np.flatnonzero(host(source.weight))
+    weight = source.read_weights()
+    places = None if weight is None else np.flatnonzero(host(weight))
     return None if places is None or not len(places) else places
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from time import perf_counter
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,14 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import AdalineWarning
-from adaline.losses import Loss, loss_of
+from adaline.errors import AdalineWarning, InvalidParameter
+from adaline.losses import Composed, Loss, loss_of
 from adaline.namespaces import beside, host, is_device
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, together, without_constants
 from adaline.solvers.dependence import named, say_dependent
-from adaline.solvers.descent import read_init
-from adaline.solvers.problem import look
+from adaline.solvers.descent import read_init, read_rate
+from adaline.solvers.problem import pose
 from adaline.solvers.sweep import Plan
 from adaline.sources import Source
 from adaline.sources.recoded import in_memory
@@ -30,19 +30,27 @@ from adaline.sums.machine import dense
 from adaline.sums.wrong import outputs
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion
 from adaline.systems.drawing import generator
 from adaline.systems.expanding import columns_of
-from adaline.systems.minimum import Minimum, Order, Search
-from adaline.systems.own_machine import first_weights, fit_machine
+from adaline.systems.linear_machine import FittedMachine, Options, best_constants, constants_of_targets, minimise
+from adaline.systems.meter import Meter
+from adaline.systems.opening import Opening, opening_of
+from adaline.systems.own_machine import check_machine, first_weights, fit_machine
 from adaline.systems.reading import open_rows, read_finite
 from adaline.systems.streaming import ScoredOnSources, coded
-from adaline.systems.walking import stroll
+from adaline.systems.walking import walk_rows
 
 Array = NDArray[np.float64]
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
+SOLVERS = ("auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic")
+OF_MACHINES = ("auto", "lbfgs", "gradient", "stochastic")
+SEPARATED = (
+    "a plane has the rows of the classes on its sides, so that weights grow without end and the likelihood has no "
+    "maximum: {weights} are returned; give a number as penalty, or use LogisticRegression, whose separation_ is the "
+    "plane"
+)
 
 
 class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -170,24 +178,24 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
 
         By stochastic steps a weight multiplies the rate of its row.
         """
-        start = perf_counter()
-        loss = read_criterion(self)
+        meter = Meter(X)
+        loss = _read_loss(self)
         before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
         for name in ("coef_", "intercept_", "weights_"):
             self.__dict__.pop(name, None)
         source = open_rows(self, X, y, sample_weight, reset=True)
         if self.machine is not None or self.solver == "stochastic":
             source = in_memory(source)
-        self._flat, self.rows_seen_ = source.flat and not loss.coupled, source.n_rows
-        seen = source.sum(Targets, loss)
-        if not seen.finite:
+        opening = opening_of(source, Targets, loss)
+        if not opening.targets.finite:
             source.refuse_nonfinite()
-        constant = constants(source, loss, seen)
+        constant = best_constants(source, loss, opening.targets)
+        self._flat, self.rows_seen_ = source.flat and not loss.coupled, source.n_rows
         if self.machine is None:
-            self._fit_linear(source, loss, seen, constant, before)
+            self._fit_linear(source, loss, opening, constant, before)
         else:
             self._fit_machine(source, loss, len(constant), before)
-        self.certificate_ = replace(self.certificate_, seconds=perf_counter() - start)
+        self.certificate_ = meter.on(self.certificate_, source)
         self._warn()
         return self
 
@@ -198,7 +206,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
             y = loss_of(self.loss, self.activation).mean(self._outputs(X))
         return np.asarray(y[:, 0] if self._flat else y)
 
-    @available_if(has_outputs_of_its_own)  # type: ignore[untyped-decorator]
+    @available_if(lambda system: _has_outputs_of_its_own(system))  # type: ignore[untyped-decorator]
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
@@ -211,7 +219,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
             return super().score(X, y, sample_weight)
         if isinstance(X, Source):
             X = coded(self, X)
-            y, sample_weight = X.target()[:, 0], X.weight
+            y, sample_weight = X.read_targets()[:, 0], X.read_weights()
         p = self.predict(X)
         own = np.arange(p.shape[1]) == np.asarray(y)[:, None]
         weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight)
@@ -220,26 +228,41 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _fit_linear(self, source: Source, loss: Loss, seen: Targets, constant: Array, before: Any) -> None:
-        spread = look(source)
-        self._typical = spread.mean
-        order = self._order(len(constant), source.shape.features, before)
+    def _fit_linear(self, source: Source, loss: Loss, opening: Opening, constant: Array, before: Any) -> None:
+        self._typical = opening.spread.mean
+        options = self._options(len(constant), source.shape.features, before)
         if self.solver == "stochastic":
-            found = [stroll(source, loss, order, self.schedule, self._plan(), spread, constant)]
+            found = [walk_rows(source, loss, options, self.schedule, self._plan(), opening.spread, constant)]
         elif loss.coupled or len(constant) == 1:
-            found = [Search(source, loss, order, spread, constant, float(seen.lowest.sum())).run()]
+            found = [self._minimum(source, loss, options, opening, constant, slice(None))]
         else:
-            found = [
-                Search(
-                    *(source.with_target(k), loss, order.of_target(k)),
-                    *(spread, constant[k : k + 1], float(seen.lowest[k])),
-                ).run()
-                for k in range(len(constant))
-            ]
+            found = []
+            for k in range(len(constant)):
+                own = slice(k, k + 1)
+                one = options if options.init is None else replace(options, init=options.init[own])
+                part = opening._replace(sample=None)
+                found.append(self._minimum(source.with_target(k), loss, one, part, constant[own], own))
         self._take(found, source)
 
+    def _minimum(
+        self, source: Source, loss: Loss, options: Options, opening: Opening, constant: Array, own: slice
+    ) -> FittedMachine:
+        """Return the machine of the targets `own`."""
+        seen = opening.targets
+        problem = pose(
+            *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
+        )
+        constants = constants_of_targets(problem, constant, float(seen.lowest[own].sum()))
+        found = minimise(problem, constants, options)
+        if found.solution.certificate.status not in (Status.SEPARATED, Status.QUASI_SEPARATED):
+            return found
+        weights = (
+            "those that the last step reached" if self.solver == "gradient" else "the weights under a tiny penalty"
+        )
+        known = replace(found.solution.certificate, advice=SEPARATED.format(weights=weights))
+        return replace(found, solution=replace(found.solution, certificate=known))
+
     def _fit_machine(self, source: Source, loss: Loss, outputs: int, before: Any) -> None:
-        look(source)
         first = first_weights(
             source, self.machine, outputs, self.init if before is None else before, generator(self.random_state)
         )
@@ -248,8 +271,8 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         )
         self.n_iter_ = len(self.history_)
 
-    def _take(self, found: list[Minimum], source: Source) -> None:
-        theta = np.concatenate([one.theta for one in found])
+    def _take(self, found: list[FittedMachine], source: Source) -> None:
+        theta = np.concatenate([one.solution.theta for one in found])
         self.coef_ = theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
         self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0].copy()
         like = source.like()
@@ -259,17 +282,19 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         self.n_iter_ = max(len(one.history) for one in found)
         columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = without_constants(together([one.certificate for one in found]), columns.constant)
+        self.certificate_ = without_constants(together([one.solution.certificate for one in found]), columns.constant)
 
-    def _order(self, outputs: int, features: int, before: Any) -> Order:
+    def _options(self, outputs: int, features: int, before: Any) -> Options:
         given = self.init if before is None else before
         init = None if given is None else read_init(given, outputs, 1 + features)
         if init is not None:
             init[:, 0] *= bool(self.fit_intercept)
         penalty = RidgePenalty(float(self.penalty), np.ones(features))
-        return Order(
-            *(self.solver, self._tol(), bool(self.fit_intercept), penalty, init),
-            *(self.rate, int(self.epochs), self.stop_error),
+        return Options(
+            *(penalty, bool(self.fit_intercept), self._tol(), self.solver, init),
+            rate=self.rate,
+            epochs=int(self.epochs),
+            stop_error=self.stop_error,
         )
 
     def _plan(self) -> Plan:
@@ -309,3 +334,49 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _read_loss(system: Any) -> Loss:
+    """Return the loss of a system; refuse constructor arguments that mean nothing."""
+    loss = loss_of(system.loss, system.activation)
+    known = SOLVERS if system.machine is None else OF_MACHINES
+    if system.solver not in known:
+        raise InvalidParameter(f"solver must be one of {', '.join(known)}, got {system.solver!r}")
+    inner = loss.loss if isinstance(loss, Composed) else loss
+    if inner.corners and system.solver != "stochastic":
+        better = "Perceptron" if inner.name == "perceptron" else "RobustRegression"
+        raise InvalidParameter(
+            f"loss={inner.name!r} has corners and no curvature to step by: use solver='stochastic', or {better}, which "
+            "is made for it"
+        )
+    if system.machine is not None:
+        check_machine(system.machine)
+    _check_numbers(system)
+    return loss
+
+
+def _check_numbers(system: Any) -> None:
+    for name in ("fit_intercept", "shuffle", "warm_start"):
+        if not isinstance(getattr(system, name), bool | np.bool_):
+            raise InvalidParameter(f"{name} must be True or False, got {getattr(system, name)!r}")
+    penalty, tol, epochs, rate = system.penalty, system.tol, system.epochs, system.rate
+    if not (isinstance(penalty, Real) and 0 <= float(penalty) < np.inf):
+        raise InvalidParameter(f"penalty must be a number of zero or more, got {penalty!r}")
+    if not (tol is None or (isinstance(tol, Real) and float(tol) >= 0)):
+        raise InvalidParameter(f"tol must be None or a number of zero or more, got {tol!r}")
+    if not (isinstance(epochs, Integral) and int(epochs) >= 1):
+        raise InvalidParameter(f"epochs must be at least 1, got {epochs!r}")
+    if not (system.stop_error is None or isinstance(system.stop_error, Real)):
+        raise InvalidParameter(f"stop_error must be a number or None, got {system.stop_error!r}")
+    if isinstance(rate, str) and rate == "auto":
+        return
+    if np.ndim(rate) == 0:
+        read_rate(rate, 1)
+    elif system.machine is not None or system.solver != "gradient":
+        raise InvalidParameter("rate must be 'auto' or a number: only batch steps of linear machines take more")
+
+
+def _has_outputs_of_its_own(system: Any) -> bool:
+    """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
+    loss = loss_of(system.loss, system.activation)
+    return isinstance(loss, Composed) or loss.link != "identity"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from adaline.sums import Centres, View
 from adaline.sums.clusters import distances, nearest
 from adaline.systems.attempt import attempt
 from adaline.systems.drawing import generator
+from adaline.systems.meter import Meter
 from adaline.systems.unlabelled import Unlabelled, check_array, check_real, check_whole
 
 Array = NDArray[np.float64]
@@ -107,7 +107,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the centres of rows X (n, D), or of a source; y is ignored, weights are frequencies."""
-        start = perf_counter()
+        meter = Meter(X)
         k, max_iter, tol = check_whole("n_clusters", self.n_clusters), check_whole("max_iter", self.max_iter), self.tol
         check_real("tol", tol)
         starts = self._starts()
@@ -122,7 +122,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
                 best = found
         assert best is not None
         places = source.map(lambda block: nearest(block, Centres(best.points, view)))
-        weight = 1.0 if source.weight is None else host(source.weight)
+        given = source.read_weights()
+        weight = 1.0 if given is None else host(given)
         self.cluster_centers_ = (best.points - view.offset) / view.scale
         self.labels_ = places[:, 0].astype(np.int32)
         self.inertia_ = _raw(float((weight * places[:, 1]).sum()), view)
@@ -131,7 +132,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         self.history_ += [] if best.settled else [self.inertia_]
         self._n_features_out = k
         name = f"Lloyd's algorithm, {'best of ' if starts > 1 else ''}{starts} start{'s' if starts > 1 else ''}"
-        self.certificate_ = self._certify(source, start, self.inertia_, name, best.converged)
+        self.certificate_ = self._certify(source, meter, self.inertia_, name, best.converged)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -149,8 +150,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         squares = self._nearest(X)[:, 1]
-        source = self._open_given(X, sample_weight, reset=False)
-        total = float((squares if source.weight is None else squares * host(source.weight)).sum())
+        weight = self._open_given(X, sample_weight, reset=False).read_weights()
+        total = float((squares if weight is None else squares * host(weight)).sum())
         return -_raw(total, self._centres().view)
 
     def _nearest(self, X: Any) -> Array:

@@ -18,11 +18,12 @@ from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.fit import certificate
 from adaline.solvers.path import path
-from adaline.solvers.problem import Problem, look, pose
+from adaline.solvers.problem import Problem, pose
 from adaline.sources import Source
 from adaline.sums import Targets
-from adaline.systems.criterion import constants
 from adaline.systems.labelled import open_labelled
+from adaline.systems.linear_machine import best_constants
+from adaline.systems.opening import opening_of
 from adaline.systems.reading import open_rows
 
 Array = NDArray[np.float64]
@@ -90,20 +91,22 @@ def l1_path(
     point, most of them over the columns that are not zero.
     """
     _check(points=points, ratio=ratio, penalty=penalty, tol=tol)
-    start = perf_counter()
+    start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
-    seen = source.sum(Targets, chosen)
+    seen, spread, sample = opening_of(source, Targets, chosen)
     if not seen.finite:
         source.refuse_nonfinite()
-    constant, spread = constants(source, chosen, seen), look(source)
+    constant = best_constants(source, chosen, seen)
     unit = np.ones_like(spread.mean)
     if standardize:
         unit = spread.deviation if fit_intercept else spread.root
-    problem = pose(source, chosen, len(constant), bool(fit_intercept), RidgePenalty(float(penalty), unit), spread)
+    problem = pose(
+        source, chosen, len(constant), bool(fit_intercept), RidgePenalty(float(penalty), unit), spread, sample
+    )
     none = np.zeros((len(constant), 1 + problem.features))
     none[:, 0] = constant * problem.intercept
     wanted = float(tol) * abs(problem.at(none).value - float(seen.lowest.sum()))
-    reads, thetas, proofs, penalties = source.total_reads(), [], [], []
+    thetas, proofs, penalties = [], [], []
     for l1, found in path(problem, unit * problem.view.scale, constant, wanted, int(points), float(ratio)):
         theta = problem.outside(found.theta)
         theta[:, 0] -= theta[:, 0].mean() * chosen.coupled

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
 from numbers import Real
-from time import perf_counter
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -29,6 +27,7 @@ from adaline.systems.by_blocks import by_blocks
 from adaline.systems.expanding import check_basis, check_same_columns, columns_of, seen_rows
 from adaline.systems.explaining import Explaining
 from adaline.systems.forgetting import refuse_few_digits, without
+from adaline.systems.meter import Meter
 from adaline.systems.reading import open_rows, read_rows, refuse_nonfinite
 from adaline.systems.streaming import ScoredOnSources
 
@@ -66,7 +65,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         matrix, or a source, such as `open_table` returns, which brings its own targets and weights. Categories in a
         frame or table are coded, and `coding_` remembers how.
         """
-        start = perf_counter()
+        meter = Meter(X)
         self._check_parameters()
         self._check_intercept()
         for name in STALE:
@@ -76,11 +75,10 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         self._counted = self._count(source)
         if self._is_wide(source):
             self._sums = None
-            self._keep(self._solve_wide(source), start)
+            self._keep(self._solve_wide(source), meter, source)
         else:
             self._sums = sums(source, self.fit_intercept)
-            self._keep(self._solve(source, self._sums), start)
-            self.certificate_ = replace(self.certificate_, passes=source.total_reads())
+            self._keep(self._solve(source, self._sums), meter, source)
         if self.dependencies_:
             warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=3)
         return self
@@ -88,7 +86,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
     @attempt
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
-        start = perf_counter()
+        meter = Meter(X)
         if not hasattr(self, "_fits"):
             self._check_parameters()
             self._check_intercept()
@@ -101,13 +99,13 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
             total = self._own_sums("continue").copy()
             counted = self._count_with(self._count(source))
             total.merge(sums(source, self.fit_intercept))
-        self._take(total, counted, start)
+        self._take(total, counted, meter, source)
         return self
 
     @attempt
     def merge(self, other: Self) -> Self:
         """Take in another fitted model: as if fitted on both data sets."""
-        start = perf_counter()
+        meter = Meter()
         mine = self._own_sums("merge")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
@@ -121,13 +119,13 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         counted = self._count_with(other._counted)
         total = mine.copy()
         total.merge(theirs)
-        self._take(total, counted, start)
+        self._take(total, counted, meter, None)
         return self
 
     @attempt
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
-        start = perf_counter()
+        meter = Meter(X)
         mine = self._own_sums("forget")
         source = self._reopen(X, y, sample_weight, "forget")
         gone = sums(source, self.fit_intercept)
@@ -137,7 +135,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
         refuse_few_digits(digits)
         self._sums = left
-        self._keep(fits, start)
+        self._keep(fits, meter, source)
         return self
 
     @overload
@@ -237,12 +235,12 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
             )
         return self._sums
 
-    def _take(self, total: Moments, counted: Any, start: float) -> None:
+    def _take(self, total: Moments, counted: Any, meter: Meter, source: Source | None) -> None:
         """Solve from new sums and take them over."""
         self._sums, self._counted = total, counted
-        self._keep(self._solve(None, total), start)
+        self._keep(self._solve(None, total), meter, source)
 
-    def _keep(self, fits: tuple[Fit, ...], start: float) -> None:
+    def _keep(self, fits: tuple[Fit, ...], meter: Meter, source: Source | None) -> None:
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
         self._fits = fits
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
@@ -250,7 +248,7 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         if self._like is not None:
             self.coef_, self.intercept_ = beside(self._like, self.coef_), beside(self._like, self.intercept_)
         proof = together([fit.solution.certificate for fit in fits])
-        self.certificate_ = replace(proof, seconds=perf_counter() - start)
+        self.certificate_ = meter.on(proof, source)
         self.rank_ = proof.rank
         factor, columns = fits[0].factor, theta.shape[1] - 1
         if factor is None and proof.rank < columns:

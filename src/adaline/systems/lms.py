@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from adaline.sources.recoded import in_memory
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
 from adaline.systems.expanding import check_basis
+from adaline.systems.meter import Meter
 from adaline.systems.online import Learned, OnlineSystem
 from adaline.systems.rates import start_scan, warn_of_bound
 from adaline.systems.reading import open_rows
@@ -109,19 +109,19 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
 
         A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the weights there are.
         """
-        start = perf_counter()
+        meter = Meter(X)
         self._check_parameters()
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
         source = in_memory(open_rows(self, X, y, sample_weight, reset=not goes_on))
         self._check_targets(source.shape.targets, goes_on)
         self._flat = source.flat
-        self._fit(source, goes_on, start)
+        self._fit(source, goes_on, meter)
         return self
 
     @attempt
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go over more rows once, in their order: chunks give the bits of one go."""
-        start = perf_counter()
+        meter = Meter(X)
         first = not hasattr(self, "_scan")
         if first:
             self._check_parameters()
@@ -130,7 +130,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         source = in_memory(open_rows(self, X, y, sample_weight, reset=first))
         self._check_targets(source.shape.targets, not first)
         self._flat = source.flat if first else self._flat
-        self._go_on(source, start)
+        self._go_on(source, meter)
         return self
 
     def learn_one(self, x: Any, y: Any) -> Self:

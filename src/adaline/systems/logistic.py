@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
-from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,31 +13,43 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
-from adaline.losses import Logistic, Softmax
+from adaline.losses import Logistic, Loss, Softmax
 from adaline.namespaces import beside
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, together, without_constants
 from adaline.solvers.dependence import named, say_dependent
-from adaline.solvers.problem import look
+from adaline.solvers.likelihood import LikelihoodFit
+from adaline.solvers.problem import look, pose
 from adaline.solvers.smooth import SMOOTH_SOLVERS
 from adaline.sources import Source
 from adaline.sources.recoded import recoded
-from adaline.sums import Spread
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.class_weights import weighed, with_rows
+from adaline.systems.class_weights import ClassRows, open_classes
 from adaline.systems.decisions import Decides
 from adaline.systems.expanding import width_of
 from adaline.systems.labelled import open_labelled
 from adaline.systems.labels import Labels
-from adaline.systems.machines import Fitting, Machine, Wish, first_weights
+from adaline.systems.linear_machine import Options, constants_of_classes, likelihood_of, minimise
+from adaline.systems.meter import Meter
 from adaline.systems.pairs import from_pairs, sides_of
+from adaline.systems.penalty_path import Path, cross_validated
+from adaline.systems.separation import Separation
 from adaline.systems.streaming import ScoredOnSources
 from adaline.systems.telling import Telling
 
 Array = NDArray[np.float64]
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+
+
+class Machine(NamedTuple):
+    """A fitted machine, or K coupled ones; the path of penalties where one was chosen."""
+
+    fit: LikelihoodFit
+    history: list[float]
+    separation: Separation | None
+    path: Path | None
 
 
 class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
@@ -151,17 +162,18 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
-        start = perf_counter()
+        meter = Meter(X)
         self._check_parameters()
         before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
-        self.classes_, source, counts = weighed(given, self.class_weight)
-        there = counts > 0 if self.fit_intercept else np.ones(len(counts), dtype=bool)
+        rows = open_classes(given, self.class_weight)
+        self.classes_, self._typical = rows.classes, rows.spread.mean
+        there = rows.counts > 0 if self.fit_intercept else np.ones(len(rows.counts), dtype=bool)
         if not there.all():
             self._say_absent(self.classes_[~there])
             before = before[there] if before is not None and len(before) == len(there) else before
-        machines = self._machines(source, counts, before)
-        self._take(machines, there, source, perf_counter() - start)
+        machines = self._machines(rows, before)
+        self._take(machines, there, rows.source, meter)
         return self
 
     @by_blocks
@@ -211,47 +223,53 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         if not (isinstance(folds, Integral) and int(folds) >= 2):
             raise InvalidParameter(f"folds must be at least 2, got {self.folds!r}")
 
-    def _machines(self, source: Source, counts: Array, before: Array | None) -> list[Machine]:
+    def _machines(self, rows: ClassRows, before: Array | None) -> list[Machine]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
-        spread = look(source)
-        self._typical = spread.mean
-        k = len(counts)
+        k = len(rows.counts)
         if self.fit_intercept:
-            source, counts = with_rows(source, counts)
+            rows = rows.with_rows()
         if self.firth and k > 2 and self.scheme == "softmax":
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
-            return [self._one(source, k, counts, spread, self._first(before, 1 if k == 2 else len(counts)))]
+            return [self._one(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
         out = []
-        sides = sides_of(self.scheme, len(counts))
+        sides = sides_of(self.scheme, len(rows.counts))
         init = self._first(before, len(sides))
         for i, (values, weights) in enumerate(sides):
-            rows = recoded(source, values, weights)
-            own = np.array([(counts * weights)[values[:, 0] == side].sum() for side in (0.0, 1.0)])
-            seen = look(rows) if (weights == 0).any() else spread
-            out.append(self._one(rows, 2, own, seen, None if init is None else init[i : i + 1]))
+            source = recoded(rows.source, values, weights)
+            own = np.array([(rows.counts * weights)[values[:, 0] == side].sum() for side in (0.0, 1.0)])
+            part = replace(rows, source=source, counts=own, sample=None)
+            if (weights == 0).any():
+                part = replace(part, spread=look(source), lightest=None)
+            out.append(self._one(part, True, None if init is None else init[i : i + 1]))
         return out
 
-    def _one(self, source: Source, classes: int, counts: Array, spread: Spread, init: Array | None) -> Machine:
+    def _one(self, rows: ClassRows, two: bool, init: Array | None) -> Machine:
+        spread = rows.spread
         unit = np.ones(len(spread.mean))
         if self.penalty == "auto" if self.standardize is None else self.standardize:
             unit = spread.deviation if self.fit_intercept else spread.root
         value = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
-        wish = Wish(
+        options = Options(
             *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
-            *(init, bool(self.firth), float(self.l1)),
+            *(init, float(self.l1), bool(self.firth)),
         )
-        fitting = Fitting(source, classes, counts, wish, spread)
-        if self.penalty != "auto":
-            return fitting.run()
-        path = fitting.path(int(self.folds))
-        found = Fitting(source, classes, counts, replace(wish, penalty=RidgePenalty(path.best, unit)), spread).run()
-        return replace(found, path=path)
+        loss: Loss = Logistic() if two else Softmax()
+        outputs = 1 if two else len(rows.counts)
+        known = (spread, rows.sample, rows.lightest)
+        problem = pose(rows.source, loss, outputs, options.intercept, options.penalty, *known)
+        constants, path = constants_of_classes(problem, rows.counts), None
+        if self.penalty == "auto":
+            path = cross_validated(rows.source, problem, unit, constants.theta, constants.loss, int(self.folds))
+            options = replace(options, penalty=RidgePenalty(path.best, unit))
+            problem = pose(rows.source, loss, outputs, options.intercept, options.penalty, *known)
+        fitted = minimise(problem, constants, options)
+        return Machine(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
 
     def _first(self, before: Array | None, machines: int) -> Array | None:
         fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
         given = before if fits else self.init
-        return None if given is None else first_weights(given, machines, 1 + width_of(self))
+        return None if given is None else _first_weights(given, machines, 1 + width_of(self))
 
     def _theta(self) -> Array:
         return np.column_stack([self.intercept_, self.coef_])
@@ -262,7 +280,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
             raise InvalidData(f"{told}: scheme='one-vs-one' needs rows of every class")
         warnings.warn(f"{told}: its probability is zero everywhere", AdalineWarning, stacklevel=4)
 
-    def _take(self, machines: list[Machine], there: Any, source: Source, seconds: float) -> None:
+    def _take(self, machines: list[Machine], there: Any, source: Source, meter: Meter) -> None:
         """Set the solution; classes that have no rows score minus infinity."""
         theta = np.concatenate([machine.fit.solution.theta for machine in machines])
         if not there.all():
@@ -275,10 +293,9 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         like = source.like()
         if like is not None:
             self.coef_, self.intercept_ = beside(like, self.coef_), beside(like, self.intercept_)
-        self.certificate_ = replace(together(proofs), seconds=seconds)
         columns = named([machine.fit.dependence for machine in machines], self._names())
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = without_constants(self.certificate_, columns.constant)
+        self.certificate_ = meter.on(without_constants(together(proofs), columns.constant), source)
         self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
         self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
         self.n_iter_ = max(len(machine.history) for machine in machines)
@@ -316,3 +333,16 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _first_weights(given: Any, machines: int, columns: int) -> Array:
+    """Return the weights to start from that a user gave, (machines, columns), intercept first."""
+    try:
+        theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"init must be None or weights, got {given!r}") from None
+    if theta.shape != (machines, columns):
+        raise InvalidParameter(f"init must be ({machines}, {columns}), intercept first, got {theta.shape}")
+    if not np.isfinite(theta).all():
+        raise InvalidParameter("init must be finite numbers")
+    return theta

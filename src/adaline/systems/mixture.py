@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.attempt import attempt
 from adaline.systems.drawing import generator
+from adaline.systems.meter import Meter
 from adaline.systems.unlabelled import Unlabelled, check_array, check_real, check_whole
 
 Array = NDArray[np.float64]
@@ -118,7 +118,7 @@ class GaussianMixture(DensityMixin, Unlabelled):
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
-        start = perf_counter()
+        meter = Meter(X)
         kind, going_on = self._kind(), self.warm_start and hasattr(self, "means_")
         plan = Plan(
             components=check_whole("n_components", self.n_components),
@@ -139,7 +139,7 @@ class GaussianMixture(DensityMixin, Unlabelled):
         self.converged_, self.n_iter_, self.history_ = best.converged, best.n_iter, best.values
         self.lower_bound_ = best.values[-1]
         objective = -self.lower_bound_ * source.total_weight()
-        self.certificate_ = self._certify(source, start, objective, "EM", best.converged)
+        self.certificate_ = self._certify(source, meter, objective, "EM", best.converged)
         if not best.converged:
             warnings.warn(
                 f"GaussianMixture did not converge in {plan.max_iter} steps: raise max_iter or tol",
@@ -217,7 +217,7 @@ class GaussianMixture(DensityMixin, Unlabelled):
         return self._over(X, rows)
 
     def _weight(self, X: Any, sample_weight: Any) -> Array | None:
-        weight = self._open_given(X, sample_weight, reset=False).weight
+        weight = self._open_given(X, sample_weight, reset=False).read_weights()
         return None if weight is None else host(weight)
 
     def _rows(self, X: Any, sample_weight: Any) -> float:

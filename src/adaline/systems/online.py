@@ -12,7 +12,6 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from adaline.sources.standardized import Standard, standardized
 from adaline.sums import Spread
 from adaline.sums.wrong import outputs
 from adaline.systems.drawing import generator
+from adaline.systems.meter import Meter
 from adaline.systems.reading import read_finite
 from adaline.systems.single_rows import SingleRows
 
@@ -113,9 +113,8 @@ class OnlineSystem(SingleRows, BaseEstimator):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    def _fit(self, source: Source, goes_on: bool, start: float) -> None:
+    def _fit(self, source: Source, goes_on: bool, meter: Meter) -> None:
         """Go over the rows for epochs, from the first weights or on from those there are."""
-        before = source.total_reads()
         if not goes_on:
             self._typical = _typical(source)
         source = self._standardized(source, goes_on)
@@ -124,16 +123,15 @@ class OnlineSystem(SingleRows, BaseEstimator):
         learned = self._learn(source, scan, draw, int(self.epochs))
         if self.fit_intercept and isinstance(self.rate, str) and not goes_on:
             _fold_constants(source, scan)
-        self._keep(scan, source, learned, goes_on, before, start)
+        self._keep(scan, source, learned, goes_on, meter)
 
-    def _go_on(self, source: Source, start: float) -> None:
+    def _go_on(self, source: Source, meter: Meter) -> None:
         """Go over more rows once, in their order."""
         goes_on = hasattr(self, "_scan")
         if goes_on and self._scan.theta.shape[1] != 1 + source.shape.features:
             raise InvalidData(
                 f"X has {source.shape.features} features, but {type(self).__name__} is expecting {self.n_features_in_}"
             )
-        before = source.total_reads()
         if not goes_on:
             self._typical = _typical(source)
         source = self._standardized(source, goes_on)
@@ -141,19 +139,18 @@ class OnlineSystem(SingleRows, BaseEstimator):
         learned = self._learn(source, scan, None, 1)
         if learned.status is Status.NOT_CONVERGED:
             learned = replace(learned, status=Status.ONGOING)
-        self._keep(scan, source, learned, goes_on, before, start)
+        self._keep(scan, source, learned, goes_on, meter)
 
-    def _keep(self, scan: Scan, source: Source, learned: Learned, goes_on: bool, before: int, start: float) -> None:
+    def _keep(self, scan: Scan, source: Source, learned: Learned, goes_on: bool, meter: Meter) -> None:
         rows = self._learned[0] if goes_on else 0
         history = self.history_ if goes_on else []
         self._scan = scan
-        self._learned = rows + source.n_rows, scan.steps
+        self._learned = rows + source.count_rows(), scan.steps
         self.history_ = [*history, *learned.history]
         self.n_iter_ = len(self.history_)
         proof = learned.proof or self._certify(learned.status, learned.objective, learned.solver)
         advice = learned.advice or learned.status.advice
-        passes = source.total_reads() - before
-        self._proof = replace(proof, passes=passes, seconds=perf_counter() - start, advice=advice)
+        self._proof = meter.on(replace(proof, advice=advice), source)
         if learned.status is Status.DIVERGED:
             warnings.warn(
                 f"{type(self).__name__} diverged in epoch {self.n_iter_}: {advice}", ConvergenceWarning, stacklevel=5
@@ -292,6 +289,6 @@ def _typical(source: Source) -> Array | None:
     """Return the first row, about which outputs can be computed without cancellation; None for sparse rows."""
     if source.sparse:
         return None
-    block = next(iter(source.blocks())).gathered()
+    block = source.peek().gathered()
     row = np.asarray(host(block.x[:1]), dtype=np.float64)[0].copy()
     return row if np.isfinite(row).all() else None

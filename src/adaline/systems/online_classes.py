@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +20,9 @@ from adaline.systems.class_weights import class_weights
 from adaline.systems.expanding import check_basis
 from adaline.systems.labelled import Labelled, open_labelled
 from adaline.systems.labels import Labels, all_classes
+from adaline.systems.meter import Meter
 from adaline.systems.online import OnlineSystem
+from adaline.systems.opening import class_weights_of
 from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
@@ -45,13 +46,13 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
 
         A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the weights there are.
         """
-        start = perf_counter()
+        meter = Meter(X)
         self._check_parameters()
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
         given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
         if not goes_on:
             self._take_classes(given.all_classes())
-        self._fit(self._coded(given, balance=True), goes_on, start)
+        self._fit(self._coded(given, balance=True), goes_on, meter)
         return self
 
     @attempt
@@ -60,7 +61,7 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
 
         The first call must know all classes: from its rows, or from `classes`.
         """
-        start = perf_counter()
+        meter = Meter(X)
         first = not hasattr(self, "_scan")
         if first:
             self._check_parameters()
@@ -71,7 +72,7 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
             self._take_classes(given.all_classes() if classes is None else all_classes(np.asarray(classes)))
         elif classes is not None and not np.array_equal(all_classes(np.asarray(classes)), self.classes_):
             raise InvalidData(f"classes={list(classes)} are not the classes of the model, {self.classes_.tolist()}")
-        self._go_on(self._coded(given, balance=False), start)
+        self._go_on(self._coded(given, balance=False), meter)
         return self
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
@@ -166,7 +167,9 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
 
     def _class_weights(self, source: Source | None) -> Array:
         """Return the weight of each class, (C,)."""
-        return class_weights(self.class_weight, self.classes_, source)
+        balanced = source is not None and isinstance(self.class_weight, str)
+        counts = class_weights_of(source).of(len(self.classes_)) if source is not None and balanced else None
+        return class_weights(self.class_weight, self.classes_, counts)
 
     def _one(self, x: Any) -> Array:
         """Return the outputs of one row, (K,)."""

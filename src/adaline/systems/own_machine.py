@@ -40,7 +40,7 @@ def first_weights(source: Source, machine: DifferentiableMachine, outputs: int, 
     """Return the weights to start from, tried on a few rows."""
     given = machine.start(source.shape.features, outputs, rng) if init is None else init
     weights = np.array(given, dtype=np.float64)
-    x = dense(next(source.blocks()).gathered().x[:2])
+    x = dense(source.peek().gathered().x[:2])
     y = np.asarray(machine.value(weights, x))
     if y.shape != (len(x), outputs):
         raise InvalidParameter(f"value of the machine is {y.shape} for {len(x)} rows, not ({len(x)}, {outputs})")
@@ -57,7 +57,6 @@ def fit_machine(
 
     The penalty acts on all weights, or times what the machine's own `penalised(W)` gives for each.
     """
-    reads = source.total_reads()
     which = machine.penalised(weights) if hasattr(machine, "penalised") else 1.0
     hold = penalty * np.broadcast_to(np.asarray(which, dtype=np.float64), weights.shape)
     problem = FunctionProblem(source, machine, loss, hold)
@@ -91,7 +90,7 @@ def fit_machine(
         digits=math.nan,
         condition=math.nan,
         rank=0,
-        passes=source.total_reads() - reads,
+        passes=0,
         solver=f"{name} on the machine's own gradient",
     )
     return weights, history, known

@@ -56,7 +56,8 @@ def cross_validated(
         losses = np.empty(folds)
         for i in range(folds):
             ridge = RidgePenalty(float(penalty), unit)
-            one = pose(trained[i], problem.loss, problem.outputs, problem.intercept, ridge, spread)
+            weight = spread.weight - weights[i]
+            one = pose(trained[i], problem.loss, problem.outputs, problem.intercept, ridge, spread, None, None, weight)
             thetas[i] = solve(one, thetas[i], ROUGH * null).found.theta
             losses[i] = _loss(one, held[i], thetas[i])
         share = np.array(weights) / sum(weights)

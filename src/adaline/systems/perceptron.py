@@ -223,4 +223,4 @@ class Perceptron(OnlineClassifier):
 
 
 def _unweighted(source: Source) -> bool:
-    return source.weight is None if not source.streamed else next(iter(source.blocks())).weight is None
+    return not source.weighted

@@ -21,10 +21,11 @@ Array = NDArray[np.float64]
 class Relabelled(Source):
     """Rows of an encoded source, whose target is the place k of a class: it becomes values[k], (m,).
 
-    Rows of classes whose values are NaN are left out. Nothing is copied but the rows of a block, while it is read.
+    `counts` (C,) are the rows of each class. Rows of classes whose values are NaN are left out. Nothing is copied but
+    the rows of a block, while it is read.
     """
 
-    def __init__(self, source: Source, values: Array) -> None:
+    def __init__(self, source: Source, values: Array, counts: NDArray[np.intp]) -> None:
         self.source = source
         self.values = values
         self.shape = Shape(source.shape.features, values.shape[1])
@@ -32,18 +33,27 @@ class Relabelled(Source):
         self.replayable, self.sparse, self.parallel = source.replayable, source.sparse, source.parallel
         self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to be held
         self.reads = source.reads
-        kept = self._kept(source.target())
-        self.n_rows = int(kept.sum())
-        self.weight = None if source.weight is None else source.weight[kept]
+        self.counts = counts
+        self.n_rows = int(counts[~np.isnan(values[:, 0])].sum())
 
-    def readers(self) -> Iterator[Reader]:
+    def _readers(self) -> Iterator[Reader]:
         """Return the blocks in order."""
-        return (partial(self._run, read) for read in self.source.readers())
+        return (partial(self._run, read) for read in self.source._readers())
 
-    def target(self) -> Array:
+    def read_targets(self) -> Array:
         """Return all targets, (N, m)."""
-        t = self.source.target()
+        t = self.source.read_targets()
         return self._recode(t[self._kept(t)])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.source.weighted
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
+        weight = self.source.read_weights()
+        return None if weight is None else weight[self._kept(self.source.read_targets())]
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target j becomes values[j]."""
@@ -51,9 +61,9 @@ class Relabelled(Source):
         out = np.full((len(places), values.shape[1]), np.nan)
         there = ~np.isnan(places)
         out[there] = values[places[there].astype(np.intp)]
-        return Relabelled(self.source, out)
+        return Relabelled(self.source, out, self.counts)
 
-    def labels(self, guess: bool = False) -> NDArray[Any]:
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the targets there are."""
         return np.unique(self.values[~np.isnan(self.values[:, 0]), 0]).astype(np.int64)
 

@@ -123,7 +123,7 @@ class Ridge(LinearSystem):
         if self.criterion == "loo":
             raise SumsMissing("criterion='loo' needs the D x D sums, which are too large here; use 'gcv' or 'evidence'")
         n = self._observations(source.total_weight())
-        if 8 * source.n_rows**2 > GRAM_BYTES:
+        if 8 * source.count_rows() ** 2 > GRAM_BYTES:
             raise InvalidParameter(
                 f"penalty='auto' needs X'X or XX', and both exceed {GRAM_BYTES >> 20} MiB here: give a number"
             )
@@ -254,10 +254,11 @@ def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precis
 def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
     gram, _ = source.outer(intercept, column_scale(unit))
-    t = source.target()
+    t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    weight = np.ones(source.n_rows) if source.weight is None else source.weight
+    given = source.read_weights()
+    weight = np.ones(source.count_rows()) if given is None else given
     values, vectors = np.linalg.eigh(gram)
     kept = values > len(values) * 16 * ROUNDING * values[-1]
     rhs = np.sqrt(weight)[:, None] * (t - intercept * (weight @ t) / weight.sum())

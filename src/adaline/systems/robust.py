@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,11 +21,13 @@ from adaline.proof.robust import RobustSummary, judged
 from adaline.results import Status, together, without_constants
 from adaline.solvers.dependence import named, say_dependent
 from adaline.solvers.problem import look
+from adaline.sources import Source
 from adaline.sources.recoded import in_memory
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
 from adaline.systems.criteria import Criterion, fit_target
 from adaline.systems.expanding import columns_of
+from adaline.systems.meter import Meter
 from adaline.systems.reading import open_rows, read_finite
 from adaline.systems.streaming import ScoredOnSources
 
@@ -140,7 +140,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
 
         X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
         """
-        start = perf_counter()
+        meter = Meter(X)
         self._check_parameters()
         source = open_rows(self, X, y, sample_weight, reset=True)
         source = in_memory(source) if source.like() is None else source
@@ -148,7 +148,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         spread = look(source)
         size = spread.deviation if self.fit_intercept else spread.root
         penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
-        t = source.target()
+        t = source.read_targets()
         if not np.isfinite(t).all():
             source.refuse_nonfinite()
         init = self._starts(t.shape[1], source.shape.features)
@@ -162,7 +162,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         self._typical = None if source.sparse else spread.mean
         self.history_ = histories[0] if self._flat else histories
         self.n_iter_ = max(len(history) for history in histories)
-        self._keep(start, source.total_reads())
+        self._keep(meter, source)
         return self
 
     @by_blocks
@@ -255,7 +255,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         """Number of rows fitted."""
         return self._fits[0].rows
 
-    def _keep(self, start: float, passes: int) -> None:
+    def _keep(self, meter: Meter, source: Source) -> None:
         theta = np.concatenate([fit.solution.theta for fit in self._fits])
         scale = np.array([fit.scale for fit in self._fits])
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
@@ -266,8 +266,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         proofs = [fit.solution.certificate for fit in self._fits]
         columns = named([fit.dependence for fit in self._fits], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        proof = replace(together(proofs), passes=passes, seconds=perf_counter() - start)
-        self.certificate_ = without_constants(proof, columns.constant)
+        self.certificate_ = meter.on(without_constants(together(proofs), columns.constant), source)
         self.rank_ = self.certificate_.rank
         if self.certificate_.status is Status.NOT_CONVERGED:
             warnings.warn(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import deepcopy
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
@@ -27,6 +28,7 @@ from adaline.systems.by_blocks import by_blocks
 from adaline.systems.expanding import basis_of, check_basis
 from adaline.systems.gaussian import GaussianClassifier
 from adaline.systems.labels import Labels, encode, read_labels
+from adaline.systems.meter import Meter
 from adaline.systems.reading import read_finite, read_rows
 from adaline.systems.relabelled import Relabelled
 from adaline.systems.streaming import ScoredOnSources
@@ -122,7 +124,8 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         """The worst of the machines' certificates, where they have one: not solved first, then the fewest digits."""
         check_is_fitted(self, "estimators_")
         proofs: list[Certificate] = [machine.certificate_ for machine in self.estimators_ if taught(machine)]
-        return worst(proofs)
+        passes = sum(proof.passes for proof in proofs) if self._passes is None else self._passes
+        return replace(worst(proofs), passes=passes)
 
     def _machine(self) -> Any:
         return GaussianClassifier() if self.system is None else self.system
@@ -131,6 +134,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         check_machine(self._machine())
 
     def _learn(self, verb: str, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> None:
+        meter = Meter(X)
         if not reset:
             check_basis(self)
         known = None if reset else self.classes_
@@ -139,7 +143,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         rows: Any
         codes: Any = None
         if isinstance(X, Source):
-            rows, found = open_encoded(self, X, y, sample_weight, known, reset=reset)
+            rows, found, counts = open_encoded(self, X, y, sample_weight, known, reset=reset)
         else:
             rows = read_rows(self, X, reset=reset)
             labels = read_labels(y)
@@ -149,6 +153,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                     f"y has {len(labels)}"
                 )
             found, codes = encode(np.asarray(labels), known)
+            counts = np.bincount(codes, minlength=len(found))
             rows = seen_array(self, rows, codes, sample_weight, reset=reset)
         if len(found) < 2:
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
@@ -156,7 +161,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         machines = [clone(self._machine()) for _ in sides] if reset else deepcopy(self.estimators_)
         for machine, values in zip(machines, sides, strict=True):
             if isinstance(rows, Source):
-                part = Relabelled(rows, values[:, None])
+                part = Relabelled(rows, values[:, None], counts)
                 if part.n_rows:
                     getattr(machine, verb)(part)
             else:
@@ -164,6 +169,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
+        self._passes = meter.passes(rows) if isinstance(X, Source) else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

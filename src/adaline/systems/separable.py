@@ -73,7 +73,7 @@ def _opened(X: Any, y: Any, sample_weight: Any) -> tuple[Source, Any]:
     reader = _Rows()
     if isinstance(X, Source):
         source = open_rows(reader, X, y, sample_weight, reset=True)
-        labels = source.labels()
+        labels = source.find_labels()
         return source.encoded(labels), labels
     rows = read_rows(reader, X, reset=True)
     given = read_labels(y)

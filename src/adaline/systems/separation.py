@@ -80,7 +80,9 @@ class Doubt:
 
     @cached_property
     def _lightest(self) -> float:
-        weight = self.problem.source.weight
+        if self.problem.lightest is not None:
+            return self.problem.lightest
+        weight = self.problem.source.read_weights()
         return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
 
     def _asked(self, theta: Array, likely: bool) -> Separation | None:
@@ -100,7 +102,9 @@ def held(problem: Problem) -> Problem:
     """Return a problem without a minimum under a tiny penalty on standardised columns, which gives it one."""
     unit = problem.spread.deviation if problem.intercept else problem.spread.root
     penalty = RidgePenalty(TINY, unit)
-    return pose(problem.source, problem.loss, problem.outputs, problem.intercept, penalty, problem.spread)
+    return pose(
+        problem.source, problem.loss, problem.outputs, problem.intercept, penalty, problem.spread, problem.sample
+    )
 
 
 def _unit(theta: Array) -> Array:

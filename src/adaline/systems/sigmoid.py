@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 
 from adaline.block import Shape
 from adaline.errors import InvalidParameter
+from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
 from adaline.results import Status
 from adaline.scans import Scan, Sigmoid
 from adaline.scans.tally import STEPS
-from adaline.solvers.majorize import Descent, curvature, descend
+from adaline.solvers.majorize import Descent, Errors, curvature, descend
 from adaline.sources import Source
-from adaline.sums import SigmoidErrors
-from adaline.sums.sigmoid import activated
+from adaline.sums import Objective, Point, View
 from adaline.systems.by_blocks import by_blocks
 from adaline.systems.online import Learned
 from adaline.systems.online_classes import OnlineClassifier, signed
@@ -25,7 +24,7 @@ from adaline.systems.rates import start_scan
 
 Array = NDArray[np.float64]
 
-ACTIVATIONS = ("tanh", "logistic")
+LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
 MODES = ("batch", "online")
 
 
@@ -128,7 +127,7 @@ class SigmoidPerceptron(OnlineClassifier):
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return phi as the probability of each class, (n, C); K machines: their outputs, made to add up to one."""
-        one = activated(self._outputs(X) * (2.0 if self.activation == "tanh" else 1.0), "logistic")[0]
+        one = Logistic().mean(self._outputs(X) * (2.0 if self.activation == "tanh" else 1.0))
         if one.shape[1] == 1:
             return np.column_stack([1 - one, one])
         return np.asarray(one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny))
@@ -137,7 +136,7 @@ class SigmoidPerceptron(OnlineClassifier):
         return signed(classes, -1.0 if self.activation == "tanh" else 0.0)
 
     def _check_more(self) -> None:
-        for name, known in (("activation", ACTIVATIONS), ("mode", MODES)):
+        for name, known in (("activation", LOSSES), ("mode", MODES)):
             if getattr(self, name) not in known:
                 raise InvalidParameter(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
         if self.stop_error is not None and not isinstance(self.stop_error, float | int | np.number):
@@ -152,15 +151,19 @@ class SigmoidPerceptron(OnlineClassifier):
         if self.mode == "online":
             return super()._learn(source, scan, draw, epochs)
 
-        def errors(theta: Array) -> SigmoidErrors:
-            found = source.sum(SigmoidErrors, theta, activation=self.activation)
+        loss, d = LOSSES[self.activation], source.shape.features
+        view = View(np.ones(d), np.zeros(d))
+
+        def errors(theta: Array) -> tuple[Array, Array]:
+            found = source.sum(Objective, Point(loss, theta, view), outputs=len(theta), second="none")
             if not found.finite:
                 source.refuse_nonfinite()
-            found.downhill[:, 0] *= bool(self.fit_intercept)
-            return found
+            downhill = -found.gradient
+            downhill[:, 0] *= bool(self.fit_intercept)
+            return found.value, downhill
 
         if isinstance(self.rate, str):
-            steps = curvature(source, bool(self.fit_intercept), self.activation)
+            steps = curvature(source, bool(self.fit_intercept), loss.steepest)
             done = descend(errors, scan.theta, steps, epochs, float(self.tol), self.stop_error)
         else:
             done = self._descend(errors, scan, epochs)
@@ -168,19 +171,19 @@ class SigmoidPerceptron(OnlineClassifier):
         scan.numbers[STEPS] += len(done.history)
         return Learned(done.history, done.status, done.history[-1], "batch steps")
 
-    def _descend(self, errors: Callable[[Array], SigmoidErrors], scan: Scan, epochs: int) -> Descent:
+    def _descend(self, errors: Errors, scan: Scan, epochs: int) -> Descent:
         """Take the textbook's steps; the best weights are kept where the rate was too large."""
         history: list[float] = []
         theta, best, lowest = scan.theta.copy(), scan.theta.copy(), math.inf
         for epoch in range(epochs + 1):
-            found = errors(theta)
-            error = float(found.error.sum())
+            each, downhill = errors(theta)
+            error = float(each.sum())
             if epoch > 0:
                 history.append(error)
             if error < lowest:
                 best, lowest = theta, error
-            step = found.downhill * scan.schedule.at(scan.steps + epoch + 1)
-            gain = float((found.downhill * step).sum())
+            step = downhill * scan.schedule.at(scan.steps + epoch + 1)
+            gain = float((downhill * step).sum())
             if gain <= self.tol * error or (self.stop_error is not None and error <= self.stop_error):
                 return Descent(theta, history or [error], Status.SOLVED)
             if epoch < epochs:

@@ -70,6 +70,6 @@ class ScoredOnSources:
         """Return R^2 (regressions) or the share of labels predicted (classifiers) for rows X and y, or a source."""
         if isinstance(X, Source):
             X = source = coded(self, X)
-            t = source.target_values() if isinstance(source, TableSource) else source.target()
-            y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.weight
+            t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
+            y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
         return float(super().score(X, y, sample_weight))  # type: ignore[misc]

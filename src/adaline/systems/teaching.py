@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.errors import UnknownLabel
 from adaline.sources import ArraySource, Source
@@ -17,21 +18,25 @@ from adaline.systems.streaming import ScoredOnSources
 
 def open_encoded(
     scheme: Any, source: Source, y: Any, sample_weight: Any, known: Labels | None, *, reset: bool
-) -> tuple[Source, Labels]:
-    """Return the rows of a source with the places of their labels, and the labels: those known, or those found."""
+) -> tuple[Source, Labels, NDArray[np.intp]]:
+    """Return the rows of a source with the indices of their labels, the labels (those known, or those found), and how
+    many rows have each.
+    """
     given = open_given(scheme, source, y, sample_weight, reset=reset)
     if reset:
         learn_basis(scheme, given)
-    found = given.labels(guess=True) if known is None else known
+    found = given.find_labels(guess=True) if known is None else known
     try:
         encoded = given.encoded(found)
-        encoded.target()
+        codes = encoded.read_targets()
     except UnknownLabel:
         if known is not None:
             raise
-        found = given.labels()
+        found = given.find_labels()
         encoded = given.encoded(found)
-    return seen(scheme, encoded), found
+        codes = encoded.read_targets()
+    counts = np.bincount(codes[:, 0].astype(np.intp), minlength=len(found))
+    return seen(scheme, encoded), found, counts
 
 
 def seen_array(scheme: Any, rows: Any, codes: Codes, sample_weight: Any, *, reset: bool) -> Any:

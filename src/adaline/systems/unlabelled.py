@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from adaline.results import Certificate, Status
 from adaline.solvers.fit import certificate
 from adaline.sources import Source
 from adaline.systems.expanding import learn_basis, seen
+from adaline.systems.meter import Meter
 from adaline.systems.reading import read_rows, unlabelled_source
 from adaline.systems.streaming import coded, remember
 
@@ -58,7 +58,7 @@ class Unlabelled(BaseEstimator):
             source.refuse_nonfinite()
         return out
 
-    def _certify(self, source: Source, start: float, objective: float, solver: str, converged: bool) -> Certificate:
+    def _certify(self, source: Source, meter: Meter, objective: float, solver: str, converged: bool) -> Certificate:
         proof = certificate(
             status=Status.SOLVED if converged else Status.NOT_CONVERGED,
             objective=objective,
@@ -67,11 +67,11 @@ class Unlabelled(BaseEstimator):
             digits=np.nan,
             condition=np.nan,
             rank=source.shape.features,
-            passes=source.total_reads(),
+            passes=0,
             solver=solver,
         )
         advice = "a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol"
-        return replace(proof, seconds=perf_counter() - start, advice=advice)
+        return meter.on(replace(proof, advice=advice), source)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from time import perf_counter
 from typing import Any, Self, overload
 
 import numpy as np
@@ -23,6 +21,7 @@ from adaline.sums import Moments
 from adaline.systems.attempt import attempt
 from adaline.systems.expanding import check_basis, check_same_columns, width_of
 from adaline.systems.forgetting import refuse_few_digits, without
+from adaline.systems.meter import Meter
 from adaline.systems.reading import open_rows, read_weights
 from adaline.systems.recording import Recording
 from adaline.systems.signals import Filtered, SignalSystem
@@ -112,9 +111,9 @@ class WienerFilter(SignalSystem):
 
         The signals may also be the columns of a source, in its order of rows.
         """
-        start = perf_counter()
+        meter = Meter(X)
         if isinstance(X, Source):
-            return self._listen(open_rows(self, X, y, sample_weight, reset=True), start, afresh=True)
+            return self._listen(open_rows(self, X, y, sample_weight, reset=True), meter, afresh=True)
         x, t, weight = self._read(X, y, sample_weight, reset=True)
         recording = self._begin(t.shape[1])
         source = recording.open(x, t, weight, self._names())
@@ -125,31 +124,33 @@ class WienerFilter(SignalSystem):
                 solve_wide(
                     source, self.fit_intercept, RidgePenalty(float(self.penalty), np.ones(source.shape.features))
                 ),
-                start,
+                meter,
+                source,
             )
         else:
             self._recording = recording.take(source)
-            self._keep(self._solve(source, self._own_sums("continue")), start)
+            self._keep(self._solve(source, self._own_sums("continue")), meter, source)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
-        start = perf_counter()
+        meter = Meter(X)
         new = not hasattr(self, "_recording")
         if not new:
             check_basis(self)
             self._own_sums("continue")
         if isinstance(X, Source):
-            return self._listen(open_rows(self, X, y, sample_weight, reset=new), start, afresh=new)
+            return self._listen(open_rows(self, X, y, sample_weight, reset=new), meter, afresh=new)
         x, t, weight = self._read(X, y, sample_weight, reset=new)
         recording = self._begin(t.shape[1]) if new else self._recording
-        self._recording = recording.take(recording.open(x, t, weight, self._names()))
-        self._keep(self._solve(None, self._own_sums("continue")), start)
+        source = recording.open(x, t, weight, self._names())
+        self._recording = recording.take(source)
+        self._keep(self._solve(None, self._own_sums("continue")), meter, source)
         return self
 
     def merge(self, other: Self) -> Self:
         """Take in a filter fitted to another recording; `partial_fit` goes on with this one."""
-        start = perf_counter()
+        meter = Meter()
         mine, theirs = self._own_sums("merge"), other._own_sums("merge")
         kinds = [(model._layout(), model.method, model.delay, model.fit_intercept) for model in (self, other)]
         if kinds[0] != kinds[1] or mine.shape != theirs.shape:
@@ -159,7 +160,7 @@ class WienerFilter(SignalSystem):
             )
         check_same_columns(self, other)
         self._recording = self._recording.merge(theirs)
-        self._keep(self._solve(None, self._own_sums("merge")), start)
+        self._keep(self._solve(None, self._own_sums("merge")), meter, None)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -167,7 +168,7 @@ class WienerFilter(SignalSystem):
 
         Refused where too few digits would be left.
         """
-        start = perf_counter()
+        meter = Meter(X)
         mine = self._own_sums("forget")
         x, t, weight = self._read(X, y, sample_weight, reset=False)
         trial = self._recording.afresh(None)
@@ -178,7 +179,7 @@ class WienerFilter(SignalSystem):
         refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits)
         assert fit is not None
         self._recording = self._recording.afresh(left)
-        self._keep(fit, start)
+        self._keep(fit, meter, None)
         return self
 
     @overload
@@ -229,7 +230,7 @@ class WienerFilter(SignalSystem):
         return x, t.reshape(len(t), -1), weight
 
     @attempt
-    def _listen(self, source: Source, start: float, *, afresh: bool) -> Self:
+    def _listen(self, source: Source, meter: Meter, *, afresh: bool) -> Self:
         """Take in the rows of a source, block by block; the filter is solved from the sums alone."""
         self._check_parameters()
         if afresh:
@@ -241,7 +242,7 @@ class WienerFilter(SignalSystem):
                 raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
             recording = recording.take(recording.open(block.x, block.t, weight, self._names()))
         self._recording = recording
-        self._keep(self._solve(None, self._own_sums("continue")), start)
+        self._keep(self._solve(None, self._own_sums("continue")), meter, source)
         return self
 
     def _begin(self, targets: int) -> Recording:
@@ -258,11 +259,11 @@ class WienerFilter(SignalSystem):
             return solve_sums(total, self.fit_intercept, ridge)
         return solve(source, total, self.fit_intercept, ridge)
 
-    def _keep(self, fit: Fit, start: float) -> None:
+    def _keep(self, fit: Fit, meter: Meter, source: Source | None) -> None:
         theta = fit.solution.theta
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
         self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
-        self.certificate_ = replace(fit.solution.certificate, seconds=perf_counter() - start)
+        self.certificate_ = meter.on(fit.solution.certificate, source)
         self.rank_ = self.certificate_.rank
         names = self._tap_names()
         if self.rank_ == len(names):

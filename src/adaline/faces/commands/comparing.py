@@ -53,7 +53,7 @@ def run(wanted: Wanted, trials: Trials, report: Path | None, save: Path | None, 
     if report is not None:
         say(f"report: {report}")
     if save is not None and found.source is not None:
-        say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.n_rows)})")
+        say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.count_rows())})")
 
 
 def _show(found: Comparison) -> None:

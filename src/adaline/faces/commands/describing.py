@@ -27,7 +27,7 @@ def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None)
     source: Source = opened.source
     classes: NDArray[Any] | None = None
     if task == CLASSIFICATION:
-        classes = opened.source.labels()
+        classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
     x, t, weight = sample(source, MOST_NUMBERS // max(len(opened.source.names), 1), seed)
     return Table(
@@ -37,8 +37,8 @@ def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None)
         opened.source.coding.origin,
         opened.target,
         weight,
-        opened.source.n_rows,
-        opened.rows - opened.source.n_rows,
+        opened.source.count_rows(),
+        opened.rows - opened.source.count_rows(),
         columns=describe(opened),
         source=known_as(data),
         opening=_opening(opened, data, table),
@@ -68,7 +68,7 @@ def _opening(opened: Opened, data: Any, table: str | None) -> str:
 
 def sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
     """Return x, t and weights of at most so many rows, drawn at random and left in their order."""
-    rows = source.n_rows
+    rows = source.count_rows()
     wanted = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     parts: list[tuple[Array, Array, Array | None]] = []
     for block in source.blocks():
@@ -93,7 +93,7 @@ def describe(opened: Opened) -> list[dict[str, Any]]:
         **({} if weight is None else {weight: "weight"}),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    exact = opened.source.n_rows <= COUNTED
+    exact = opened.source.count_rows() <= COUNTED
     asked = [(name, part) for name in used for part in _asked(relation, name, name in categories, exact)]
     values = relation.rows(f"SELECT {', '.join(sql for _, sql in asked)} FROM {relation.sql}")[0]
     found: dict[str, list[Any]] = {}

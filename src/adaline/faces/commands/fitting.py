@@ -40,7 +40,7 @@ def fit(wanted: Wanted, system: str | None, settings: Sequence[str], output: Pat
         left = opened.left_out
         print_json({**described(model), "left_out": left, "training": training, "saved": saved})
         return
-    rows = opened.source.n_rows
+    rows = opened.source.count_rows()
     say(f"{_label(model)}: {opened.target} of {known_as(wanted.data)}, {counted(rows)}", style="bold")
     say()
     if right is None:

@@ -106,7 +106,7 @@ def opened_data(wanted: Wanted) -> Opened:
         notes.append(f"column {name!r} is left out: it {why}")
     source = TableSource(relation, wish)
     source.keep()
-    if wish.missing != "error" and (gone := gaps.rows - source.n_rows):
+    if wish.missing != "error" and (gone := gaps.rows - source.count_rows()):
         what = f"without {target}" if wanted.missing != "drop" else "with something missing"
         notes.append(f"{counted(gone)} of {gaps.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
     few = _distinct(relation, target) if gaps.few and target in relation.schema else 0

@@ -50,7 +50,8 @@ def run(
         print_json({"system": type(found.best).__name__, **found.to_dict(), "saved": saved})
         return
     table = found.table
-    say(f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {counted(opened.source.n_rows)}", "bold")
+    rows = counted(opened.source.count_rows())
+    say(f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {rows}", "bold")
     say(table.title)
     say()
     show(table.headings, table.cells, left=table.left, styles={found.index: "bold green"})

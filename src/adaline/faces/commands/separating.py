@@ -21,9 +21,11 @@ def separable(wanted: Wanted, as_json: bool) -> None:
     found.verify()
     names = [str(name) for name in opened.source.names]
     if as_json:
-        print_json({"target": opened.target, "rows": opened.source.n_rows, **_plain(found, names), "verified": True})
+        print_json(
+            {"target": opened.target, "rows": opened.source.count_rows(), **_plain(found, names), "verified": True}
+        )
         return
-    say(f"{known_as(wanted.data)}: {opened.target}, {counted(opened.source.n_rows)}")
+    say(f"{known_as(wanted.data)}: {opened.target}, {counted(opened.source.count_rows())}")
     say()
     if isinstance(found, ManyClasses):
         rows = [

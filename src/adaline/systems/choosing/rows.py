@@ -111,19 +111,20 @@ class SourceRows(Rows):
     whole = True
 
     def __init__(self, source: Source, folds: int) -> None:
-        _check_folds(folds, source.n_rows)
+        _check_folds(folds, source.count_rows())
         self.source, self.folds = source, folds
         self.x = Fold(source.unlabelled(), 0, folds, held=True)  # coded as it is: nothing is read anew for a model
         self.y = None
         if source.shape.targets:
-            self.y = source.target_values() if isinstance(source, TableSource) else source.target()
+            self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
             self.y = self.y[:, 0] if source.flat and self.y.ndim == 2 else self.y
-        self.weight = np.ones(source.n_rows) if source.weight is None else host(source.weight)
-        self.fold = fold_of(0, source.n_rows, folds)
+        weight = source.read_weights()
+        self.weight = np.ones(source.count_rows()) if weight is None else host(weight)
+        self.fold = fold_of(0, source.count_rows(), folds)
         held = self.held_weights(folds)
         if not held.all():
             raise InvalidParameter(
-                f"fold {int(held.argmin())} of {folds} has none of the {source.n_rows} rows: use fewer folds"
+                f"fold {int(held.argmin())} of {folds} has none of the {source.count_rows()} rows: use fewer folds"
             )
 
     def fitted(self, system: Any, k: int) -> Any:

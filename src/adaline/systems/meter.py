@@ -1,0 +1,30 @@
+"""What a fit costs: how often the rows were read, and seconds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from adaline.results import Certificate
+from adaline.sources import Source
+
+
+class Meter:
+    """Counts from the beginning of a fit to `given`: a source, which may have been read before, or anything else."""
+
+    def __init__(self, given: Any = None) -> None:
+        self._start = perf_counter()
+        self._reads = given.total_reads() if isinstance(given, Source) else 0
+
+    def on(self, certificate: Certificate, source: Source | None) -> Certificate:
+        """Return a certificate with the seconds since the beginning and the reads of the fit's source, if it has one.
+
+        `source` may be any view of the rows: views share the count of reads.
+        """
+        passes = certificate.passes if source is None else self.passes(source)
+        return replace(certificate, passes=passes, seconds=perf_counter() - self._start)
+
+    def passes(self, source: Source) -> int:
+        """Return how often the rows were read since the beginning."""
+        return source.total_reads() - self._reads

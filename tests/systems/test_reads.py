@@ -1,0 +1,172 @@
+"""`certificate_.passes` is the number of times the rows were read: counted where a table opens its files."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import RegressorMixin
+
+import adaline.sources.table as table_module
+from adaline import KMeans, LinearRegression, LogisticRegression, open_table
+from adaline.block import Block, Shape
+from adaline.solvers import smooth
+from adaline.sources.relation import Relation
+from adaline.sums import Sample
+from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "LinearRegression": [{"weights": "precision"}, {"solver": "qr"}],
+    "Ridge": [{"criterion": "loo"}],
+    "RobustRegression": [{"loss": "quantile"}],
+    "GeneralizedLinear": [{"loss": "huber"}, {"solver": "gradient"}, {"solver": "stochastic", "epochs": 3}],
+    "LogisticRegression": [
+        {"l1": 1.0},
+        {"firth": True},
+        {"class_weight": "balanced"},
+        {"scheme": "one-vs-one"},
+        {"solver": "lbfgs"},
+    ],
+    "Perceptron": [{"class_weight": "balanced"}],
+    "OneVsRest": [{"system": LogisticRegression(penalty=1.0)}],
+}
+"""Arguments to be tested besides the defaults."""
+
+
+class Reads:
+    """How often tables were opened for a read: all rows in order, or a query over them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
+    """Count every read of a table; let none be held in memory."""
+    found = Reads()
+    runs, rows = Relation.runs, Relation.rows
+
+    def counted_runs(self: Relation, *args: Any) -> Any:
+        found.count += 1
+        return runs(self, *args)
+
+    def counted_rows(self: Relation, sql: str) -> Any:
+        found.count += not sql.startswith("DESCRIBE")
+        return rows(self, sql)
+
+    monkeypatch.setattr(Relation, "runs", counted_runs)
+    monkeypatch.setattr(Relation, "rows", counted_rows)
+    monkeypatch.setattr(table_module, "KEPT", 0)
+    return found
+
+
+def written(folder: Path, kind: str, rows: int, seed: int = 0) -> str:
+    """Write a table with numbers, labels as numbers and as texts, and weights; return its path."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, 3)) * [1.0, 5.0, 0.2] + [0.0, 3.0, 1.0]
+    z = x @ [0.8, -0.2, 2.0] + rng.logistic(size=rows)
+    frame = pd.DataFrame(x, columns=["a", "b", "c"])
+    frame["amount"] = z
+    frame["number"] = (z > z.mean()).astype(int)
+    frame["text"] = np.where(z > z.mean(), "yes", "no")
+    frame["three"] = np.digitize(z, np.quantile(z, [0.3, 0.7]))
+    frame["times"] = rng.integers(1, 4, rows).astype(float)
+    path = folder / f"rows.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path, row_group_size=500)
+    return str(path)
+
+
+def targets_of(cls: type[Any], settings: dict[str, Any]) -> list[str | None]:
+    """Return columns to learn: numbers for a regression, labels of two kinds, and of three classes."""
+    if cls.__name__ in UNSUPERVISED:
+        return [None]
+    if issubclass(cls, RegressorMixin):
+        return ["amount"]
+    return ["number", "text"] if settings else ["number", "text", "three"]
+
+
+def cases() -> list[Any]:
+    out = []
+    for name, cls in (SYSTEMS | UNSUPERVISED).items():
+        for settings in ({}, *SETTINGS.get(name, [])):
+            for target in targets_of(cls, settings):
+                shown = ", ".join(f"{key}={value}" for key, value in settings.items())
+                out.append(pytest.param(cls, settings, target, id=f"{name}({shown})-{target}"))
+    return out
+
+
+def made(cls: type[Any], settings: dict[str, Any]) -> Any:
+    return cls(**{"epochs": 3, **settings}) if issubclass(cls, OnlineSystem) else cls(**settings)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("kind", "weight"), [("csv", None), ("csv", "times"), ("parquet", "times")])
+@pytest.mark.parametrize(("cls", "settings", "target"), cases())
+def test_passes_are_the_reads_of_the_file(
+    cls: type[Any],
+    settings: dict[str, Any],
+    target: str | None,
+    kind: str,
+    weight: str | None,
+    tmp_path: Path,
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(table_module, "block_rows", lambda features: 256)
+    source = open_table(written(tmp_path, kind, 600), target=target, features=["a", "b", "c"], weight=weight)
+    reads.count = 0
+    model = made(cls, settings).fit(source)
+    assert source.streamed
+    assert model.certificate_.passes == reads.count
+
+
+@pytest.mark.parametrize("cls", [LinearRegression, LogisticRegression, KMeans])
+def test_what_an_earlier_fit_has_read_is_not_counted_again(cls: type[Any], tmp_path: Path, reads: Reads) -> None:
+    source = open_table(written(tmp_path, "csv", 600), target="number", features=["a", "b", "c"])
+    for _ in range(2):
+        reads.count = 0
+        assert cls().fit(source).certificate_.passes == reads.count > 0
+
+
+@pytest.mark.parametrize("weight", [None, "times"])
+@pytest.mark.parametrize("target", ["number", "text"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_streamed_fit_of_two_classes_takes_few_reads(
+    kind: str, target: str, weight: str | None, tmp_path: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One opening read for labels, counts, spread and a sample, a few for gradients, one for the last matrix."""
+    for small in (1e7, 0.0):  # matrices of all rows that take no time, and that do
+        monkeypatch.setattr(smooth, "SMALL", small)
+        source = open_table(written(tmp_path, kind, 30_000), target=target, features=["a", "b", "c"], weight=weight)
+        reads.count = 0
+        model = LogisticRegression().fit(source)
+        assert source.streamed
+        assert model.certificate_.passes == reads.count <= 6
+
+
+def test_the_sample_of_a_stream_does_not_depend_on_how_it_is_cut(tmp_path: Path, reads: Reads) -> None:
+    rng = np.random.default_rng(0)
+    x, t, weight = rng.normal(size=(500, 2)), rng.normal(size=(500, 1)), rng.integers(0, 3, 500).astype(float)
+
+    def part(first: int, last: int) -> Sample:
+        out = Sample.zero(Shape(2, 1), most=40)
+        out.add(Block(x[first:last], t[first:last], weight[first:last], first_row=first))
+        return out
+
+    whole = part(0, 500)
+    assert len(whole.row) == 40
+    assert (whole.weight > 0).all()
+    np.testing.assert_array_equal(whole.x, x[whole.row])
+    for cuts in ([0, 1, 37, 500], [0, 250, 251, 499, 500], [0, 500]):
+        merged = Sample.zero(Shape(2, 1), most=40)
+        for first, last in reversed([*pairwise(cuts)]):
+            merged.merge(part(first, last))
+        for mine, theirs in zip(whole.__reduce__()[1], merged.__reduce__()[1], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
