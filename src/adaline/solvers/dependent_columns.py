@@ -92,10 +92,6 @@ class AsTargets(Through):
         self.columns = columns
         self.shape = Shape(base.shape.features, len(columns))
 
-    def read_weights(self) -> Array | None:
-        """Return all weights, (N,), or None."""
-        return self.base.read_weights()
-
     def read_targets(self) -> Array:
         """Return all targets, (N, A)."""
         return self.map(lambda block: np.asarray(block.t))
