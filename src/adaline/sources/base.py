@@ -167,9 +167,10 @@ class Source(ABC):
         return self.with_targets(np.empty((self.count_rows(), 0)))
 
     def rows_at(self, places: NDArray[np.intp]) -> Array:
-        """Return the rows at some places, which ascend, as float64 on the host."""
+        """Return the rows at some places, which ascend, as float64 on the host; where rows are streamed, a read."""
         found = []
-        for block in self.blocks():
+        readers = self.readers() if self.streamed else self._readers()
+        for block in (block.packed() for read in readers for block in read()):
             start, stop = np.searchsorted(places, [block.first_row, block.first_row + block.rows])
             if start < stop:
                 chosen = replace(block, chosen=places[start:stop].astype(np.int64) - block.first_row)

@@ -125,11 +125,11 @@ class WienerFilter(SignalSystem):
                     source, self.fit_intercept, RidgePenalty(float(self.penalty), np.ones(source.shape.features))
                 ),
                 meter,
-                source,
+                None,
             )
         else:
             self._recording = recording.take(source)
-            self._keep(self._solve(source, self._own_sums("continue")), meter, source)
+            self._keep(self._solve(source, self._own_sums("continue")), meter, None)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -143,9 +143,8 @@ class WienerFilter(SignalSystem):
             return self._listen(open_rows(self, X, y, sample_weight, reset=new), meter, afresh=new)
         x, t, weight = self._read(X, y, sample_weight, reset=new)
         recording = self._begin(t.shape[1]) if new else self._recording
-        source = recording.open(x, t, weight, self._names())
-        self._recording = recording.take(source)
-        self._keep(self._solve(None, self._own_sums("continue")), meter, source)
+        self._recording = recording.take(recording.open(x, t, weight, self._names()))
+        self._keep(self._solve(None, self._own_sums("continue")), meter, None)
         return self
 
     def merge(self, other: Self) -> Self:
