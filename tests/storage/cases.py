@@ -72,7 +72,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "LMS": [{"rate": 1e-4, "epochs": 3, "fit_intercept": False}, {"rate": 1e-3, "schedule": "1/t", "shuffle": True}],
     "Adaline": [{"mode": "batch", "epochs": 50}, {"rate": 1e-3, "schedule": "power", "epochs": 3}],
-    "Perceptron": [{"epochs": 5}, {"rule": "batch", "epochs": 5}, {"init": "random", "epochs": 5}],
+    "Perceptron": [{"epochs": 5}, {"mode": "batch", "epochs": 5}, {"init": "random", "epochs": 5}],
     "Pocket": [{"epochs": 5}, {"epochs": 5, "basis": Polynomial(degree=2, orthogonal=True) @ Fourier(terms=1)}],
     "KeslerPerceptron": [{"epochs": 5}],
     "SigmoidPerceptron": [
@@ -92,7 +92,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "FisherDiscriminant": [{"covariance": "identity"}, {"threshold": "prior"}, {"components": 1}],
     "GaussianClassifier": [
         {"covariance": "full"},
-        {"covariance": "diagonal"},
+        {"covariance": "diag"},
+        {"covariance": "spherical"},
         {"covariance": "identity"},
         {"covariance": "full", "shrinkage": 0.3},
     ],

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import AdalineWarning
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
+from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.losses import Loss, loss_of
+from adaline.losses.named import ACTIVATION, LOSS
 from adaline.namespaces import beside, host, is_device
+from adaline.parameters import (
+    AUTO,
+    COUNT,
+    FLAG,
+    NONE,
+    POSITIVE,
+    SEED,
+    ZERO_OR_MORE,
+    AnyOf,
+    Check,
+    Number,
+    Numbers,
+    OneOf,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, together
+from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.descent import read_init
 from adaline.solvers.problem import look
 from adaline.solvers.sweep import Plan
@@ -29,10 +45,10 @@ from adaline.sums.machine import dense
 from adaline.sums.wrong import outputs
 from adaline.systems.attempt import attempt
 from adaline.systems.by_blocks import by_blocks
-from adaline.systems.criterion import constants, has_outputs_of_its_own, read_criterion
+from adaline.systems.criterion import SOLVERS, constants, has_outputs_of_its_own, read_criterion
 from adaline.systems.drawing import generator
 from adaline.systems.minimum import Minimum, Order, Search
-from adaline.systems.own_machine import first_weights, fit_machine
+from adaline.systems.own_machine import MACHINE, first_weights, fit_machine
 from adaline.systems.reading import open_rows, read_finite
 from adaline.systems.streaming import ScoredOnSources, coded
 from adaline.systems.walking import stroll
@@ -43,7 +59,7 @@ TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
 
 
-class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
@@ -87,7 +103,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
     stop_error : float or None
         Gradient: ends also when the objective is at most this.
     shuffle : bool
-        Stochastic: whether an order of rows is drawn for every epoch.
+        Stochastic: whether an order of rows is drawn for every epoch. Rows sorted by target or by time need it.
     random_state : int, generator or None
         Where orders and the first weights of machines are drawn from.
     basis : a basis of `adaline.basis`, or None
@@ -113,6 +129,24 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # as it stands it is LinearRegression
+    parameters: ClassVar[dict[str, Check]] = {
+        "loss": LOSS,
+        "activation": ACTIVATION,
+        "machine": AnyOf(NONE, MACHINE),
+        "penalty": ZERO_OR_MORE,
+        "solver": OneOf(*SOLVERS),
+        "tol": AnyOf(NONE, ZERO_OR_MORE),
+        "fit_intercept": FLAG,
+        "init": AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9))),
+        "warm_start": FLAG,
+        "rate": AnyOf(AUTO, POSITIVE, Numbers("a vector or a matrix")),
+        "schedule": SCHEDULE,
+        "epochs": COUNT,
+        "stop_error": AnyOf(NONE, Number()),
+        "shuffle": FLAG,
+        "random_state": SEED,
+        "basis": BASIS,
+    }
     coef_: Array
     intercept_: float | Array
     weights_: Array
@@ -140,7 +174,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         schedule: Any = "constant",
         epochs: int = 200,
         stop_error: float | None = None,
-        shuffle: bool = True,
+        shuffle: bool = False,
         random_state: Any = 0,
         basis: Any = None,
     ) -> None:
@@ -168,6 +202,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         By stochastic steps a weight multiplies the rate of its row.
         """
         start = perf_counter()
+        self._check_parameters()
         loss = read_criterion(self)
         before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
         for name in ("coef_", "intercept_", "weights_"):
@@ -293,9 +328,9 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
     def _warn(self) -> None:
         status, advice = self.certificate_.status, self.certificate_.advice
         if status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED):
-            warnings.warn(f"{status}: {advice}", AdalineWarning, stacklevel=4)
+            warn(f"{status}: {advice}", AdalineWarning)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
-            warnings.warn(f"{status}: {advice}", ConvergenceWarning, stacklevel=4)
+            warn(f"{status}: {advice}", ConvergenceWarning)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
