@@ -19,8 +19,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
+
+LONGEST = 200  # letters of a value that a message shows
 
 
 class Check(ABC):
@@ -56,8 +59,9 @@ class Check(ABC):
     def check(self, name: str, value: Any) -> None:
         """Refuse a value, by the name of its parameter, that is not one of those meant."""
         if not self.accepts(value):
-            why = self.reason(value)
-            raise InvalidParameter(f"{name} must be {self.wanted}, got {value!r}{why and f'; {why}'}")
+            shown, why = repr(value), self.reason(value)
+            got = shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
+            raise InvalidParameter(f"{name} must be {self.wanted}, got {got}{why and f'; {why}'}")
 
 
 class Number(Check):
@@ -170,16 +174,20 @@ class Numbers(Check):
         self.what, self.dimensions, self.positive = what, tuple(dimensions), positive
 
     def accepts(self, value: Any) -> bool:
-        try:
-            given = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError, RuntimeError):  # torch refuses arrays of another device in its own way
+        given = _array(value)
+        if given is None or given.ndim not in self.dimensions or given.size == 0:
             return False
-        finite = given.ndim in self.dimensions and given.size > 0 and bool(np.isfinite(given).all())
-        return finite and not (self.positive and not (given > 0).all())
+        return bool(np.isfinite(given).all() and (not self.positive or (given > 0).all()))
 
     @property
     def wanted(self) -> str:
         return self.what
+
+    def reason(self, value: Any) -> str:
+        given = _array(value)
+        if given is None or given.ndim == 0:
+            return ""
+        return f"its shape is {given.shape}" if np.isfinite(given).all() else "numbers must be finite"
 
 
 class ListOf(Check):
@@ -264,6 +272,8 @@ class Seed(Check):
             return True
         if isinstance(value, bool | np.bool_):
             return False
+        if isinstance(value, Integral):
+            return int(value) >= 0
         try:
             np.random.default_rng(value)
         except (TypeError, ValueError):
@@ -294,7 +304,16 @@ class AnyOf(Check):
         return [option for one in self.checks for option in one.options]
 
     def reason(self, value: Any) -> str:
-        return "; ".join(filter(None, (one.reason(value) for one in self.checks)))
+        reasons = dict.fromkeys(one.reason(value) for one in self.checks)
+        return "; ".join(filter(None, reasons))
+
+
+def _array(value: Any) -> NDArray[np.float64] | None:
+    """Return numbers as an array; None where they are none."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError):  # RuntimeError: torch, of arrays on another device
+        return None
 
 
 FLAG = Flag()
@@ -307,5 +326,6 @@ LEVEL = Number(above=0, below=1)
 SEED = Seed()
 MODE = OneOf("online", "batch")
 CLASS_WEIGHT = AnyOf(NONE, OneOf("balanced"), ClassWeights())
+BATCH_RATE = AnyOf(AUTO, POSITIVE, Numbers("a vector", (1,)), Numbers("a matrix", (2,)))
 FIRST_WEIGHTS = Numbers("weights, intercept first")
 """Checks that several systems share."""

@@ -269,7 +269,7 @@ def test_bad_input(make: Any) -> None:
 @pytest.mark.parametrize(
     "system",
     [
-        GaussianClassifier(covariance="tied"),
+        GaussianClassifier(covariance="toeplitz"),
         GaussianClassifier(shrinkage=2.0),
         GaussianClassifier(priors=[0.5, 0.6]),
         FisherDiscriminant(covariance="full"),

@@ -19,11 +19,10 @@ from adaline.losses import Loss, loss_of
 from adaline.losses.named import ACTIVATION, LOSS
 from adaline.namespaces import beside, host, is_device
 from adaline.parameters import (
-    AUTO,
+    BATCH_RATE,
     COUNT,
     FLAG,
     NONE,
-    POSITIVE,
     SEED,
     ZERO_OR_MORE,
     AnyOf,
@@ -139,7 +138,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, Confi
         "fit_intercept": FLAG,
         "init": AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9))),
         "warm_start": FLAG,
-        "rate": AnyOf(AUTO, POSITIVE, Numbers("a vector or a matrix")),
+        "rate": BATCH_RATE,
         "schedule": SCHEDULE,
         "epochs": COUNT,
         "stop_error": AnyOf(NONE, Number()),

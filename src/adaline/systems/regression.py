@@ -6,16 +6,14 @@ from typing import Any, ClassVar
 
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
 from adaline.parameters import (
-    AUTO,
+    BATCH_RATE,
     COUNT,
     FIRST_WEIGHTS,
     NONE,
-    POSITIVE,
     ZERO_OR_MORE,
     AnyOf,
     Check,
     Number,
-    Numbers,
     OneOf,
 )
 from adaline.penalties import no_penalty
@@ -82,7 +80,7 @@ class LinearRegression(LinearSystem):
 
     parameters: ClassVar[dict[str, Check]] = {
         "solver": OneOf(*SOLVERS),
-        "rate": AnyOf(AUTO, POSITIVE, Numbers("a vector or a matrix")),
+        "rate": BATCH_RATE,
         "init": AnyOf(NONE, FIRST_WEIGHTS),
         "tol": ZERO_OR_MORE,
         "stop_error": AnyOf(NONE, Number()),
