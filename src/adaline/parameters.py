@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -191,14 +191,16 @@ class Numbers(Check):
 
 
 class ListOf(Check):
-    """A list, tuple or one-dimensional array, not empty, of values that one check accepts."""
+    """A list, or another collection in order, not empty, of values that one check accepts."""
 
     def __init__(self, each: Check, what: str) -> None:
         self.each, self.what = each, what
 
     def accepts(self, value: Any) -> bool:
-        several = isinstance(value, list | tuple | range) or (isinstance(value, np.ndarray) and value.ndim == 1)
-        return several and len(value) > 0 and all(map(self.each.accepts, value))
+        several = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping | Set)
+        if not several or getattr(value, "ndim", 1) != 1:
+            return False
+        return len(value) > 0 and all(map(self.each.accepts, value))
 
     @property
     def wanted(self) -> str:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from numbers import Real
 from typing import Any
+
+from adaline.parameters import POSITIVE
 
 LIMITS = ("max_iter", "maxiter", "maxit", "n_iter", "iter_max", "max_epochs", "n_epochs", "nepochs", "epochs")
 
@@ -159,8 +160,7 @@ def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
 def _translated(name: str, value: Any, known: list[str]) -> str:
     """Return what a name of theirs is here; nothing where it is not known."""
     if name == "C" and "penalty" in known:
-        number = isinstance(value, Real) and not isinstance(value, bool) and value > 0
-        return f"C is 1/penalty here: penalty={1 / float(value)!r}" if number else "C is 1/penalty here"
+        return "C is 1/penalty here" + (f": penalty={1 / float(value)!r}" if POSITIVE.accepts(value) else "")
     ours = next((one for one in OUR_NAMES.get(name, ()) if one in known), None)
     if ours is not None:
         return f"{name} is called {ours} here"

@@ -26,10 +26,9 @@ def loss_of(loss: Any, activation: Any = None) -> Loss:
     """
     LOSS.check("loss", loss)
     ACTIVATION.check("activation", activation)
-    if isinstance(loss, str):
-        loss = LOSSES[loss]()
+    own: Loss = LOSSES[loss]() if isinstance(loss, str) else loss
     if activation is None:
-        return loss
+        return own
     if isinstance(activation, str):
         activation = ACTIVATIONS[activation]
     if activation.flat:
@@ -37,8 +36,8 @@ def loss_of(loss: Any, activation: Any = None) -> Loss:
             f"activation={activation.name!r} is flat, so that nothing can be learned through it: use tanh or logistic, "
             "or Perceptron, which learns by mistakes"
         )
-    if loss.coupled and activation.name == loss.link:
-        return loss
-    if loss.coupled or activation.coupled:
+    if own.coupled and activation.name == own.link:
+        return own
+    if own.coupled or activation.coupled:
         raise InvalidParameter("softmax couples its outputs: use loss='softmax' and activation=None")
-    return through(loss, activation)
+    return through(own, activation)
