@@ -32,8 +32,9 @@ class Configured(BaseEstimator):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        tables = [base.__dict__["parameters"] for base in reversed(cls.__mro__) if "parameters" in base.__dict__]
-        cls.parameters = {name: check for table in tables for name, check in table.items()}
+        own, cls.parameters = cls.__dict__.get("parameters", {}), {}
+        for table in (*(getattr(base, "parameters", {}) for base in reversed(cls.__bases__)), own):
+            cls.parameters |= table
         if "__init__" in cls.__dict__:
             cls.__init__ = _explaining(cls.__init__)  # type: ignore[method-assign]
 

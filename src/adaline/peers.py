@@ -105,7 +105,7 @@ NOTES: dict[str, str] = {
     "alpha": "is the penalty of Ridge, LogisticRegression and GeneralizedLinear; nothing is penalised here",
     "alphas": "is penalty='auto' here, which needs no grid; adaline.select tries values of your own",
     "Cs": "is penalty='auto' here, which needs no grid; adaline.select tries values of your own",
-    "l1_ratio": "is two numbers here: penalty = alpha (1 - l1_ratio), l1 = alpha l1_ratio, alpha of the sum over rows",
+    "l1_ratio": "is two numbers of LogisticRegression: penalty = alpha (1 - l1_ratio), l1 = alpha l1_ratio",
     "dual": "is not needed here: the solver is chosen by the shape of the data",
     "intercept_scaling": "is not needed here: the intercept is never penalised",
     "n_jobs": "is set once for all systems: adaline.set_threads(n), or ADALINE_THREADS",
