@@ -1,4 +1,11 @@
-"""One family of exceptions: each message says what is wrong, where, and what to do."""
+"""One family of exceptions and warnings: each message says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from os.path import dirname, sep
+from typing import TYPE_CHECKING, Any
 
 
 class AdalineError(Exception):
@@ -39,6 +46,10 @@ class InvalidParameter(AdalineError, ValueError):
     """A constructor argument has a value that means nothing."""
 
 
+class UnknownParameter(InvalidParameter, TypeError):
+    """A constructor argument has a name that is none of the system's, or no name at all."""
+
+
 class SumsMissing(AdalineError, ValueError):
     """The model was fitted in a way that kept no sums, so it can neither continue, merge nor forget."""
 
@@ -64,3 +75,46 @@ class AdalineWarning(UserWarning):
     >>> [issubclass(warning.category, AdalineWarning) for warning in caught]
     [True]
     """
+
+
+if TYPE_CHECKING:
+
+    class ConvergenceWarning(AdalineWarning):
+        """A fit ended before it reached what was asked for. Also scikit-learn's warning of that name."""
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Make ConvergenceWarning when it is first needed: scikit-learn takes half a second to import."""
+        if name != "ConvergenceWarning":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from sklearn.exceptions import ConvergenceWarning as ScikitLearns
+
+        words = "A fit ended before it reached what was asked for. Also scikit-learn's warning of that name."
+        own = type(name, (AdalineWarning, ScikitLearns), {"__module__": __name__, "__doc__": words})
+        return globals().setdefault(name, own)
+
+
+OWN = dirname(__file__) + sep
+PASSED_ON = ("sklearn", "joblib", "importlib", "functools")
+"""Modules that pass calls on: a warning is about the line that called them."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of something at the line of the user's own code that led here."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _passes_on(frame.f_code.co_filename, frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        module=frame.f_globals.get("__name__", "<unknown>"),
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+def _passes_on(file: str, module: str) -> bool:
+    """Whether code is this package's, or that of a module that passes calls on."""
+    return file.startswith(OWN) or module.partition(".")[0] in PASSED_ON

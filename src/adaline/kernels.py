@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from adaline.errors import AdalineWarning
+from adaline.errors import AdalineWarning, warn
 
 native: Any
 try:
     from adaline import _native as native
 except ImportError as error:
     native = None
-    warnings.warn(
+    warn(
         f"adaline's native core is missing ({error}): results are the same, but slower. "
         "Install a C++ compiler and reinstall adaline.",
         AdalineWarning,
-        stacklevel=2,
     )
 
 

@@ -149,8 +149,8 @@ def test_settings_are_literals_or_text(shell: Shell, data: Path) -> None:
                       "fit_intercept=false", "--json").json  # fmt: skip
     assert told["parameters"]["penalty"] == 0.5
     assert told["parameters"]["fit_intercept"] is False
-    told = shell.good("fit", data, "-t", "kind", *COLUMNS, "--set", "covariance=diagonal", "--json").json
-    assert told["parameters"]["covariance"] == "diagonal"
+    told = shell.good("fit", data, "-t", "kind", *COLUMNS, "--set", "covariance=diag", "--json").json
+    assert told["parameters"]["covariance"] == "diag"
 
 
 def test_a_formula_and_weights(shell: Shell, data: Path) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from adaline import LinearRegression, Status, datasets
-from adaline.errors import InvalidParameter
+from adaline.errors import ConvergenceWarning, InvalidParameter
 from tests.solvers import exact
 
 Array = NDArray[np.float64]
@@ -201,20 +200,20 @@ def test_the_bound_in_the_warning_divides_convergence_from_divergence(factor: fl
 @pytest.mark.parametrize(
     ("rate", "message"),
     [
-        (0.0, "rate must be positive"),
-        (-1.0, "rate must be positive"),
-        (np.nan, "rate must be positive"),
-        (np.inf, "rate must be positive"),
+        (0.0, "rate must be 'auto', a positive number"),
+        (-1.0, "rate must be 'auto', a positive number"),
+        (np.nan, "rate must be 'auto', a positive number"),
+        (np.inf, "rate must be 'auto', a positive number"),
         ([1.0, 1.0, 0.0, 1.0], "rate must be positive"),
         (np.ones((4, 4)), "positive definite"),
         (np.triu(np.ones((4, 4))), "positive definite"),
         (-np.eye(4), "positive definite"),
         ([1.0, 2.0], r"rate has shape \(2,\); with 4 coefficients"),
         (np.eye(3), r"rate has shape \(3, 3\)"),
-        (np.ones((4, 4, 4)), "rate has shape"),
-        ("fast", "rate must be 'auto', a number"),
+        (np.ones((4, 4, 4)), "a vector or a matrix, got array"),
+        ("fast", "rate must be 'auto', a positive number, a vector or a matrix"),
         (None, "rate must be"),
-        ({}, "rate must be 'auto', a number"),
+        ({}, "rate must be 'auto', a positive number, a vector or a matrix"),
     ],
     ids=str,
 )

@@ -74,7 +74,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "Adaline": [{"mode": "batch", "epochs": 50}, {"rate": 1e-3, "schedule": "power", "epochs": 3}],
     "Perceptron": [
         {"epochs": 5},
-        {"rule": "batch", "epochs": 5},
+        {"mode": "batch", "epochs": 5},
         {"init": "random", "epochs": 5},
         {"epochs": 5, "standardize": True},
     ],
@@ -101,7 +101,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "FisherDiscriminant": [{"covariance": "identity"}, {"threshold": "prior"}, {"components": 1}],
     "GaussianClassifier": [
         {"covariance": "full"},
-        {"covariance": "diagonal"},
+        {"covariance": "diag"},
+        {"covariance": "spherical"},
         {"covariance": "identity"},
         {"covariance": "full", "shrinkage": 0.3},
     ],

@@ -89,8 +89,8 @@ def test_machines_of_others_are_not_stored_and_ours_are_named_in_the_header(tmp_
     X, y = [[1.0], [2.0], [4.0], [5.0]], [0, 1, 2, 0]
     with pytest.raises(InvalidType, match=r"cannot store system: .* type DecisionTreeClassifier"):
         save(OneVsRest(DecisionTreeClassifier()).fit(X, y), tmp_path / "m")
-    save(OneVsRest(GaussianClassifier(covariance="diagonal")).fit(X, y), tmp_path / "m")
-    assert read_header(tmp_path / "m")["parameters"]["system"] == "GaussianClassifier(covariance='diagonal')"
+    save(OneVsRest(GaussianClassifier(covariance="diag")).fit(X, y), tmp_path / "m")
+    assert read_header(tmp_path / "m")["parameters"]["system"] == "GaussianClassifier(covariance='diag')"
 
 
 def test_an_existing_file_survives_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

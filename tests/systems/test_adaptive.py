@@ -297,7 +297,7 @@ def test_bad_samples_are_named_and_change_nothing() -> None:
     [
         ({"rule": "kalman"}, "rule must be one of"),
         ({"taps": 0}, "taps must be"),
-        ({"delay": -1}, "delay must be 0 or more"),
+        ({"delay": -1}, "delay must be a whole number of 0 or more, got -1; to look ahead"),
         ({"delay": 0.5}, "delay must be a whole"),
         ({"rate": 0.0}, "rate must be"),
         ({"rate": "fast"}, "rate must be"),
@@ -306,7 +306,7 @@ def test_bad_samples_are_named_and_change_nothing() -> None:
         ({"rule": "rls", "rate": 0.99}, "set by forgetting"),
         ({"rule": "rls", "forgetting": 0.0}, "above 0"),
         ({"rule": "rls", "forgetting": 1.1}, "forgetting must be"),
-        ({"rule": "rls", "regularization": 0.0}, "above 0"),
+        ({"rule": "rls", "regularization": 0.0}, "regularization must be a positive number"),
         ({"leak": 0.1}, "leak needs"),
         ({"record": -1}, "record must be"),
         ({"taps": [2, 2]}, "give one number a signal"),

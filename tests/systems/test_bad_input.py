@@ -374,11 +374,11 @@ def test_unknown_levels(system: type[Any], level: float) -> None:
     [
         ({"solver": "cholesky"}, "solver must be one of auto, normal, qr, svd, gradient, got 'cholesky'"),
         ({"solver": None}, "solver must be one of"),
-        ({"tol": -1e-3}, "tol must be zero or more"),
-        ({"tol": np.nan}, "tol must be zero or more"),
-        ({"tol": "small"}, "tol must be zero or more"),
-        ({"epochs": 0}, "epochs must be at least 1"),
-        ({"epochs": "many"}, "epochs must be at least 1"),
+        ({"tol": -1e-3}, "tol must be a number of zero or more, got"),
+        ({"tol": np.nan}, "tol must be a number of zero or more, got"),
+        ({"tol": "small"}, "tol must be a number of zero or more, got"),
+        ({"epochs": 0}, "epochs must be a whole number of 1 or more, got"),
+        ({"epochs": "many"}, "epochs must be a whole number of 1 or more, got"),
     ],
     ids=str,
 )

@@ -23,7 +23,7 @@ from adaline.systems import SYSTEMS, ClassSystem
 Array = NDArray[np.float64]
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "GaussianClassifier": [{"covariance": "full"}, {"covariance": "diagonal"}, {"shrinkage": 0.3}],
+    "GaussianClassifier": [{"covariance": "full"}, {"covariance": "diag"}, {"shrinkage": 0.3}],
     "FisherDiscriminant": [{"threshold": "prior"}],
     "LeastSquaresClassifier": [{"coding": "signed"}, {"fit_intercept": False}],
 }
@@ -122,7 +122,7 @@ def test_full_and_diagonal_are_the_densities_they_say() -> None:
     quadratic = QuadraticDiscriminantAnalysis().fit(X, y)
     assert np.mean(full.predict(X) == quadratic.predict(X)) > 0.98
     naive = GaussianNB(var_smoothing=0.0).fit(X, y)
-    diagonal = GaussianClassifier(covariance="diagonal").fit(X, y)
+    diagonal = GaussianClassifier(covariance="diag").fit(X, y)
     np.testing.assert_allclose(diagonal.predict_proba(X), naive.predict_proba(X), rtol=1e-8, atol=1e-12)
 
 
@@ -260,7 +260,7 @@ def test_bad_input(make: Any) -> None:
 @pytest.mark.parametrize(
     "system",
     [
-        GaussianClassifier(covariance="tied"),
+        GaussianClassifier(covariance="toeplitz"),
         GaussianClassifier(shrinkage=2.0),
         GaussianClassifier(priors=[0.5, 0.6]),
         FisherDiscriminant(covariance="full"),

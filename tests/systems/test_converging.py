@@ -47,7 +47,7 @@ def test_separable_rows_need_more_epochs_and_no_more_corrections_than_it_says(
 
 
 @pytest.mark.parametrize(
-    "change", [{"init": "random"}, {"schedule": "power"}, {"rule": "batch"}, {"class_weight": {0: 2}}]
+    "change", [{"init": "random"}, {"schedule": "power"}, {"mode": "batch"}, {"class_weight": {0: 2}}]
 )
 def test_no_bound_is_named_where_the_theorem_does_not_apply(change: dict[str, Any]) -> None:
     model = Perceptron(epochs=2, **change).fit(*narrow(2))

@@ -346,8 +346,8 @@ def test_a_warm_start_goes_on() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"loss": "cubed"}, "loss must be one of squared"),
-        ({"activation": "relu"}, "activation must be one of"),
+        ({"loss": "cubed"}, "loss must be 'squared', .* or a Loss of your own"),
+        ({"activation": "relu"}, "activation must be None, 'identity'"),
         ({"activation": "sign"}, "flat.*Perceptron"),
         ({"activation": "softmax"}, "softmax couples"),
         ({"loss": "absolute"}, "corners.*RobustRegression"),
@@ -357,7 +357,7 @@ def test_a_warm_start_goes_on() -> None:
         ({"machine": Plane(), "solver": "newton"}, "solver must be one of auto, lbfgs"),
         ({"machine": object()}, "lacks start, value, gradient"),
         ({"penalty": -1.0}, "penalty"),
-        ({"rate": -1.0}, "rate must be positive"),
+        ({"rate": -1.0}, "rate must be 'auto', a positive number"),
         ({"rate": [1.0, 1.0], "solver": "stochastic"}, "only batch steps"),
         ({"epochs": 0}, "epochs"),
         ({"tol": "small"}, "tol"),

@@ -150,11 +150,11 @@ def test_the_batch_rule_adds_up_the_wrong_rows() -> None:
     for epochs in (1, 2, 3):
         wrong = t * (rows @ w) <= 0
         w = w + 0.1 * (t[wrong] @ rows[wrong])
-        model = Perceptron(rule="batch", rate=0.1, epochs=epochs, tol=0.0)
+        model = Perceptron(mode="batch", rate=0.1, epochs=epochs, tol=0.0)
         with pytest.warns(ConvergenceWarning) if epochs > 1 else _nothing():
             model.fit(X, y)
         np.testing.assert_allclose(np.concatenate([model.intercept_, model.coef_[0]]), w, rtol=1e-12)
-    done = Perceptron(rule="batch", epochs=100_000).fit(X, y)
+    done = Perceptron(mode="batch", epochs=100_000).fit(X, y)
     assert done.score(X, y) == 1.0
     assert done.history_[-1] == 0
     assert done.certificate_.objective == 0.0

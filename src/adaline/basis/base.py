@@ -16,16 +16,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from adaline.construction import Configured
 from adaline.errors import InvalidType
 from adaline.namespaces import is_sparse
+from adaline.parameters import NONE, AnyOf, Instance
 
 Array = NDArray[np.float64]
 
 
-class Basis(TransformerMixin, BaseEstimator):
+class Basis(TransformerMixin, Configured):
     """Base of all bases.
 
     Examples
@@ -87,9 +89,6 @@ class Basis(TransformerMixin, BaseEstimator):
         """Number of columns of phi."""
         return len(self.names([f"x{j}" for j in range(self.n_features_in_)]))
 
-    def _check_parameters(self) -> None:
-        """Refuse constructor arguments that mean nothing."""
-
     def __add__(self, other: Basis) -> Basis:
         from adaline.basis.combined import Beside
 
@@ -109,6 +108,17 @@ class Basis(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+BASIS = AnyOf(
+    NONE,
+    Instance(
+        Basis,
+        "a basis, such as basis.Polynomial(degree=2)",
+        hint="a function of rows goes into basis.Custom(function)",
+    ),
+)
+"""The parameter `basis` of systems."""
 
 
 def moments(x: Array) -> tuple[Array, Array]:

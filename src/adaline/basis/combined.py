@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adaline.basis.base import Basis
-from adaline.errors import InvalidParameter
+from adaline.parameters import Check, Instance, ListOf
 
 Array = NDArray[np.float64]
+
+ONE = Instance(Basis, "a basis")
 
 
 class Beside(Basis):
@@ -30,6 +32,8 @@ class Beside(Basis):
     >>> both.set_params(**{"0__degree": 1}).fit([[0.0]]).get_feature_names_out().tolist()
     ['x0', 'sin(1 x0)', 'cos(1 x0)']
     """
+
+    parameters: ClassVar[dict[str, Check]] = {"bases": ListOf(ONE, "a list of bases")}
 
     def __init__(self, bases: Any) -> None:
         self.bases = bases
@@ -78,10 +82,6 @@ class Beside(Basis):
         good = isinstance(self.bases, list | tuple) and all(isinstance(one, Basis) for one in self.bases)
         return list(self.bases) if good else []
 
-    def _check_parameters(self) -> None:
-        if not self._each():
-            raise InvalidParameter(f"bases must be a list of bases, got {self.bases!r}")
-
 
 class After(Basis):
     """One basis of what another gives: `outer @ inner`.
@@ -97,6 +97,8 @@ class After(Basis):
     >>> waves.size
     5
     """
+
+    parameters: ClassVar[dict[str, Check]] = {"outer": ONE, "inner": ONE}
 
     def __init__(self, outer: Any, inner: Any) -> None:
         self.outer = outer
@@ -120,8 +122,3 @@ class After(Basis):
     def learns(self) -> bool:
         """Whether one of them does."""
         return bool(self.inner.learns or self.outer.learns)
-
-    def _check_parameters(self) -> None:
-        for name, one in (("outer", self.outer), ("inner", self.inner)):
-            if not isinstance(one, Basis):
-                raise InvalidParameter(f"{name} must be a basis, got {one!r}")

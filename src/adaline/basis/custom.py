@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.basis.base import Basis
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.parameters import NONE, AnyOf, Check, Function, Instance, ListOf
 
 Array = NDArray[np.float64]
 
@@ -36,6 +37,11 @@ class Custom(Basis):
     ----------
     Lectures S3 and S4: any fixed functions of x.
     """
+
+    parameters: ClassVar[dict[str, Check]] = {
+        "function": Function(),
+        "names_out": AnyOf(NONE, ListOf(Instance(str, "a text"), "a list of texts")),
+    }
 
     def __init__(self, function: Any, *, names_out: Sequence[str] | None = None) -> None:
         self.function = function
@@ -74,7 +80,3 @@ class Custom(Basis):
     def names(self, given: list[str]) -> list[str]:
         """Return the names given, or phi0, phi1, ..."""
         return [f"phi{k}" for k in range(self.columns_)] if self.names_out is None else list(self.names_out)
-
-    def _check_parameters(self) -> None:
-        if not callable(self.function):
-            raise InvalidParameter(f"function must be callable, got {self.function!r}")

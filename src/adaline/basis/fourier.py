@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
+from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Check, Numbers
 
 Array = NDArray[np.float64]
 
@@ -41,6 +41,13 @@ class Fourier(Basis):
     ----------
     Lecture S3, the square wave. A. Rahimi and B. Recht, Random features for large-scale kernel machines (2007).
     """
+
+    parameters: ClassVar[dict[str, Check]] = {
+        "terms": COUNT,
+        "period": AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), positive=True)),
+        "random": FLAG,
+        "random_state": SEED,
+    }
 
     def __init__(self, *, terms: int = 3, period: Any = "auto", random: bool = False, random_state: Any = 0) -> None:
         self.terms = terms
@@ -88,17 +95,6 @@ class Fourier(Basis):
         """Whether the directions are in units of the rows."""
         return bool(self.random)
 
-    def _check_parameters(self) -> None:
-        terms: Any = self.terms
-        if not (isinstance(terms, Integral) and int(terms) >= 1):
-            raise InvalidParameter(f"terms must be a whole number of at least 1, got {self.terms!r}")
-        if not (self._period_known() if not isinstance(self.period, str) else self.period == "auto"):
-            what = "a positive number" if self.random else "positive numbers"
-            raise InvalidParameter(f"period must be 'auto', or {what}, got {self.period!r}")
-
-    def _period_known(self) -> bool:
-        try:
-            period = np.asarray(self.period, dtype=float)
-        except (TypeError, ValueError):
-            return False
-        return bool((period > 0).all()) and not (self.random and period.ndim)
+    def _check_together(self) -> None:
+        if self.random and np.ndim(self.period):
+            raise InvalidParameter(f"period must be one number with random=True, got {self.period!r}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations_with_replacement
 from math import comb
-from numbers import Integral
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
+from adaline.parameters import COUNT, FLAG, Check
 
 Array = NDArray[np.float64]
 
@@ -42,6 +42,8 @@ class Polynomial(Basis):
     ----------
     Lecture S3, generalized linear discriminants (XOR); S4. G. Forsythe (1957) for the orthogonal ones.
     """
+
+    parameters: ClassVar[dict[str, Check]] = {"degree": COUNT, "interactions": FLAG, "orthogonal": FLAG}
 
     def __init__(self, *, degree: int = 2, interactions: bool = True, orthogonal: bool = False) -> None:
         self.degree = degree
@@ -98,11 +100,6 @@ class Polynomial(Basis):
     def learns(self) -> bool:
         """Whether the recurrences are those of the rows."""
         return bool(self.orthogonal)
-
-    def _check_parameters(self) -> None:
-        degree: Any = self.degree
-        if not (isinstance(degree, Integral) and int(degree) >= 1):
-            raise InvalidParameter(f"degree must be a whole number of at least 1, got {self.degree!r}")
 
 
 def _recurrence(x: Array, degree: int) -> Array:

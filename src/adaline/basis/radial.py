@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
+from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Check, Numbers, OneOf
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,13 @@ class Radial(Basis):
     Lecture S3, radial basis functions; centres by k-means.
     """
 
+    parameters: ClassVar[dict[str, Check]] = {
+        "centres": AnyOf(COUNT, Numbers("rows of numbers")),
+        "place": OneOf("k-means", "drawn"),
+        "width": AnyOf(AUTO, POSITIVE),
+        "random_state": SEED,
+    }
+
     def __init__(
         self, *, centres: Any = 10, place: str = "k-means", width: float | str = "auto", random_state: Any = 0
     ) -> None:
@@ -57,7 +65,7 @@ class Radial(Basis):
         self.unit_ = np.where(spread > 0, spread, 1.0)
         rows = (x - self.middle_) / self.unit_
         if not isinstance(self.centres, Integral):
-            given = _points(self.centres)
+            given = np.atleast_2d(np.asarray(self.centres, dtype=np.float64))
             if given.shape[1] != x.shape[1]:
                 raise InvalidParameter(f"centres have {given.shape[1]} columns, X has {x.shape[1]}")
             self.centres_ = (given - self.middle_) / self.unit_
@@ -88,26 +96,6 @@ class Radial(Basis):
         from sklearn.cluster import KMeans  # half a second of imports that no other basis needs
 
         return np.asarray(KMeans(wanted, n_init=1, random_state=draw).fit(rows).cluster_centers_)
-
-    def _check_parameters(self) -> None:
-        if self.place not in ("k-means", "drawn"):
-            raise InvalidParameter(f"place must be 'k-means' or 'drawn', got {self.place!r}")
-        if isinstance(self.centres, Integral) and int(self.centres) < 1:
-            raise InvalidParameter(f"centres must be at least 1, got {self.centres!r}")
-        width: Any = self.width
-        if not (width == "auto" or (isinstance(width, Real) and float(width) > 0)):
-            raise InvalidParameter(f"width must be 'auto' or positive, got {self.width!r}")
-
-
-def _points(centres: Any) -> Array:
-    """Return centres given as rows; refuse what is none."""
-    try:
-        out = np.asarray(centres, dtype=np.float64)
-    except (TypeError, ValueError):
-        out = np.empty(())
-    if not (out.ndim and out.size and np.isfinite(out).all()):
-        raise InvalidParameter(f"centres must be a whole number or rows of numbers, got {centres!r}")
-    return np.atleast_2d(out)
 
 
 def _apart(centres: Array) -> float:

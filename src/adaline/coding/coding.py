@@ -15,7 +15,8 @@ from adaline.block import Columns
 from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
 from adaline.coding.expressions import evaluate, names_in
 from adaline.coding.terms import Factor, Term
-from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.errors import InvalidData, MissingValues
+from adaline.parameters import OneOf
 
 Array = NDArray[np.float64]
 
@@ -218,10 +219,8 @@ class _Rows:
 
 def check_policies(missing: str, unseen: str) -> None:
     """Refuse words that mean nothing."""
-    if missing not in MISSING:
-        raise InvalidParameter(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
-    if unseen not in UNSEEN:
-        raise InvalidParameter(f"unseen must be 'error' or 'other', got {unseen!r}")
+    OneOf(*MISSING).check("missing", missing)
+    OneOf(*UNSEEN).check("unseen", unseen)
 
 
 def _product(lists: list[list[Any]]) -> list[list[Any]]:

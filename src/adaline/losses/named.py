@@ -9,6 +9,10 @@ from adaline.errors import InvalidParameter
 from adaline.losses.base import Loss
 from adaline.losses.composed import through
 from adaline.losses.registry import LOSSES
+from adaline.parameters import NONE, AnyOf, Instance, OneOf
+
+LOSS = AnyOf(OneOf(*LOSSES), Instance(Loss, "a Loss of your own"))
+ACTIVATION = AnyOf(NONE, OneOf(*ACTIVATIONS), Instance(Activation, "an Activation of your own"))
 
 
 def loss_of(loss: Any, activation: Any = None) -> Loss:
@@ -20,23 +24,20 @@ def loss_of(loss: Any, activation: Any = None) -> Loss:
     >>> loss_of("huber").name, loss_of("squared", "tanh").name
     ('huber', 'tanh_squared')
     """
-    if isinstance(loss, str) and loss in LOSSES:
-        loss = LOSSES[loss]()
-    if not isinstance(loss, Loss):
-        raise InvalidParameter(f"loss must be one of {', '.join(LOSSES)}, or a Loss of your own, got {loss!r}")
+    LOSS.check("loss", loss)
+    ACTIVATION.check("activation", activation)
+    own: Loss = LOSSES[loss]() if isinstance(loss, str) else loss
     if activation is None:
-        return loss
-    if isinstance(activation, str) and activation in ACTIVATIONS:
+        return own
+    if isinstance(activation, str):
         activation = ACTIVATIONS[activation]
-    if not isinstance(activation, Activation):
-        raise InvalidParameter(f"activation must be one of {', '.join(ACTIVATIONS)}, or None, got {activation!r}")
     if activation.flat:
         raise InvalidParameter(
             f"activation={activation.name!r} is flat, so that nothing can be learned through it: use tanh or logistic, "
             "or Perceptron, which learns by mistakes"
         )
-    if loss.coupled and activation.name == loss.link:
-        return loss
-    if loss.coupled or activation.coupled:
+    if own.coupled and activation.name == own.link:
+        return own
+    if own.coupled or activation.coupled:
         raise InvalidParameter("softmax couples its outputs: use loss='softmax' and activation=None")
-    return through(loss, activation)
+    return through(own, activation)

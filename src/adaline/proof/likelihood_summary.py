@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adaline.errors import InvalidParameter
+from adaline.parameters import LEVEL
 from adaline.proof.left_out import left_out
 from adaline.proof.likelihood import Quality, WaldInference, infer_class, place_of, quality
 from adaline.proof.tables import STATISTICS, CoefficientTable, Part, chance, number
@@ -107,8 +107,7 @@ def summarise(
     notes : what else is to be said, such as `SEPARATED`.
     certificate : that of the model, where it says more than that of the fit.
     """
-    if not 0 < level < 1:
-        raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
+    LEVEL.check("level", level)
     base = place_of(classes, reference, "reference")
     others = [k for k in range(len(classes)) if k != base]
     automatic = [

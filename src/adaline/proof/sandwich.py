@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host
+from adaline.parameters import OneOf
 from adaline.proof.covariance import Covariance, classical, factor_of, offset
 from adaline.proof.sample import Sample
 from adaline.solvers.factor import EPS
@@ -36,8 +37,7 @@ FEW_GROUPS = 4
 
 def check_errors(errors: str) -> None:
     """Refuse a name of errors that means nothing."""
-    if errors not in ERRORS:
-        raise InvalidParameter(f"errors must be one of {', '.join(ERRORS)}, got {errors!r}")
+    OneOf(*ERRORS).check("errors", errors)
 
 
 def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, groups: Any = None) -> list[Covariance]:

@@ -35,7 +35,7 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.parameters import OneOf
 from adaline.scans.base import Array, Scan, first_theta
 from adaline.scans.rls import first_roots
 from adaline.scans.schedules import Schedule
@@ -84,8 +84,7 @@ class Adaptive(Scan):
         **config: Any,
     ) -> Self:
         """Return the scan before its first row; `classes` serves softmax, `wide` says that P is diagonal."""
-        if activation not in ACTIVATIONS:
-            raise InvalidParameter(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        OneOf(*ACTIVATIONS).check("activation", activation)
         theta = first_theta(shape, init, classes if activation == "softmax" else None)
         diagonal = shape.features > WIDE if wide is None else wide
         root = first_roots(1, shape, rows=1 if diagonal else None)

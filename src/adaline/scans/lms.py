@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.scans.base import Array, Scan, as_schedule, first_theta
 from adaline.scans.schedules import Schedule
 from adaline.scans.tally import Seen
@@ -68,10 +68,9 @@ class LMS(Scan):
         **config: Any,
     ) -> Self:
         """Return the scan before its first row; eps serves the variant "normalized", leak the variant "leaky"."""
-        if variant not in VARIANTS:
-            raise InvalidParameter(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-        if not (0 <= eps < np.inf and 0 <= leak < np.inf):
-            raise InvalidParameter(f"eps and leak must not be negative, got {eps!r} and {leak!r}")
+        OneOf(*VARIANTS).check("variant", variant)
+        ZERO_OR_MORE.check("eps", eps)
+        ZERO_OR_MORE.check("leak", leak)
         return cls(first_theta(shape, init), as_schedule(rate), intercept, average, variant, eps, leak, **config)
 
     @property

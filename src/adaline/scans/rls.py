@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.parameters import POSITIVE, Number
 from adaline.scans.base import Array, Scan, first_theta
 from adaline.scans.schedules import Schedule
 from adaline.scans.tally import HOLD, Seen
@@ -61,10 +61,8 @@ class RLS(Scan):
         **config: Any,
     ) -> Self:
         """Return the scan before its first row; `forget` is lam."""
-        if not 0 < forget <= 1:
-            raise InvalidParameter(f"forget must be above 0 and at most 1, got {forget!r}")
-        if not 0 < delta < math.inf:
-            raise InvalidParameter(f"delta must be a positive number, got {delta!r}")
+        Number(above=0, most=1).check("forget", forget)
+        POSITIVE.check("delta", delta)
         root = first_roots(1, shape)
         root[0, :, : 1 + shape.features] = np.eye(1 + shape.features) / math.sqrt(delta)
         root[0, -1, shape.features] *= intercept  # no row excites the ones column that is not there: it would grow

@@ -19,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
+from adaline.parameters import POSITIVE, ZERO_OR_MORE, AnyOf, Function, OneOf
 
 Array = NDArray[np.float64]
 
 KINDS = {"constant": "constant", "1/t": "inverse", "power": "power"}
 """The kinds that have a name, and their names in the native scans."""
+SCHEDULE = AnyOf(OneOf(*KINDS), Function())
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,10 @@ class Schedule:
     power: float = 0.75
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.rate, int | float | np.integer | np.floating) and 0 < self.rate < math.inf):
-            raise InvalidParameter(f"rate must be a positive number, got {self.rate!r}")
-        if not callable(self.kind) and self.kind not in KINDS:
-            raise InvalidParameter(f"schedule must be one of {', '.join(KINDS)}, or a function, got {self.kind!r}")
-        if not 0 < self.tau < math.inf:
-            raise InvalidParameter(f"tau must be a positive number, got {self.tau!r}")
-        if not 0 <= self.power < math.inf:
-            raise InvalidParameter(f"power must not be negative, got {self.power!r}")
+        POSITIVE.check("rate", self.rate)
+        SCHEDULE.check("schedule", self.kind)
+        POSITIVE.check("tau", self.tau)
+        ZERO_OR_MORE.check("power", self.power)
 
     @property
     def given(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.parameters import OneOf
 from adaline.scans.base import Array, Scan, as_schedule, first_theta
 from adaline.scans.schedules import Schedule
 from adaline.scans.tally import Seen
@@ -58,8 +58,7 @@ class Sigmoid(Scan):
         **config: Any,
     ) -> Self:
         """Return the scan before its first row."""
-        if activation not in ACTIVATIONS:
-            raise InvalidParameter(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        OneOf(*ACTIVATIONS).check("activation", activation)
         return cls(first_theta(shape, init), as_schedule(rate), intercept, average, activation, **config)
 
     @property

@@ -179,12 +179,7 @@ def read_init(init: Any, targets: int, columns: int) -> Array:
     """Return the start as (K, 1 + D)."""
     if init is None:
         return np.zeros((targets, columns))
-    try:
-        start = np.asarray(init, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(
-            f"init must be {columns} numbers for each target, intercept first, got {init!r}"
-        ) from None
+    start = np.asarray(init, dtype=np.float64)
     if start.size != targets * columns or not np.isfinite(start).all():
         raise InvalidParameter(
             f"init has shape {start.shape}; it must hold {columns} finite numbers for each target, intercept first"
@@ -192,12 +187,9 @@ def read_init(init: Any, targets: int, columns: int) -> Array:
     return start.reshape(targets, columns).copy()
 
 
-def read_rate(rate: object, columns: int) -> Array:
+def read_rate(rate: Any, columns: int) -> Array:
     """Return a rate as a scalar, vector or matrix array; refuse what is not positive (definite)."""
-    try:
-        out = np.asarray(rate, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"rate must be 'auto', a number, a vector or a matrix, got {rate!r}") from None
+    out = np.asarray(rate, dtype=np.float64)
     if out.ndim > 2 or (out.ndim and out.shape != (columns,) * out.ndim):
         raise InvalidParameter(
             f"rate has shape {out.shape}; with {columns} coefficients, intercept first, it must be a number, "

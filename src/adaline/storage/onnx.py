@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
+from adaline.errors import AdalineError, InvalidData, InvalidType
 from adaline.namespaces import host
+from adaline.parameters import OneOf
 from adaline.storage.container import replacing
 from adaline.storage.filters import filtered
 from adaline.storage.graph import Graph
@@ -76,8 +77,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     ...     export_onnx(model, pathlib.Path(folder) / "line.onnx", dtype="float32")
     """
     check_storable(model)
-    if dtype not in TYPES:
-        raise InvalidParameter(f"dtype must be one of {', '.join(TYPES)}, got {dtype!r}")
+    OneOf(*TYPES).check("dtype", dtype)
     if any(basis_of(machine) is not None for machine in (model, *vars(model).get("estimators_", ()))):
         raise InvalidType(
             f"the basis of {type(model).__name__} has no ONNX form yet: export the system fitted to the columns of "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.parameters import MODE, Check
 from adaline.results import Status
 from adaline.scans import LMS, Scan
 from adaline.scans.tally import STEPS
@@ -22,8 +22,6 @@ from adaline.systems.online_classes import OnlineClassifier, signed
 from adaline.systems.rates import start_scan, warn_of_bound
 
 Array = NDArray[np.float64]
-
-MODES = ("online", "batch")
 
 
 class Adaline(OnlineClassifier):
@@ -80,6 +78,7 @@ class Adaline(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    parameters: ClassVar[dict[str, Check]] = {"mode": MODE}
 
     def __init__(
         self,
@@ -112,10 +111,6 @@ class Adaline(OnlineClassifier):
 
     def _values(self, classes: int) -> Array:
         return signed(classes)
-
-    def _check_more(self) -> None:
-        if self.mode not in MODES:
-            raise InvalidParameter(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
 
     def _start(self, shape: Shape) -> Scan:
         init = self._begun(shape, shape.targets)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -11,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Check, Number, OneOf, Whole
 from adaline.results import Certificate, Status
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.systems.adaptation import Adaptation
-from adaline.systems.adaptive_rules import check_rule, first_certificate, rule_of
+from adaline.systems.adaptive_rules import RULES, check_rule, first_certificate, rule_of
 from adaline.systems.attempt import attempt
 from adaline.systems.expanding import begin_basis, check_basis, seen_rows
 from adaline.systems.meter import Meter
@@ -106,6 +106,16 @@ class AdaptiveFilter(SignalSystem):
     expected_failures: ClassVar[dict[str, str]] = {
         "check_sample_weight_equivalence_on_dense_data": "a weight is a larger step, which is not two steps",
         "check_sample_weight_equivalence_on_sparse_data": "a weight is a larger step, which is not two steps",
+    }
+    parameters: ClassVar[dict[str, Check]] = {
+        "rule": OneOf(*RULES),
+        "delay": Whole(0, hint="to look ahead, delay d instead of x"),
+        "rate": AnyOf(AUTO, POSITIVE),
+        "eps": ZERO_OR_MORE,
+        "leak": ZERO_OR_MORE,
+        "forgetting": Number(above=0, most=1),
+        "regularization": POSITIVE,
+        "record": AnyOf(FLAG, Whole(0)),
     }
     history_: list[float]
     _state: Adaptation
@@ -250,7 +260,7 @@ class AdaptiveFilter(SignalSystem):
         self._proof = meter.on(self._proof, X if isinstance(X, Source) else None)
         self._hold(state)
         if state.diverged and not ran:
-            warnings.warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", AdalineWarning, stacklevel=4)
+            warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)
         return found
 
     def _first(self, x: Any, y: Any) -> Adaptation:
@@ -291,6 +301,5 @@ class AdaptiveFilter(SignalSystem):
     def _line(self) -> tuple[tuple[int, ...], int]:
         return self._state.taps, self._state.delay
 
-    def _check_parameters(self) -> None:
-        self._check_line()
+    def _check_together(self) -> None:
         check_rule(self)

@@ -8,11 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
 from adaline.namespaces import beside
+from adaline.parameters import Check
 from adaline.results import Certificate, Status, without_constants
 from adaline.solvers.choose import GRAM_BYTES
 from adaline.solvers.factoring import varying
@@ -45,10 +48,11 @@ NONE = certificate(
 """The certificate of a model that has seen a single class."""
 
 
-class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
+class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, Configured):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
+    parameters: ClassVar[dict[str, Check]] = {"basis": BASIS}
     classes_: Labels
     coef_: Array
     intercept_: Array
@@ -60,10 +64,6 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         """Set the solution from the sums, with the rows they came from where they are at hand."""
-
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse constructor arguments that mean nothing."""
 
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -84,9 +84,8 @@ class ClassSystem(Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
         """Take in more rows: equals one fit on all rows. New labels open classes; `classes` may name them first."""
         meter = Meter(X)
         first = not hasattr(self, "_sums")
-        if first:
-            self._check_parameters()
-        else:
+        self._check_parameters()
+        if not first:
             check_basis(self)
         given = self._open(X, y, sample_weight, reset=first)
         known = [] if first else [self.classes_]

@@ -8,7 +8,14 @@ from adaline.solvers.components import Kind
 from adaline.solvers.factor import Factor
 from adaline.sums import Moments
 
-COVARIANCES = {"shared": Kind.TIED, "full": Kind.FULL, "diagonal": Kind.DIAG, "identity": Kind.SPHERICAL}
+COVARIANCES = {
+    "shared": Kind.TIED,
+    "tied": Kind.TIED,
+    "full": Kind.FULL,
+    "diag": Kind.DIAG,
+    "spherical": Kind.SPHERICAL,
+    "identity": Kind.SPHERICAL,
+}
 """What may be asked for, and what it means for the components of a mixture."""
 
 

@@ -29,6 +29,7 @@ from adaline.solvers.scale import Scale, mad, median, proposal
 from adaline.solvers.trimmed import trimmed
 from adaline.sources import Source
 from adaline.sums import Spread
+from adaline.systems.drawing import generator
 
 Array = NDArray[np.float64]
 
@@ -107,12 +108,7 @@ def _start(problem: Problem, criterion: Criterion, units: Units, weight: Array, 
         return problem.inside(np.ldexp(raw, -units.exponent))
     if criterion.loss is Huber or init == "least_squares":
         return start
-    try:
-        rng = np.random.default_rng(criterion.random_state)
-    except (TypeError, ValueError):
-        given = criterion.random_state
-        raise InvalidParameter(f"random_state must be None, a whole number or a generator, got {given!r}") from None
-    return trimmed(problem, weight, rng)
+    return trimmed(problem, weight, generator(criterion.random_state))
 
 
 def _m_estimate(

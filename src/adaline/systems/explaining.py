@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
 from adaline.proof.covariance import Covariance, factor_of
 from adaline.proof.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.proof.inference import infer
 from adaline.proof.influence import Influence, inflation, influence, joined
 from adaline.proof.left_out import LeftOut, left_out, nothing_left_out
-from adaline.proof.sample import WEIGHTS, Counted, Sample
+from adaline.proof.sample import Counted, Sample
 from adaline.proof.sandwich import check_errors, covariances
 from adaline.proof.summary import Summary
 from adaline.results import Certificate
@@ -96,8 +97,7 @@ class Explaining:
         J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325.
         """
         check_is_fitted(self, "coef_")
-        if not 0 < level < 1:
-            raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
+        LEVEL.check("level", level)
         check_errors(errors)
         fits = tuple(fit.without_dependent() for fit in self._fits)
         by_target, sample = self._by_target(fits), self._sample()
@@ -283,10 +283,6 @@ class Explaining:
     def _observations(self, weight: float) -> float:
         """Return the number of observations that rows of this total weight are."""
         return weight if self._counted is None else float(self._counted.rows)
-
-    def _check_weights(self) -> None:
-        if self.weights not in WEIGHTS:
-            raise InvalidParameter(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
 
     def _notes(self, errors: str) -> list[str]:
         notes = []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidParameter
 from adaline.namespaces import beside, host, is_device
+from adaline.parameters import COUNT, NONE, AnyOf, Check, Number, OneOf
 from adaline.results import Certificate
 from adaline.solvers.discriminant import Discriminant, discriminant
 from adaline.solvers.factor import EPS, Factor
@@ -66,6 +66,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
     Lecture S2, Fisher's linear discriminant. One pass over the rows.
     """
 
+    parameters: ClassVar[dict[str, Check]] = {
+        "covariance": OneOf(*COVARIANCES),
+        "threshold": AnyOf(OneOf("middle", "prior"), Number()),
+        "components": AnyOf(NONE, COUNT),
+    }
+
     def __init__(
         self, *, covariance: str = "within", threshold: Any = "middle", components: int | None = None, basis: Any = None
     ) -> None:
@@ -85,18 +91,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
-
-    def _check_parameters(self) -> None:
-        if self.covariance not in COVARIANCES:
-            raise InvalidParameter(f"covariance must be one of {', '.join(COVARIANCES)}, got {self.covariance!r}")
-        if isinstance(self.threshold, str):
-            if self.threshold not in ("middle", "prior"):
-                raise InvalidParameter(f"threshold must be 'middle', 'prior' or a number, got {self.threshold!r}")
-        elif not (isinstance(self.threshold, Real) and np.isfinite(float(self.threshold))):
-            raise InvalidParameter(f"threshold must be 'middle', 'prior' or a number, got {self.threshold!r}")
-        components: Any = self.components
-        if components is not None and not (isinstance(components, Integral) and int(components) >= 1):
-            raise InvalidParameter(f"components must be at least 1, got {self.components!r}")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         solved = discriminant(sums.within(), sums)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidParameter
 from adaline.namespaces import host, is_sparse
+from adaline.parameters import COUNT, NONE, SEED, AnyOf, Check, Number, Numbers, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.direct import gram_name
@@ -28,7 +28,6 @@ from adaline.systems.classes import ClassSystem
 from adaline.systems.covariances import COVARIANCES, diagonal, log_determinant, spherical
 from adaline.systems.drawing import generator
 from adaline.systems.expanding import width_of
-from adaline.systems.unlabelled import check_whole
 
 Array = NDArray[np.float64]
 
@@ -42,9 +41,10 @@ class GaussianClassifier(ClassSystem):
 
     Parameters
     ----------
-    covariance : "shared", "full", "diagonal" or "identity"
-        One covariance for all classes (linear), one for each class (quadratic), variances for each class (naive Bayes),
-        or one variance for all columns and classes (linear: the nearest mean, up to the priors).
+    covariance : "shared" or "tied", "full", "diag", "spherical" or "identity"
+        One covariance for all classes (linear; the two words mean the same), one for each class (quadratic), variances
+        for each class (naive Bayes), one variance for each class, as scikit-learn and GaussianMixture call them; or one
+        variance for all columns and classes (linear: the nearest mean, up to the priors).
     priors : array (K,) or None
         Prior probabilities in the order of classes_; None takes the class frequencies N_k / N.
     shrinkage : number from 0 to 1
@@ -61,8 +61,8 @@ class GaussianClassifier(ClassSystem):
     Attributes
     ----------
     classes_, priors_, means_ : labels, priors (K,), class means (K, D); (K, components, D) of mixtures.
-    covariance_ : (D, D), (K, D, D), (K, D) or a number, as `covariance` says; of mixtures (K, components, D, D), or
-        (K, components, D) where they are not matrices. weights_ : of the components of mixtures, (K, components).
+    covariance_ : (D, D), (K, D, D), (K, D), (K,) or a number, as `covariance` says; of mixtures (K, components, D, D),
+        or (K, components, D) where they are not matrices. weights_ : of the components of mixtures, (K, components).
     coef_, intercept_ : hyperplanes where linear: (1, D) and (1,) for two classes, C1 being classes_[1]; else (K, D)
         and (K,), discriminants taken about the overall mean.
     gamma_, beta_ : the logit of two classes, (5.40) and (5.41), where linear.
@@ -82,7 +82,14 @@ class GaussianClassifier(ClassSystem):
     pass; mixtures take one more for each step of EM.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"covariance": "full"}, {"covariance": "diagonal"})
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"covariance": "full"}, {"covariance": "diag"})
+    parameters: ClassVar[dict[str, Check]] = {
+        "covariance": OneOf(*COVARIANCES),
+        "priors": AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,))),
+        "shrinkage": Number(0, 1),
+        "components": COUNT,
+        "random_state": SEED,
+    }
     _mixtures: list[Components]
 
     def __init__(
@@ -148,17 +155,12 @@ class GaussianClassifier(ClassSystem):
         scores = self.log_likelihood(X) + self._log_priors()
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def _check_parameters(self) -> None:
-        if self.covariance not in COVARIANCES:
-            raise InvalidParameter(f"covariance must be one of {', '.join(COVARIANCES)}, got {self.covariance!r}")
-        shrinkage: Any = self.shrinkage
-        if not (isinstance(shrinkage, Real) and 0 <= float(shrinkage) <= 1):
-            raise InvalidParameter(f"shrinkage must be between 0 and 1, got {self.shrinkage!r}")
-        if check_whole("components", self.components) > 1 and shrinkage:
+    def _check_together(self) -> None:
+        if self.components > 1 and self.shrinkage:
             raise InvalidParameter("shrinkage is for one component a class: set shrinkage=0 or components=1")
 
     def _linear(self) -> bool:
-        return self.covariance in ("shared", "identity")
+        return self.covariance in ("shared", "tied", "identity")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         for name in ("coef_", "intercept_", "gamma_", "beta_", "weights_", "_mixtures"):
@@ -174,7 +176,7 @@ class GaussianClassifier(ClassSystem):
 
     def _solve_linear(self, sums: ClassMoments) -> Certificate:
         within = sums.within()
-        shape = shrunk(within, self.shrinkage) if self.covariance == "shared" else spherical(within)
+        shape = spherical(within) if self.covariance == "identity" else shrunk(within, self.shrinkage)
         solved = discriminant(shape, sums)
         n = solved.within.weight
         self._factors: list[Factor | None] = [solved.factor] * len(self.classes_)
@@ -182,7 +184,7 @@ class GaussianClassifier(ClassSystem):
         self._log_determinants = np.full(len(self.classes_), log_volume)
         scale = np.exp2(solved.within.exponent)
         covariance = solved.within.second * np.outer(scale, scale) / n
-        self.covariance_ = covariance if self.covariance == "shared" else float(covariance[0, 0])
+        self.covariance_ = float(covariance[0, 0]) if self.covariance == "identity" else covariance
         coef = solved.raw(solved.slopes)
         half = 0.5 * (solved.away * solved.slopes).sum(axis=1)
         level = np.log(self.priors_) - half
@@ -199,13 +201,14 @@ class GaussianClassifier(ClassSystem):
         return replace(solved.certificate, objective=float(energy - sums.weights @ np.log(self.priors_)))
 
     def _solve_quadratic(self, sums: ClassMoments) -> Certificate:
-        parts = [diagonal(part) if self.covariance == "diagonal" else part for part in sums.parts]
-        parts = [shrunk(part, self.shrinkage) for part in parts]
+        shaped: Any = {"diag": diagonal, "spherical": spherical}.get(self.covariance, lambda part: part)
+        parts = [shrunk(shaped(part), self.shrinkage) for part in sums.parts]
         solved = [gram_factor(part, True, no_penalty(sums.features)) for part in parts]
         self._factors = [factor for factor, _ in solved]
         self._log_determinants = np.array([log_determinant(factor) for factor, _ in solved])
         covariances = [p.second * np.outer(np.exp2(p.exponent), np.exp2(p.exponent)) / p.weight for p in parts]
-        self.covariance_ = np.stack([np.diag(c) if self.covariance == "diagonal" else c for c in covariances])
+        own: Any = {"diag": np.diag, "spherical": lambda c: c[0, 0]}.get(self.covariance, np.asarray)
+        self.covariance_ = np.stack([own(covariance) for covariance in covariances])
         worst = max(
             (factor for factor, _ in solved), key=lambda factor: (sums.features - factor.rank, factor.condition)
         )
@@ -266,10 +269,7 @@ class GaussianClassifier(ClassSystem):
     def _read_priors(self, weights: Array) -> Array:
         if self.priors is None:
             return np.asarray(weights / weights.sum())
-        try:
-            priors = np.asarray(self.priors, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidParameter(f"priors must be numbers in the order of classes_, got {self.priors!r}") from None
+        priors = np.asarray(self.priors, dtype=np.float64)
         if priors.shape != weights.shape or not (priors > 0).all() or abs(priors.sum() - 1) > 1e-9:
             raise InvalidParameter(
                 f"priors must be {len(weights)} positive probabilities that add up to 1, in the order of classes_"

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import AdalineWarning, InvalidParameter
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.losses import Composed, Loss, loss_of
+from adaline.losses.named import ACTIVATION, LOSS
 from adaline.namespaces import beside, host, is_device
+from adaline.parameters import (
+    BATCH_RATE,
+    COUNT,
+    FLAG,
+    NONE,
+    SEED,
+    ZERO_OR_MORE,
+    AnyOf,
+    Check,
+    Number,
+    Numbers,
+    OneOf,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, together, without_constants
+from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.dependence import named, say_dependent
-from adaline.solvers.descent import read_init, read_rate
+from adaline.solvers.descent import read_init
 from adaline.solvers.problem import pose
 from adaline.solvers.sweep import Plan
 from adaline.sources import Source
@@ -35,7 +49,7 @@ from adaline.systems.expanding import columns_of
 from adaline.systems.linear_machine import FittedMachine, Options, best_constants, constants_of_targets, minimise
 from adaline.systems.meter import Meter
 from adaline.systems.opening import Opening, opening_of
-from adaline.systems.own_machine import check_machine, first_weights, fit_machine
+from adaline.systems.own_machine import MACHINE, first_weights, fit_machine
 from adaline.systems.reading import open_rows, read_finite
 from adaline.systems.streaming import ScoredOnSources, coded
 from adaline.systems.walking import walk_rows
@@ -53,7 +67,7 @@ SEPARATED = (
 )
 
 
-class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
@@ -97,7 +111,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
     stop_error : float or None
         Gradient: ends also when the objective is at most this.
     shuffle : bool
-        Stochastic: whether an order of rows is drawn for every epoch.
+        Stochastic: whether an order of rows is drawn for every epoch. Rows sorted by target or by time need it.
     random_state : int, generator or None
         Where orders and the first weights of machines are drawn from.
     basis : a basis of `adaline.basis`, or None
@@ -124,6 +138,24 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"loss": "poisson"}, {"loss": "gamma"})
     """Settings for targets that suit them; with the squared loss it is LinearRegression."""
+    parameters: ClassVar[dict[str, Check]] = {
+        "loss": LOSS,
+        "activation": ACTIVATION,
+        "machine": AnyOf(NONE, MACHINE),
+        "penalty": ZERO_OR_MORE,
+        "solver": OneOf(*SOLVERS),
+        "tol": AnyOf(NONE, ZERO_OR_MORE),
+        "fit_intercept": FLAG,
+        "init": AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9))),
+        "warm_start": FLAG,
+        "rate": BATCH_RATE,
+        "schedule": SCHEDULE,
+        "epochs": COUNT,
+        "stop_error": AnyOf(NONE, Number()),
+        "shuffle": FLAG,
+        "random_state": SEED,
+        "basis": BASIS,
+    }
     coef_: Array
     intercept_: float | Array
     weights_: Array
@@ -151,7 +183,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         schedule: Any = "constant",
         epochs: int = 200,
         stop_error: float | None = None,
-        shuffle: bool = True,
+        shuffle: bool = False,
         random_state: Any = 0,
         basis: Any = None,
     ) -> None:
@@ -179,6 +211,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
         By stochastic steps a weight multiplies the rate of its row.
         """
         meter = Meter(X)
+        self._check_parameters()
         loss = _read_loss(self)
         before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
         for name in ("coef_", "intercept_", "weights_"):
@@ -323,11 +356,11 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
     def _warn(self) -> None:
         status, advice = self.certificate_.status, self.certificate_.advice
         if status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED):
-            warnings.warn(f"{status}: {advice}", AdalineWarning, stacklevel=4)
+            warn(f"{status}: {advice}", AdalineWarning)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
-            warnings.warn(f"{status}: {advice}", ConvergenceWarning, stacklevel=4)
+            warn(f"{status}: {advice}", ConvergenceWarning)
         elif status is Status.RANK_DEFICIENT:
-            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=4)
+            warn(say_dependent(self.dependencies_), AdalineWarning)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -339,9 +372,8 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseE
 def _read_loss(system: Any) -> Loss:
     """Return the loss of a system; refuse constructor arguments that mean nothing."""
     loss = loss_of(system.loss, system.activation)
-    known = SOLVERS if system.machine is None else OF_MACHINES
-    if system.solver not in known:
-        raise InvalidParameter(f"solver must be one of {', '.join(known)}, got {system.solver!r}")
+    if system.machine is not None:
+        OneOf(*OF_MACHINES).check("solver", system.solver)
     inner = loss.loss if isinstance(loss, Composed) else loss
     if inner.corners and system.solver != "stochastic":
         better = "Perceptron" if inner.name == "perceptron" else "RobustRegression"
@@ -349,31 +381,9 @@ def _read_loss(system: Any) -> Loss:
             f"loss={inner.name!r} has corners and no curvature to step by: use solver='stochastic', or {better}, which "
             "is made for it"
         )
-    if system.machine is not None:
-        check_machine(system.machine)
-    _check_numbers(system)
-    return loss
-
-
-def _check_numbers(system: Any) -> None:
-    for name in ("fit_intercept", "shuffle", "warm_start"):
-        if not isinstance(getattr(system, name), bool | np.bool_):
-            raise InvalidParameter(f"{name} must be True or False, got {getattr(system, name)!r}")
-    penalty, tol, epochs, rate = system.penalty, system.tol, system.epochs, system.rate
-    if not (isinstance(penalty, Real) and 0 <= float(penalty) < np.inf):
-        raise InvalidParameter(f"penalty must be a number of zero or more, got {penalty!r}")
-    if not (tol is None or (isinstance(tol, Real) and float(tol) >= 0)):
-        raise InvalidParameter(f"tol must be None or a number of zero or more, got {tol!r}")
-    if not (isinstance(epochs, Integral) and int(epochs) >= 1):
-        raise InvalidParameter(f"epochs must be at least 1, got {epochs!r}")
-    if not (system.stop_error is None or isinstance(system.stop_error, Real)):
-        raise InvalidParameter(f"stop_error must be a number or None, got {system.stop_error!r}")
-    if isinstance(rate, str) and rate == "auto":
-        return
-    if np.ndim(rate) == 0:
-        read_rate(rate, 1)
-    elif system.machine is not None or system.solver != "gradient":
+    if np.ndim(system.rate) and (system.machine is not None or system.solver != "gradient"):
         raise InvalidParameter("rate must be 'auto' or a number: only batch steps of linear machines take more")
+    return loss
 
 
 def _has_outputs_of_its_own(system: Any) -> bool:

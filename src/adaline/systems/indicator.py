@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData
+from adaline.parameters import FLAG, Check, Number, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.choose import is_wide, solve, solve_wide
@@ -56,6 +56,12 @@ class LeastSquaresClassifier(ClassSystem):
     Lectures S2 and S3, least-squares classifiers; S1 and S4, classification by regression. Passes as LinearRegression.
     """
 
+    parameters: ClassVar[dict[str, Check]] = {
+        "coding": OneOf(*CODINGS),
+        "threshold": Number(),
+        "fit_intercept": FLAG,
+    }
+
     def __init__(
         self, *, coding: str = "one-of-k", threshold: float = 0.0, fit_intercept: bool = True, basis: Any = None
     ) -> None:
@@ -63,13 +69,6 @@ class LeastSquaresClassifier(ClassSystem):
         self.threshold = threshold
         self.fit_intercept = fit_intercept
         self.basis = basis
-
-    def _check_parameters(self) -> None:
-        if self.coding not in CODINGS:
-            raise InvalidParameter(f"coding must be one of {', '.join(CODINGS)}, got {self.coding!r}")
-        threshold: Any = self.threshold
-        if not (isinstance(threshold, Real) and np.isfinite(float(threshold))):
-            raise InvalidParameter(f"threshold must be a number, got {self.threshold!r}")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         targets = self._targets(sums.weights)

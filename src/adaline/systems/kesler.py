@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.errors import ConvergenceWarning, warn
+from adaline.parameters import POSITIVE, Check
 from adaline.results import Status
 from adaline.scans import Kesler, Scan
 from adaline.solvers.sweep import Plan, Swept
@@ -82,6 +81,7 @@ class KeslerPerceptron(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
+    parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
     _before: float
 
     def __init__(
@@ -125,10 +125,6 @@ class KeslerPerceptron(OnlineClassifier):
         theta = self._scan.theta
         return theta if len(theta) > 2 else theta[1:] - theta[:1]
 
-    def _check_more(self) -> None:
-        if isinstance(self.rate, str):
-            raise InvalidParameter("rate must be a number: a perceptron's corrections do not depend on it")
-
     def _start(self, shape: Shape) -> Scan:
         self._before = 0.0
         classes = len(self.classes_)
@@ -145,7 +141,7 @@ class KeslerPerceptron(OnlineClassifier):
         if learned.status is Status.NOT_CONVERGED and epochs > 1:
             found = outlook(source, self.classes_, scan, self.init is None and self.schedule == "constant")
             learned = replace(learned, advice=found.advice(self, int(self._before + scan.tally.updates)))
-            warnings.warn(f"KeslerPerceptron did not converge: {learned.advice}", ConvergenceWarning, stacklevel=6)
+            warn(f"KeslerPerceptron did not converge: {learned.advice}", ConvergenceWarning)
         return learned
 
     def _told(self, swept: Swept) -> Learned:

@@ -10,8 +10,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.block import Block
-from adaline.errors import InvalidParameter
 from adaline.namespaces import host
+from adaline.parameters import AUTO, COUNT, AnyOf, Check, Numbers, OneOf
 from adaline.solvers.alternate import Clustering, lloyd
 from adaline.solvers.problem import look
 from adaline.solvers.starts import at_random, some_rows, spread_out, view_of
@@ -21,7 +21,7 @@ from adaline.sums.clusters import distances, nearest
 from adaline.systems.attempt import attempt
 from adaline.systems.drawing import generator
 from adaline.systems.meter import Meter
-from adaline.systems.unlabelled import Unlabelled, check_array, check_real, check_whole
+from adaline.systems.unlabelled import Unlabelled, shaped
 
 Array = NDArray[np.float64]
 
@@ -84,6 +84,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), LOCAL
     )
     """Checks of scikit-learn that cannot pass, each with its reason."""
+    parameters: ClassVar[dict[str, Check]] = {
+        "n_clusters": COUNT,
+        "init": AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,))),
+        "n_init": AnyOf(AUTO, COUNT),
+    }
 
     def __init__(
         self,
@@ -108,13 +113,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the centres of rows X (n, D), or of a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
-        k, max_iter, tol = check_whole("n_clusters", self.n_clusters), check_whole("max_iter", self.max_iter), self.tol
-        check_real("tol", tol)
-        starts = self._starts()
+        self._check_parameters()
+        k, max_iter, starts = int(self.n_clusters), int(self.max_iter), self._starts()
         source = self._open(X, sample_weight, reset=True)
         spread = look(source)
         view = view_of(spread, source.sparse, alike=True)
-        still = tol * float(((spread.deviation * view.scale) ** 2).mean())
+        still = self.tol * float(((spread.deviation * view.scale) ** 2).mean())
         best: Clustering | None = None
         for points in self._first_centres(source, k, starts, view.scale[0]):
             found = lloyd(source, points + view.offset, view, still, max_iter)
@@ -171,20 +175,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         return Centres((points - middle) * scale, View(scale, -middle * scale))
 
     def _starts(self) -> int:
-        """Return how many starts there are; refuse arguments that mean nothing."""
-        if isinstance(self.init, str) and self.init not in STARTS:
-            raise InvalidParameter(f"init must be 'k-means++', 'random' or centres (K, D), got {self.init!r}")
+        """Return how many starts there are."""
         if not isinstance(self.init, str):
             return 1
         if isinstance(self.n_init, str):
-            if self.n_init != "auto":
-                raise InvalidParameter(f"n_init must be a whole number or 'auto', got {self.n_init!r}")
             return 10 if self.init == "random" else 1
-        return check_whole("n_init", self.n_init)
+        return int(self.n_init)
 
     def _first_centres(self, source: Source, k: int, starts: int, scale: float) -> list[Array]:
         if not isinstance(self.init, str):
-            return [check_array("init", self.init, (k, source.shape.features)) * scale]
+            return [shaped("init", self.init, (k, source.shape.features)) * scale]
         draw = generator(self.random_state)
         rows, weight = some_rows(source, k, draw)
         return [STARTS[self.init](rows * scale, weight, k, draw) for _ in range(starts)]

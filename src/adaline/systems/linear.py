@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from numbers import Real
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.namespaces import beside, host, is_device, is_sparse, namespace
+from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, Check, OneOf
 from adaline.proof.inference import Interval, leverages, reach
-from adaline.proof.sample import Counted, count
+from adaline.proof.sample import WEIGHTS, Counted, count
 from adaline.results import together, without_constants
 from adaline.solvers.choose import is_wide, sums
 from adaline.solvers.dependence import say_dependent
@@ -33,13 +34,15 @@ from adaline.systems.streaming import ScoredOnSources
 
 Array = NDArray[np.float64]
 
+INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
 
 
-class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
     """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
+    parameters: ClassVar[dict[str, Check]] = {"fit_intercept": FLAG, "weights": OneOf(*WEIGHTS), "basis": BASIS}
     coef_: Array
     intercept_: float | Array
     rank_: int
@@ -53,10 +56,6 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
     def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
         """Solve without a D x D matrix."""
 
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse constructor arguments that mean nothing."""
-
     @attempt
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies unless weights="precision".
@@ -67,7 +66,6 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
         """
         meter = Meter(X)
         self._check_parameters()
-        self._check_intercept()
         for name in STALE:
             self.__dict__.pop(name, None)
         source = open_rows(self, X, y, sample_weight, reset=True)
@@ -80,16 +78,15 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
             self._sums = sums(source, self.fit_intercept)
             self._keep(self._solve(source, self._sums), meter, source)
         if self.dependencies_:
-            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=3)
+            warn(say_dependent(self.dependencies_), AdalineWarning)
         return self
 
     @attempt
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
+        self._check_parameters()
         if not hasattr(self, "_fits"):
-            self._check_parameters()
-            self._check_intercept()
             source = open_rows(self, X, y, sample_weight, reset=True)
             self._remember(source)
             total, counted = sums(source, self.fit_intercept), self._count(source)
@@ -169,11 +166,8 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
             refuse_nonfinite(self, given)
         if interval is None:
             return values[:, 0] if self._flat else values
-        if interval not in ("confidence", "prediction"):
-            raise InvalidParameter(f"interval must be 'confidence', 'prediction' or None, got {interval!r}")
-        wanted: Any = level
-        if not (isinstance(wanted, Real) and 0 < float(wanted) < 1):
-            raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
+        INTERVAL.check("interval", interval)
+        LEVEL.check("level", level)
         half = self._reach(x, interval == "prediction", level)
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
@@ -181,10 +175,6 @@ class LinearSystem(Explaining, ScoredOnSources, MultiOutputMixin, RegressorMixin
     def _is_wide(self, source: Source) -> bool:
         """Whether to do without a D x D matrix."""
         return is_wide(source)
-
-    def _check_intercept(self) -> None:
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise InvalidParameter(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
 
     def _theta(self) -> Array:
         """Return coefficients as they stand, (K, 1 + D), so that edits to coef_ are honoured."""

@@ -123,9 +123,8 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         """Go over more rows once, in their order: chunks give the bits of one go."""
         meter = Meter(X)
         first = not hasattr(self, "_scan")
-        if first:
-            self._check_parameters()
-        else:
+        self._check_parameters()
+        if not first:
             check_basis(self)
         source = in_memory(open_rows(self, X, y, sample_weight, reset=first))
         self._check_targets(source.shape.targets, not first)

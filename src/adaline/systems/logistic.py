@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClassifierMixin
 
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.namespaces import beside
+from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, together, without_constants
 from adaline.solvers.dependence import named, say_dependent
@@ -52,7 +52,7 @@ class Machine(NamedTuple):
     path: Path | None
 
 
-class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, BaseEstimator):
+class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Configured):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
@@ -118,6 +118,21 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
+    parameters: ClassVar[dict[str, Check]] = {
+        "penalty": AnyOf(AUTO, ZERO_OR_MORE),
+        "l1": ZERO_OR_MORE,
+        "scheme": OneOf(*SCHEMES),
+        "solver": OneOf(*SMOOTH_SOLVERS),
+        "tol": ZERO_OR_MORE,
+        "standardize": AnyOf(NONE, FLAG),
+        "fit_intercept": FLAG,
+        "class_weight": CLASS_WEIGHT,
+        "init": AnyOf(NONE, FIRST_WEIGHTS),
+        "warm_start": FLAG,
+        "folds": Whole(2),
+        "firth": FLAG,
+        "basis": BASIS,
+    }
     classes_: Labels
     coef_: Array
     intercept_: Array
@@ -202,26 +217,11 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        for name, known in (("scheme", SCHEMES), ("solver", SMOOTH_SOLVERS)):
-            if getattr(self, name) not in known:
-                raise InvalidParameter(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
-        penalty: Any = self.penalty
-        if not (penalty == "auto" or (isinstance(penalty, Real) and 0 <= float(penalty) < np.inf)):
-            raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {penalty!r}")
-        tol: Any = self.tol
-        if not (isinstance(tol, Real) and float(tol) >= 0):
-            raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
-        l1: Any = self.l1
-        if not (isinstance(l1, Real) and 0 <= float(l1) < np.inf):
-            raise InvalidParameter(f"l1 must be a number of zero or more, got {self.l1!r}")
+    def _check_together(self) -> None:
         if self.firth and (self.penalty != 0 or self.l1 != 0):
             raise InvalidParameter("firth=True corrects the likelihood itself: use penalty=0 and l1=0 with it")
         if self.l1 and self.penalty == "auto":
             raise InvalidParameter("penalty='auto' finds a penalty without l1: give a number beside l1")
-        folds: Any = self.folds
-        if not (isinstance(folds, Integral) and int(folds) >= 2):
-            raise InvalidParameter(f"folds must be at least 2, got {self.folds!r}")
 
     def _machines(self, rows: ClassRows, before: Array | None) -> list[Machine]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
@@ -278,7 +278,7 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         told = f"no row of class {labels[0]!s} has a weight"
         if self.scheme == "one-vs-one":
             raise InvalidData(f"{told}: scheme='one-vs-one' needs rows of every class")
-        warnings.warn(f"{told}: its probability is zero everywhere", AdalineWarning, stacklevel=4)
+        warn(f"{told}: its probability is zero everywhere", AdalineWarning)
 
     def _take(self, machines: list[Machine], there: Any, source: Source, meter: Meter) -> None:
         """Set the solution; classes that have no rows score minus infinity."""
@@ -312,11 +312,11 @@ class LogisticRegression(Telling, Decides, ScoredOnSources, ClassifierMixin, Bas
         self._fits = [machine.fit for machine in machines]
         self.rows_seen_ = source.n_rows
         if self.separation_ is not None:
-            warnings.warn(self.separation_.told(self._names()), AdalineWarning, stacklevel=4)
+            warn(self.separation_.told(self._names()), AdalineWarning)
         elif self.certificate_.status is Status.NOT_CONVERGED:
-            warnings.warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning, stacklevel=4)
+            warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
         elif self.dependencies_:
-            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=4)
+            warn(say_dependent(self.dependencies_), AdalineWarning)
 
     def _scores(self, x: Any) -> Array:
         found = super()._scores(x)

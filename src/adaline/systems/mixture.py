@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.base import DensityMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.block import Block
-from adaline.errors import InvalidParameter, InvalidType
+from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
 from adaline.namespaces import host, is_sparse
+from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, Numbers, OneOf
 from adaline.solvers.components import Kind, Mixture, raw
 from adaline.solvers.mixing import STARTS, Given, Plan, fit_mixture
 from adaline.sources import Source
@@ -24,7 +23,7 @@ from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.attempt import attempt
 from adaline.systems.drawing import generator
 from adaline.systems.meter import Meter
-from adaline.systems.unlabelled import Unlabelled, check_array, check_real, check_whole
+from adaline.systems.unlabelled import Unlabelled, shaped
 
 Array = NDArray[np.float64]
 
@@ -84,6 +83,18 @@ class GaussianMixture(DensityMixin, Unlabelled):
     step; about K D^2 multiplications a row and step, K D for "diag" and "spherical".
     """
 
+    parameters: ClassVar[dict[str, Check]] = {
+        "n_components": COUNT,
+        "covariance_type": OneOf(*(kind.value for kind in Kind)),
+        "reg_covar": ZERO_OR_MORE,
+        "n_init": COUNT,
+        "init_params": OneOf(*STARTS),
+        "weights_init": AnyOf(NONE, Numbers("K shares that add up to 1", (1,))),
+        "means_init": AnyOf(NONE, Numbers("means (K, D)", (2,))),
+        "precisions_init": AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3))),
+        "warm_start": FLAG,
+    }
+
     def __init__(
         self,
         *,
@@ -119,18 +130,17 @@ class GaussianMixture(DensityMixin, Unlabelled):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
+        self._check_parameters()
         kind, going_on = self._kind(), self.warm_start and hasattr(self, "means_")
         plan = Plan(
-            components=check_whole("n_components", self.n_components),
+            components=int(self.n_components),
             kind=kind,
-            floor=check_real("reg_covar", self.reg_covar),
-            tol=check_real("tol", self.tol),
-            max_iter=check_whole("max_iter", self.max_iter),
-            starts=check_whole("n_init", self.n_init),
+            floor=float(self.reg_covar),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            starts=int(self.n_init),
             how=self.init_params,
         )
-        if plan.how not in STARTS:
-            raise InvalidParameter(f"init_params must be one of {', '.join(STARTS)}, got {plan.how!r}")
         source = self._open(X, sample_weight, reset=not going_on)
         given = self._given(plan.components, source.shape.features, going_on)
         last: float = self.__dict__["lower_bound_"] if going_on else -np.inf
@@ -141,10 +151,9 @@ class GaussianMixture(DensityMixin, Unlabelled):
         objective = -self.lower_bound_ * source.total_weight()
         self.certificate_ = self._certify(source, meter, objective, "EM", best.converged)
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"GaussianMixture did not converge in {plan.max_iter} steps: raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return self
 
@@ -185,7 +194,8 @@ class GaussianMixture(DensityMixin, Unlabelled):
         """Return rows drawn from the mixture, (n, D), and their components, (n,), in the order of these."""
         check_is_fitted(self, "means_")
         draw, k = generator(self.random_state), len(self.weights_)
-        counts = draw.multinomial(check_whole("n_samples", n_samples), self.weights_ / self.weights_.sum())
+        COUNT.check("n_samples", n_samples)
+        counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
         labels = np.repeat(np.arange(k), counts)
         noise = draw.standard_normal((len(labels), self.means_.shape[1]))
         factors = self._components().factors
@@ -233,12 +243,7 @@ class GaussianMixture(DensityMixin, Unlabelled):
         return self._kind().parameters(*self.means_.shape)
 
     def _kind(self) -> Kind:
-        try:
-            return Kind(self.covariance_type)
-        except ValueError:
-            raise InvalidParameter(
-                f"covariance_type must be one of {', '.join(one.value for one in Kind)}, got {self.covariance_type!r}"
-            ) from None
+        return Kind(self.covariance_type)
 
     def _given(self, k: int, d: int, going_on: bool) -> Given:
         """Return what the start is given, in raw units."""
@@ -247,16 +252,16 @@ class GaussianMixture(DensityMixin, Unlabelled):
             return Given(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
         weights, means, precisions = self.weights_init, self.means_init, self.precisions_init
         if weights is not None:
-            weights = check_array("weights_init", weights, (k,))
+            weights = shaped("weights_init", weights, (k,))
             if not (weights >= 0).all() or abs(weights.sum() - 1) > 1e-6:
                 raise InvalidParameter("weights_init must be K shares that add up to 1")
         if means is not None:
-            means = check_array("means_init", means, (k, d))
+            means = shaped("means_init", means, (k, d))
         if precisions is None:
             return Given(weights, means, None)
         shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind.value]
         try:
-            inverse = check_array("precisions_init", precisions, shape)
+            inverse = shaped("precisions_init", precisions, shape)
             covariances = np.asarray(np.linalg.inv(inverse) if kind.whole else 1 / inverse)
             if not (np.linalg.eigvalsh(covariances) > 0).all() if kind.whole else not (covariances > 0).all():
                 raise np.linalg.LinAlgError

@@ -8,23 +8,34 @@ before its own step; no gap and no digits are claimed.
 from __future__ import annotations
 
 import math
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.basis.base import BASIS
 from adaline.block import Shape
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.namespaces import host, is_device, is_sparse
+from adaline.parameters import (
+    AUTO,
+    COUNT,
+    FIRST_WEIGHTS,
+    FLAG,
+    NONE,
+    POSITIVE,
+    SEED,
+    ZERO_OR_MORE,
+    AnyOf,
+    Check,
+    OneOf,
+)
 from adaline.results import Certificate, Status
-from adaline.scans import Scan, Schedule, State
+from adaline.scans import Scan, State
+from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.factor import ROUNDED
 from adaline.solvers.fit import certificate
 from adaline.solvers.problem import look, varying
@@ -62,12 +73,25 @@ class Learned:
     """A certificate that says more, where the rule has one."""
 
 
-class OnlineSystem(SingleRows, BaseEstimator):
+class OnlineSystem(SingleRows):
     """A linear machine that learns row by row, or by batch steps, and can go on at any time."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(WEIGHT_CHECKS, ORDER)
     """Checks of scikit-learn that cannot pass, each with its reason."""
+    parameters: ClassVar[dict[str, Check]] = {
+        "rate": AnyOf(AUTO, POSITIVE),
+        "schedule": SCHEDULE,
+        "fit_intercept": FLAG,
+        "init": AnyOf(NONE, OneOf("random"), FIRST_WEIGHTS),
+        "epochs": COUNT,
+        "tol": ZERO_OR_MORE,
+        "shuffle": FLAG,
+        "random_state": SEED,
+        "warm_start": FLAG,
+        "standardize": FLAG,
+        "basis": BASIS,
+    }
     fit_intercept: bool
     init: Any
     rate: Any
@@ -90,9 +114,6 @@ class OnlineSystem(SingleRows, BaseEstimator):
     @abstractmethod
     def _start(self, shape: Shape) -> Scan:
         """Return the scan before its first row."""
-
-    def _check_more(self) -> None:
-        """Refuse constructor arguments of its own that mean nothing."""
 
     def _plan(self, draw: np.random.Generator | None, epochs: int) -> Plan:
         """Return how long to go on."""
@@ -152,9 +173,7 @@ class OnlineSystem(SingleRows, BaseEstimator):
         advice = learned.advice or learned.status.advice
         self._proof = meter.on(replace(proof, advice=advice), source)
         if learned.status is Status.DIVERGED:
-            warnings.warn(
-                f"{type(self).__name__} diverged in epoch {self.n_iter_}: {advice}", ConvergenceWarning, stacklevel=5
-            )
+            warn(f"{type(self).__name__} diverged in epoch {self.n_iter_}: {advice}", ConvergenceWarning)
 
     def _certify(self, status: Status, objective: float, solver: str) -> Certificate:
         return certificate(
@@ -230,8 +249,6 @@ class OnlineSystem(SingleRows, BaseEstimator):
     def _begun(self, shape: Shape, rows: int) -> Any:
         """Return the first weights (rows, 1 + D): zero, as given, or drawn."""
         if isinstance(self.init, str):
-            if self.init != "random":
-                raise InvalidParameter(f"init must be None, 'random', or weights, got {self.init!r}")
             first = self._draws().normal(size=(rows, 1 + shape.features))
             first[:, 0] *= bool(self.fit_intercept)
             return first
@@ -240,22 +257,6 @@ class OnlineSystem(SingleRows, BaseEstimator):
             return self.init
         given = np.asarray(self.init, dtype=np.float64)
         return standard.inside(given) if given.shape[-1:] == (1 + shape.features,) else given
-
-    def _check_parameters(self) -> None:
-        for name in ("fit_intercept", "shuffle", "warm_start", "standardize"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InvalidParameter(f"{name} must be True or False, got {getattr(self, name)!r}")
-        epochs: Any = self.epochs
-        if not (isinstance(epochs, Integral) and int(epochs) >= 1):
-            raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
-        tol: Any = self.tol
-        if not (isinstance(tol, Real) and float(tol) >= 0):
-            raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
-        if not (isinstance(self.rate, str) and self.rate == "auto"):
-            if isinstance(self.rate, str | bool) or not isinstance(self.rate, Real):
-                raise InvalidParameter(f"rate must be 'auto' or a positive number, got {self.rate!r}")
-            Schedule(float(self.rate), self.schedule)
-        self._check_more()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.parameters import CLASS_WEIGHT, Check
 from adaline.scans import Scan
 from adaline.sources import Source
 from adaline.sources.recoded import in_memory, recoded
@@ -32,6 +33,7 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
     """A classifier that learns row by row: one machine for two classes, one for each of K > 2 classes."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    parameters: ClassVar[dict[str, Check]] = {"class_weight": CLASS_WEIGHT}
     class_weight: Any
     classes_: Labels
     _codes: dict[Any, Any]  # the target, or targets, of each label
@@ -63,9 +65,8 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
         """
         meter = Meter(X)
         first = not hasattr(self, "_scan")
-        if first:
-            self._check_parameters()
-        else:
+        self._check_parameters()
+        if not first:
             check_basis(self)
         given = open_labelled(self, X, y, sample_weight, reset=first)
         if first:

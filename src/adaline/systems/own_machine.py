@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
 from adaline.losses import Loss
+from adaline.parameters import Having
 from adaline.results import Certificate, Status
 from adaline.scans import Schedule
 from adaline.solvers.fit import certificate
@@ -23,17 +24,8 @@ from adaline.sums.machine import DifferentiableMachine, dense
 Array = NDArray[np.float64]
 
 METHODS = ("start", "value", "gradient")
+MACHINE = Having(*METHODS, what="an object with start(features, outputs, rng), value(W, X) and gradient(W, X, slopes)")
 MOST = 10000  # steps of L-BFGS
-
-
-def check_machine(machine: Any) -> None:
-    """Refuse what lacks a function."""
-    missing = [name for name in METHODS if not callable(getattr(machine, name, None))]
-    if missing:
-        raise InvalidParameter(
-            "a machine has start(features, outputs, rng), value(W, X) and gradient(W, X, slopes); "
-            f"{type(machine).__name__} lacks {', '.join(missing)}"
-        )
 
 
 def first_weights(source: Source, machine: DifferentiableMachine, outputs: int, init: Any, rng: Any) -> Array:

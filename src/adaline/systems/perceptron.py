@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.errors import ConvergenceWarning, warn
+from adaline.parameters import MODE, POSITIVE, Check
 from adaline.results import Status
 from adaline.scans import Perceptron as Rule
 from adaline.scans import Scan
@@ -27,21 +26,19 @@ from adaline.systems.rates import start_scan
 
 Array = NDArray[np.float64]
 
-RULES = ("sequential", "batch")
-
 
 class Perceptron(OnlineClassifier):
     """Rosenblatt's perceptron: minimises -sum of t (w'x + w0) over the wrong rows, those with t (w'x + w0) <= 0.
 
-    Sequential, w += eta t x for each wrong row when it is met; batch, eta times the sum of t x over all wrong rows,
+    Online, w += eta t x for each wrong row when it is met; batch, eta times the sum of t x over all wrong rows,
     once an epoch. It ends at the first epoch without a mistake, which comes if and only if a plane separates the
     classes: after at most (R/M)^2 corrections in all, R the length of the longest row and M the margin. K > 2 classes:
     K machines, each one class against the rest, and the largest output decides.
 
     Parameters
     ----------
-    rule : "sequential" or "batch"
-        A correction a wrong row, or one for all of them an epoch.
+    mode : "online" or "batch"
+        A correction a wrong row when it is met, or one for all of them an epoch.
     rate : number
         eta. From zero weights and under a constant schedule it changes nothing but the length of w.
     schedule : "constant", "1/t", "power" or function
@@ -93,12 +90,13 @@ class Perceptron(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
+    parameters: ClassVar[dict[str, Check]] = {"mode": MODE, "rate": POSITIVE}
     _before: float  # corrections before the epoch that the scan tallies
 
     def __init__(
         self,
         *,
-        rule: str = "sequential",
+        mode: str = "online",
         rate: Any = 1.0,
         schedule: Any = "constant",
         fit_intercept: bool = True,
@@ -112,7 +110,7 @@ class Perceptron(OnlineClassifier):
         class_weight: Any = None,
         basis: Any = None,
     ) -> None:
-        self.rule = rule
+        self.mode = mode
         self.rate = rate
         self.schedule = schedule
         self.fit_intercept = fit_intercept
@@ -157,12 +155,6 @@ class Perceptron(OnlineClassifier):
     def _values(self, classes: int) -> Array:
         return signed(classes)
 
-    def _check_more(self) -> None:
-        if self.rule not in RULES:
-            raise InvalidParameter(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
-        if isinstance(self.rate, str):
-            raise InvalidParameter("rate must be a number: a perceptron's corrections do not depend on it")
-
     def _start(self, shape: Shape) -> Scan:
         self._before, self._ended = 0.0, (math.nan, math.nan, False, -1)
         init = self._begun(shape, shape.targets)
@@ -173,7 +165,7 @@ class Perceptron(OnlineClassifier):
 
     def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
         before = self._before + scan.tally.updates
-        if self.rule == "batch":
+        if self.mode == "batch":
             learned = self._descend(source, scan, epochs)
         else:
             swept = sweep(source, scan, self._plan(draw, epochs))
@@ -186,10 +178,10 @@ class Perceptron(OnlineClassifier):
             applies = self.init is None and self.schedule == "constant" and _unweighted(source)
             self._ended = last.radius, margin, applies, scan.steps
         if learned.status is Status.NOT_CONVERGED and epochs > 1:
-            found = outlook(source, self.classes_, scan, theorem=self.rule == "sequential" and self._ended[2])
+            found = outlook(source, self.classes_, scan, theorem=self.mode == "online" and self._ended[2])
             made = int(self._before + scan.tally.updates)
             learned = replace(learned, advice=found.advice(self, made))
-            warnings.warn(f"{type(self).__name__} did not converge: {learned.advice}", ConvergenceWarning, stacklevel=6)
+            warn(f"{type(self).__name__} did not converge: {learned.advice}", ConvergenceWarning)
         return learned
 
     def _told(self, swept: Swept) -> Learned:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
+from adaline.parameters import POSITIVE, Check
 from adaline.results import Status
 from adaline.scans import Perceptron as Rule
 from adaline.scans import Scan
@@ -86,6 +86,7 @@ class Pocket(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"standardize": True},)
+    parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
     schedule: Any
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
@@ -138,10 +139,6 @@ class Pocket(OnlineClassifier):
 
     def _values(self, classes: int) -> Array:
         return signed(classes)
-
-    def _check_more(self) -> None:
-        if isinstance(self.rate, str):
-            raise InvalidParameter("rate must be a number: a perceptron's corrections do not depend on it")
 
     def _start(self, shape: Shape) -> Scan:
         init = self._begun(shape, shape.targets)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from adaline.block import Shape
-from adaline.errors import AdalineWarning, InvalidParameter
+from adaline.errors import AdalineWarning, InvalidParameter, warn
 from adaline.scans import LMS, Adaptive, Scan, Schedule, Tally
 
 WIDE = 2**14
@@ -31,9 +30,8 @@ def warn_of_bound(system: Any, tally: Tally) -> None:
     """Warn where a constant rate is above 2 / Trace[Rxx] (5.20)."""
     if isinstance(system.rate, str) or system.schedule != "constant" or not system.rate > tally.bound:
         return
-    warnings.warn(
+    warn(
         f"rate={system.rate:g} is above about {tally.bound:.3g}, the bound 2/Trace[Rxx] of (5.20) on these rows: "
         f"{type(system).__name__} may diverge. Lower it, or use rate='auto'.",
         AdalineWarning,
-        stacklevel=6,
     )

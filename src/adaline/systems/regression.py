@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
-from sklearn.exceptions import ConvergenceWarning
-
-from adaline.errors import InvalidParameter
+from adaline.errors import ConvergenceWarning, InvalidParameter, warn
+from adaline.parameters import (
+    BATCH_RATE,
+    COUNT,
+    FIRST_WEIGHTS,
+    NONE,
+    ZERO_OR_MORE,
+    AnyOf,
+    Check,
+    Number,
+    OneOf,
+)
 from adaline.penalties import no_penalty
 from adaline.results import Status
 from adaline.solvers import descent
@@ -78,6 +85,16 @@ class LinearRegression(LinearSystem):
     Lecture S0, section 5.1, (5.3)-(5.8); section 5.3 for the gradient solver. S1, S4: direct solution.
     """
 
+    parameters: ClassVar[dict[str, Check]] = {
+        "solver": OneOf(*SOLVERS),
+        "rate": BATCH_RATE,
+        "init": AnyOf(NONE, FIRST_WEIGHTS),
+        "tol": ZERO_OR_MORE,
+        "stop_error": AnyOf(NONE, Number()),
+        "epochs": COUNT,
+        "rank": OneOf(*RANKS),
+    }
+
     def __init__(
         self,
         *,
@@ -103,23 +120,9 @@ class LinearRegression(LinearSystem):
         self.weights = weights
         self.basis = basis
 
-    def _check_parameters(self) -> None:
-        if self.solver not in SOLVERS:
-            raise InvalidParameter(f"solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
-        tol: Any = self.tol
-        if not (isinstance(tol, Real) and float(tol) >= 0):
-            raise InvalidParameter(f"tol must be zero or more, got {self.tol!r}")
-        stop_error: Any = self.stop_error
-        if stop_error is not None and not isinstance(stop_error, Real):
-            raise InvalidParameter(f"stop_error must be a number or None, got {self.stop_error!r}")
-        epochs: Any = self.epochs
-        if not (isinstance(epochs, Integral) and int(epochs) >= 1):
-            raise InvalidParameter(f"epochs must be at least 1, got {self.epochs!r}")
-        if self.rank not in RANKS:
-            raise InvalidParameter(f"rank must be one of {', '.join(RANKS)}, got {self.rank!r}")
+    def _check_together(self) -> None:
         if self.rank == "drop" and self.solver == "gradient":
             raise InvalidParameter("rank='drop' needs the columns to be solved for: use solver='auto'")
-        self._check_weights()
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         none = no_penalty(moments.shape.features)
@@ -149,10 +152,9 @@ class LinearRegression(LinearSystem):
         self.n_iter_ = max(len(history) for history in histories) - 1
         status = fit.solution.certificate.status
         if status in (Status.NOT_CONVERGED, Status.DIVERGED):
-            warnings.warn(
+            warn(
                 f"gradient descent {status} after {self.n_iter_} steps: {status.advice}. A number as rate must stay "
                 f"below {bound:.3g} on these columns.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         return fit

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter, SumsMissing
+from adaline.parameters import AUTO, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.choose import GRAM_BYTES, solve, solve_wide
 from adaline.solvers.direct import solve_sums
@@ -67,6 +67,11 @@ class Ridge(LinearSystem):
     Lecture S0, section 5.2, (5.12)-(5.18). There w contains w0; here the intercept is not penalised.
     """
 
+    parameters: ClassVar[dict[str, Check]] = {
+        "penalty": AnyOf(AUTO, ZERO_OR_MORE),
+        "criterion": OneOf(*CRITERIA),
+        "standardize": AnyOf(NONE, FLAG),
+    }
     penalty_: float | Array
     path_: dict[str, Array] | list[dict[str, Array]]
     noise_variance_: float | Array
@@ -88,16 +93,6 @@ class Ridge(LinearSystem):
         self.fit_intercept = fit_intercept
         self.weights = weights
         self.basis = basis
-
-    def _check_parameters(self) -> None:
-        if self.criterion not in CRITERIA:
-            raise InvalidParameter(f"criterion must be one of {', '.join(CRITERIA)}, got {self.criterion!r}")
-        if isinstance(self.penalty, str):
-            if self.penalty != "auto":
-                raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
-        elif not (isinstance(self.penalty, Real) and 0 <= float(self.penalty) < np.inf):
-            raise InvalidParameter(f"penalty must be 'auto' or a number of zero or more, got {self.penalty!r}")
-        self._check_weights()
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         unit = np.ones(moments.shape.features)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.losses import Huber, Tukey
 from adaline.namespaces import beside, host, is_device, namespace
+from adaline.parameters import (
+    COUNT,
+    FIRST_WEIGHTS,
+    FLAG,
+    LEVEL,
+    NONE,
+    POSITIVE,
+    SEED,
+    ZERO_OR_MORE,
+    AnyOf,
+    Check,
+    Number,
+    OneOf,
+)
 from adaline.penalties import RidgePenalty
 from adaline.proof.left_out import left_out
 from adaline.proof.robust import RobustSummary, judged
@@ -37,7 +50,7 @@ LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
-class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
     "huber": half squares up to threshold x scale, straight lines beyond; "tukey": rows beyond threshold x scale count
@@ -100,6 +113,20 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
+    parameters: ClassVar[dict[str, Check]] = {
+        "loss": OneOf(*LOSSES),
+        "threshold": AnyOf(NONE, POSITIVE),
+        "quantile": Number(above=0, below=1),
+        "scale": AnyOf(OneOf("mad", "huber"), POSITIVE),
+        "penalty": ZERO_OR_MORE,
+        "standardize": FLAG,
+        "fit_intercept": FLAG,
+        "init": AnyOf(OneOf("robust", "least_squares"), FIRST_WEIGHTS),
+        "tol": ZERO_OR_MORE,
+        "epochs": COUNT,
+        "random_state": SEED,
+        "basis": BASIS,
+    }
     coef_: Array
     intercept_: float | Array
     scale_: float | Array
@@ -225,9 +252,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         iid 2.38 +- 0.14
         """
         check_is_fitted(self, "coef_")
-        wanted: Any = level
-        if not (isinstance(wanted, Real) and 0 < float(wanted) < 1):
-            raise InvalidParameter(f"level must be between 0 and 1, got {level!r}")
+        LEVEL.check("level", level)
         missing = left_out(self._fits[0].dependence, columns_of(self))
         known = list(self._fits[0].errors)
         errors = known[0] if errors is None else errors
@@ -269,13 +294,12 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         self.certificate_ = meter.on(without_constants(together(proofs), columns.constant), source)
         self.rank_ = self.certificate_.rank
         if self.certificate_.status is Status.NOT_CONVERGED:
-            warnings.warn(
+            warn(
                 f"RobustRegression did not converge in {self.n_iter_} iterations: {self.certificate_.advice}",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         elif self.dependencies_:
-            warnings.warn(say_dependent(self.dependencies_), AdalineWarning, stacklevel=4)
+            warn(say_dependent(self.dependencies_), AdalineWarning)
 
     def _criterion(self) -> Criterion:
         kinds: dict[str, Any] = {"huber": Huber, "tukey": Tukey}
@@ -298,36 +322,12 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         """Return where each target starts: a word, or weights (1, 1 + D)."""
         if isinstance(self.init, str):
             return [self.init] * targets
-        try:
-            init = np.atleast_2d(np.asarray(self.init, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise InvalidParameter(f"init must be 'robust', 'least_squares', or weights, got {self.init!r}") from None
+        init = np.atleast_2d(np.asarray(self.init, dtype=np.float64))
         if init.shape not in ((1, 1 + features), (targets, 1 + features)) or not np.isfinite(init).all():
             raise InvalidData(f"init must hold {1 + features} finite numbers a target, intercept first: {init.shape}")
         return [row[None] for row in np.broadcast_to(init, (targets, 1 + features))]
 
-    def _check_parameters(self) -> None:
-        if self.loss not in LOSSES:
-            raise InvalidParameter(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
-        for name in ("fit_intercept", "standardize"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InvalidParameter(f"{name} must be True or False, got {getattr(self, name)!r}")
-        _check(
-            self.threshold is None or _positive(self.threshold), "threshold must be positive or None", self.threshold
-        )
-        _check(_positive(self.quantile) and float(self.quantile) < 1, "quantile must be between 0 and 1", self.quantile)
-        known = self.scale in ("mad", "huber") if isinstance(self.scale, str) else _positive(self.scale)
-        _check(known, "scale must be 'mad', 'huber' or a positive number", self.scale)
-        _check(_positive(self.penalty) or self.penalty == 0, "penalty must be zero or more", self.penalty)
-        _check(_positive(self.tol) or self.tol == 0, "tol must be zero or more", self.tol)
-        epochs: Any = self.epochs
-        _check(isinstance(epochs, Integral) and int(epochs) >= 1, "epochs must be at least 1", self.epochs)
-        if isinstance(self.init, str):
-            _check(
-                self.init in ("robust", "least_squares"),
-                "init must be 'robust', 'least_squares', or weights",
-                self.init,
-            )
+    def _check_together(self) -> None:
         if self.penalty and self.loss not in THRESHOLDS:
             raise InvalidParameter(f"loss={self.loss!r} takes no penalty: use 'huber' or 'tukey', or penalty=0")
 
@@ -336,12 +336,3 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEs
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
-
-
-def _positive(value: Any) -> bool:
-    return type(value) is not bool and isinstance(value, Real) and 0 < float(value) < np.inf
-
-
-def _check(good: bool, what: str, value: Any) -> None:
-    if not good:
-        raise InvalidParameter(f"{what}, got {value!r}")

@@ -16,11 +16,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
+from adaline.errors import InvalidData
+from adaline.parameters import NONE, AnyOf, Check, Having, OneOf
 from adaline.results import Certificate, worst
 from adaline.sources import Source
 from adaline.systems.attempt import attempt
@@ -49,10 +52,14 @@ def _has_probabilities(scheme: Any) -> bool:
     return scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
 
 
-class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, Configured):
     """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
+    parameters: ClassVar[dict[str, Check]] = {
+        "system": AnyOf(NONE, Having("fit", what="a classifier for two classes")),
+        "basis": BASIS,
+    }
     system: Any
     classes_: Labels
     estimators_: list[Any]
@@ -130,7 +137,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def _machine(self) -> Any:
         return GaussianClassifier() if self.system is None else self.system
 
-    def _check_parameters(self) -> None:
+    def _check_together(self) -> None:
         check_machine(self._machine())
 
     def _learn(self, verb: str, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> None:
@@ -219,6 +226,8 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
+    parameters: ClassVar[dict[str, Check]] = {"machines": OneOf("K", "K-1")}
+
     def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system
         self.machines = machines
@@ -235,11 +244,6 @@ class OneVsRest(Scheme):
         rows = self._rows(X)
         each = np.column_stack([probability(machine, rows) for machine in self.estimators_])
         return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.machines not in ("K", "K-1"):
-            raise InvalidParameter(f"machines must be 'K' or 'K-1', got {self.machines!r}")
 
     def _sides(self, classes: int) -> Array:
         return np.eye(classes)[: classes if self.machines == "K" else -1]

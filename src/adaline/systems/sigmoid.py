@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.block import Shape
-from adaline.errors import InvalidParameter
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
+from adaline.parameters import MODE, NONE, AnyOf, Check, Number, OneOf
 from adaline.results import Status
 from adaline.scans import Scan, Sigmoid
 from adaline.scans.tally import STEPS
@@ -25,7 +25,6 @@ from adaline.systems.rates import start_scan
 Array = NDArray[np.float64]
 
 LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
-MODES = ("batch", "online")
 
 
 class SigmoidPerceptron(OnlineClassifier):
@@ -91,6 +90,12 @@ class SigmoidPerceptron(OnlineClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"activation": "logistic"},)
     expected_failures: ClassVar[dict[str, str]] = {}  # a batch step is a sum over rows: weights are repetitions
 
+    parameters: ClassVar[dict[str, Check]] = {
+        "activation": OneOf(*LOSSES),
+        "mode": MODE,
+        "stop_error": AnyOf(NONE, Number()),
+    }
+
     def __init__(
         self,
         *,
@@ -103,7 +108,7 @@ class SigmoidPerceptron(OnlineClassifier):
         epochs: int = 200,
         tol: float = 1e-4,
         stop_error: float | None = None,
-        shuffle: bool = True,
+        shuffle: bool = False,
         random_state: Any = 0,
         warm_start: bool = False,
         class_weight: Any = None,
@@ -134,13 +139,6 @@ class SigmoidPerceptron(OnlineClassifier):
 
     def _values(self, classes: int) -> Array:
         return signed(classes, -1.0 if self.activation == "tanh" else 0.0)
-
-    def _check_more(self) -> None:
-        for name, known in (("activation", LOSSES), ("mode", MODES)):
-            if getattr(self, name) not in known:
-                raise InvalidParameter(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
-        if self.stop_error is not None and not isinstance(self.stop_error, float | int | np.number):
-            raise InvalidParameter(f"stop_error must be a number or None, got {self.stop_error!r}")
 
     def _start(self, shape: Shape) -> Scan:
         init = self._begun(shape, shape.targets)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.namespaces import host, is_device, is_sparse
+from adaline.parameters import COUNT, FLAG, NONE, AnyOf, Check, ListOf, Whole
 from adaline.sources import ArraySource, Source
 from adaline.sources.signal import SignalSource
 from adaline.systems.expanding import basis_of, columns_of, learn_basis, seen_rows, width_of
@@ -30,10 +31,16 @@ class Filtered(NamedTuple):
     error: Array
 
 
-class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
     """A filter w'u_n + w0, u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
+    parameters: ClassVar[dict[str, Check]] = {
+        "taps": AnyOf(NONE, COUNT, ListOf(COUNT, "a list of such numbers, one a signal")),
+        "delay": Whole(),
+        "fit_intercept": FLAG,
+        "basis": BASIS,
+    }
     taps: Any
     delay: int
     coef_: Array
@@ -64,15 +71,6 @@ class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
         """The filter of each signal, (taps,) or (K, taps): views of `coef_`."""
         check_is_fitted(self, "coef_")
         return np.split(self.coef_, np.cumsum(self._layout())[:-1], axis=-1)
-
-    def _check_line(self) -> None:
-        counts = [1] if self.taps is None else list(self.taps) if np.ndim(self.taps) == 1 else [self.taps]
-        if not counts or not all(is_whole(count) and count >= 1 for count in counts):
-            raise InvalidParameter(
-                f"taps must be a whole number of at least 1, one such number a signal, or None; got {self.taps!r}"
-            )
-        if not is_whole(self.delay):
-            raise InvalidParameter(f"delay must be a whole number of samples, got {self.delay!r}")
 
     def _layout(self) -> tuple[int, ...]:
         """Return the taps of each signal."""
@@ -128,14 +126,3 @@ class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, BaseEstima
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number."""
-    return is_number(value) and isinstance(value, Integral)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a finite real number."""
-    number = isinstance(value, Real) and math.isfinite(value)
-    return number and not isinstance(value, bool)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from adaline.block import Shape
-from adaline.errors import InvalidData
+from adaline.construction import Configured
+from adaline.errors import ConvergenceWarning, InvalidData, warn
 from adaline.results import Certificate, Status
 from adaline.scans import Scan
 from adaline.scans.tally import RUNNING, STATUS
@@ -24,7 +23,7 @@ from adaline.systems.expanding import basis_of, begin_basis, columns_of, given_c
 Array = NDArray[np.float64]
 
 
-class SingleRows:
+class SingleRows(Configured):
     """A system whose scan can begin, and go on, with single rows."""
 
     n_features_in_: int
@@ -43,10 +42,6 @@ class SingleRows:
     @abstractmethod
     def _certify(self, status: Status, objective: float, solver: str) -> Certificate:
         """Return a certificate."""
-
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse constructor arguments that mean nothing."""
 
     def _row(self, x: Any) -> Array:
         """Return one row as the scan sees it, contiguous float64, from an array or a dict of columns."""
@@ -121,10 +116,9 @@ class SingleRows:
                 self._refuse(row)
             scan.learn(row, t)
         if scan.numbers[STATUS] != RUNNING:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _seen_row(self, x: Any) -> Any:

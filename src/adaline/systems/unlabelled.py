@@ -1,18 +1,19 @@
-"""What systems that learn without targets share: reading rows, going over them, and checks of whole numbers."""
+"""What systems that learn without targets share: reading rows, and going over them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from adaline.basis.base import BASIS
 from adaline.block import Block
+from adaline.construction import Configured
 from adaline.errors import InvalidParameter
+from adaline.parameters import COUNT, SEED, ZERO_OR_MORE, Check
 from adaline.results import Certificate, Status
 from adaline.solvers.fit import certificate
 from adaline.sources import Source
@@ -24,10 +25,16 @@ from adaline.systems.streaming import coded, remember
 Array = NDArray[np.float64]
 
 
-class Unlabelled(BaseEstimator):
+class Unlabelled(Configured):
     """A system that learns from rows alone."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # there is no target to be compared on
+    parameters: ClassVar[dict[str, Check]] = {
+        "tol": ZERO_OR_MORE,
+        "max_iter": COUNT,
+        "random_state": SEED,
+        "basis": BASIS,
+    }
     n_features_in_: int
     certificate_: Certificate
 
@@ -79,26 +86,9 @@ class Unlabelled(BaseEstimator):
         return tags
 
 
-def check_whole(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number that is large enough."""
-    if value is True or not isinstance(value, Integral) or int(value) < least:
-        raise InvalidParameter(f"{name} must be a whole number of {least} or more, got {value!r}")
-    return int(value)
-
-
-def check_real(name: str, value: Any) -> float:
-    """Return a number that is not negative."""
-    if value is True or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-        raise InvalidParameter(f"{name} must be a number of 0 or more, got {value!r}")
-    return float(value)
-
-
-def check_array(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """Return an argument as finite numbers of a shape."""
-    try:
-        out = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"{name} must be numbers of shape {shape}, got {value!r}") from None
-    if out.shape != shape or not np.isfinite(out).all():
-        raise InvalidParameter(f"{name} must be finite numbers of shape {shape}, got shape {out.shape}")
+def shaped(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """Return numbers given as an argument, of a shape."""
+    out = np.array(value, dtype=np.float64)
+    if out.shape != shape:
+        raise InvalidParameter(f"{name} must be numbers of shape {shape}, got shape {out.shape}")
     return out

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.parameters import ZERO_OR_MORE, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers import toeplitz
@@ -89,6 +90,8 @@ class WienerFilter(SignalSystem):
     aliased_: NDArray[np.object_] | None
     _recording: Recording
 
+    parameters: ClassVar[dict[str, Check]] = {"method": OneOf(*METHODS), "penalty": ZERO_OR_MORE}
+
     def __init__(
         self,
         *,
@@ -112,6 +115,7 @@ class WienerFilter(SignalSystem):
         The signals may also be the columns of a source, in its order of rows.
         """
         meter = Meter(X)
+        self._check_parameters()
         if isinstance(X, Source):
             return self._listen(open_rows(self, X, y, sample_weight, reset=True), meter, afresh=True)
         x, t, weight = self._read(X, y, sample_weight, reset=True)
@@ -135,6 +139,7 @@ class WienerFilter(SignalSystem):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
         meter = Meter(X)
+        self._check_parameters()
         new = not hasattr(self, "_recording")
         if not new:
             check_basis(self)
@@ -168,6 +173,7 @@ class WienerFilter(SignalSystem):
         Refused where too few digits would be left.
         """
         meter = Meter(X)
+        self._check_parameters()
         mine = self._own_sums("forget")
         x, t, weight = self._read(X, y, sample_weight, reset=False)
         trial = self._recording.afresh(None)
@@ -195,12 +201,7 @@ class WienerFilter(SignalSystem):
             raise InvalidData(f"d has shape {desired.shape}, the output {output.shape}")
         return Filtered(output, desired - output)
 
-    def _check_parameters(self) -> None:
-        self._check_line()
-        if self.method not in METHODS:
-            raise InvalidParameter(f"method must be 'covariance' or 'autocorrelation', got {self.method!r}")
-        if not (np.ndim(self.penalty) == 0 and np.isfinite(self.penalty) and self.penalty >= 0):
-            raise InvalidParameter(f"penalty must be a number of zero or more, got {self.penalty!r}")
+    def _check_together(self) -> None:
         if self.fit_intercept and self._windowed:
             raise InvalidParameter(
                 "fit_intercept=True needs method='covariance': with a constant R_xx is not Toeplitz. "
@@ -218,7 +219,6 @@ class WienerFilter(SignalSystem):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
         """Return signals (n, C), desired signals (n, K) and weights."""
-        self._check_parameters()
         x = self._read_signals(X, reset=reset)
         t = self._read_desired(y, len(x))
         weight = None if sample_weight is None else read_weights(sample_weight, len(x))
@@ -231,7 +231,6 @@ class WienerFilter(SignalSystem):
     @attempt
     def _listen(self, source: Source, meter: Meter, *, afresh: bool) -> Self:
         """Take in the rows of a source, block by block; the filter is solved from the sums alone."""
-        self._check_parameters()
         if afresh:
             self._flat = source.flat
         recording = self._begin(source.shape.targets) if afresh else self._recording

@@ -10,6 +10,7 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
+from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.errors import InvalidParameter
 from adaline.faces.commands.asking import listed
@@ -64,7 +65,7 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
             inside[key.removeprefix("basis__")] = _literal(value)
             continue
         if key not in known:
-            raise InvalidParameter(f"{system} has no parameter {key!r}. There are: {', '.join(known)}")
+            raise InvalidParameter(peers.unknown(system, known, {key: _literal(value)}))
         if key in out:
             raise InvalidParameter(f"--set names {key} twice")
         out[key] = _NAMED.get(key, _literal)(value.strip())
@@ -116,10 +117,6 @@ def _basis(named: str) -> Basis | None:
 def _set_inside(basis: Basis | None, settings: dict[str, Any]) -> None:
     if basis is None:
         raise InvalidParameter(f"--set basis__{next(iter(settings))} needs a basis: --set basis=Polynomial beside it")
-    known = basis.get_params()
-    for key in settings:
-        if key not in known:
-            raise InvalidParameter(f"{type(basis).__name__} has no parameter {key!r}. There are: {', '.join(known)}")
     basis.set_params(**settings)
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from adaline.errors import AdalineWarning, InvalidParameter
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.faces.effects import effects, strongest
 from adaline.faces.plots.reading import column_names, need, numbers, plain, same_length
 from adaline.faces.plots.style import (

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from adaline.faces.plots.reading import column_names, numbers, plain, refuse_basis, same_length
 from adaline.faces.plots.style import INK, MOST_POINTS, axes, colour, legend_above, marker, short, styled
 

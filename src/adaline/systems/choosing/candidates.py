@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
+from adaline import peers
 from adaline.errors import InvalidParameter
 
 SHRINKING = ("penalty", "l1", "alpha", "shrinkage", "reg_covar")
@@ -87,9 +87,7 @@ def _full_name(system: Any, known: Mapping[str, Any], name: str) -> str:
     owner = type(system).__name__
     if inner:
         raise InvalidParameter(f"{name!r} may be {' or '.join(inner)} of {owner}: write it in full")
-    near = difflib.get_close_matches(name, known, n=1)
-    meant = f" Did you mean {near[0]}?" if near else ""
-    raise InvalidParameter(f"{owner} has no parameter {name!r}.{meant} There are: {', '.join(known)}")
+    raise InvalidParameter(peers.unknown(owner, known, {name: None}))
 
 
 def _values(name: str, values: Any) -> Sequence[Any]:

@@ -18,13 +18,13 @@ from sklearn.pipeline import Pipeline
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host, is_device, is_sparse, namespace
+from adaline.parameters import Whole
 from adaline.proof.tables import counted
 from adaline.sources import Source, TableSource
 from adaline.sources.folds import Fold, fold_of
 from adaline.systems.labels import Labels, read_labels
 from adaline.systems.reading import read_weights
 from adaline.systems.signals import SignalSystem
-from adaline.systems.unlabelled import check_whole
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -186,7 +186,8 @@ def _indexable(x: Any) -> Any:
 
 
 def _check_folds(folds: Any, rows: int) -> None:
-    if check_whole("folds", folds, 2) > rows:
+    Whole(2).check("folds", folds)
+    if folds > rows:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.parameters import OneOf, Whole
 from adaline.sources import Source
 from adaline.systems.choosing.candidates import Candidate, read_candidates
 from adaline.systems.choosing.formula import generalised, leave_one_out, why_not
@@ -104,11 +104,9 @@ def select(
     if len(both) < len(parameters or {}) + len(values):
         raise InvalidParameter("a parameter is given twice: in the mapping and as a keyword")
     candidates = read_candidates(system, both)
-    _check(method, METHODS, "method")
-    _check(rule, RULES, "rule")
-    parts: Any = folds
-    if not (isinstance(parts, Integral) and int(parts) >= 2):
-        raise InvalidParameter(f"folds must be a whole number of 2 or more, got {folds!r}")
+    OneOf(*METHODS).check("method", method)
+    OneOf(*RULES).check("rule", rule)
+    Whole(2).check("folds", folds)
     if not isinstance(X, Source):
         for one in candidates:
             refuse_no_targets(one.system, y)
@@ -209,8 +207,3 @@ def _choice(candidates: Sequence[Candidate], tried: Sequence[Tried], rule: str) 
             "observation does not spread. Use rule='best', or more rows"
         )
     return min((i for i in fitted if tried[i].error <= limit), key=richness), winner
-
-
-def _check(value: Any, known: Sequence[str], name: str) -> None:
-    if value not in known:
-        raise InvalidParameter(f"{name} must be one of {', '.join(known)}, got {value!r}")

@@ -1,0 +1,333 @@
+"""Checks of parameters: what a value may be, and one wording for what it is not: "NAME must be ..., got ...".
+
+    Number(least=0)                    a number of zero or more
+    Number(above=0, most=1)            a number above 0 and at most 1
+    Whole(1)                           a whole number of 1 or more
+    OneOf("full", "tied")             one of full, tied
+    AnyOf(OneOf("auto"), Number(0))   'auto' or a number of zero or more
+
+A system lists a check for each of its constructor arguments in `parameters`. Checks convert nothing: a value is turned
+into what a computation needs where that computation is.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence, Set
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.errors import InvalidParameter
+
+LONGEST = 200  # letters of a value that a message shows
+
+
+class Check(ABC):
+    """What a value may be.
+
+    Examples
+    --------
+    >>> from adaline.parameters import Number
+    >>> Number(least=0).check("penalty", 1.5)
+    >>> Number(least=0).check("penalty", -1)
+    Traceback (most recent call last):
+    adaline.errors.InvalidParameter: penalty must be a number of zero or more, got -1
+    """
+
+    @abstractmethod
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is one of those meant."""
+
+    @property
+    @abstractmethod
+    def wanted(self) -> str:
+        """The values meant, in words that follow "must be"."""
+
+    @property
+    def options(self) -> list[str]:
+        """The values meant as one or several phrases of a list that "or" ends."""
+        return [self.wanted]
+
+    def reason(self, value: Any) -> str:
+        """Return what a value lacks, or what to do instead; nothing where that goes without saying."""
+        return ""
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value, by the name of its parameter, that is not one of those meant."""
+        if not self.accepts(value):
+            shown, why = repr(value), self.reason(value)
+            got = shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
+            raise InvalidParameter(f"{name} must be {self.wanted}, got {got}{why and f'; {why}'}")
+
+
+class Number(Check):
+    """A finite real number, bounded if so asked: `least` and `most` are allowed themselves, `above` and `below` not."""
+
+    def __init__(
+        self,
+        least: float | None = None,
+        most: float | None = None,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+    ) -> None:
+        self.least, self.most, self.above, self.below = least, most, above, below
+
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+            return False
+        number = float(value)
+        return (
+            (self.least is None or number >= self.least)
+            and (self.above is None or number > self.above)
+            and (self.most is None or number <= self.most)
+            and (self.below is None or number < self.below)
+        )
+
+    @property
+    def wanted(self) -> str:
+        match self.least, self.above, self.most, self.below:
+            case None, None, None, None:
+                return "a number"
+            case 0, None, None, None:
+                return "a number of zero or more"
+            case None, 0, None, None:
+                return "a positive number"
+            case least, None, most, None if least is not None and most is not None:
+                return f"a number from {least:g} to {most:g}"
+            case None, above, None, below if above is not None and below is not None:
+                return f"between {above:g} and {below:g}"
+        bounds = {"at least": self.least, "above": self.above, "at most": self.most, "below": self.below}
+        return "a number " + " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+
+
+class Whole(Check):
+    """A whole number of `least` or more, or any."""
+
+    def __init__(self, least: int | None = None, *, hint: str = "") -> None:
+        self.least, self.hint = least, hint
+
+    def accepts(self, value: Any) -> bool:
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        return whole and (self.least is None or int(value) >= self.least)
+
+    @property
+    def wanted(self) -> str:
+        return "a whole number" if self.least is None else f"a whole number of {self.least} or more"
+
+    def reason(self, value: Any) -> str:
+        return self.hint
+
+
+class OneOf(Check):
+    """One of some words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.words
+
+    @property
+    def wanted(self) -> str:
+        return f"one of {', '.join(self.words)}"
+
+    @property
+    def options(self) -> list[str]:
+        return [repr(word) for word in self.words]
+
+
+class Flag(Check):
+    """True or False."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+    @property
+    def wanted(self) -> str:
+        return "True or False"
+
+    @property
+    def options(self) -> list[str]:
+        return ["True", "False"]
+
+
+class Nothing(Check):
+    """None."""
+
+    def accepts(self, value: Any) -> bool:
+        return value is None
+
+    @property
+    def wanted(self) -> str:
+        return "None"
+
+
+class Numbers(Check):
+    """An array of finite numbers, or what makes one, with one of so many dimensions; `what` says what they are."""
+
+    def __init__(self, what: str, dimensions: Sequence[int] = (1, 2), *, positive: bool = False) -> None:
+        self.what, self.dimensions, self.positive = what, tuple(dimensions), positive
+
+    def accepts(self, value: Any) -> bool:
+        given = _array(value)
+        if given is None or given.ndim not in self.dimensions or given.size == 0:
+            return False
+        return bool(np.isfinite(given).all() and (not self.positive or (given > 0).all()))
+
+    @property
+    def wanted(self) -> str:
+        return self.what
+
+    def reason(self, value: Any) -> str:
+        given = _array(value)
+        if given is None or given.ndim == 0:
+            return ""
+        return f"its shape is {given.shape}" if np.isfinite(given).all() else "numbers must be finite"
+
+
+class ListOf(Check):
+    """A list, or another collection in order, not empty, of values that one check accepts."""
+
+    def __init__(self, each: Check, what: str) -> None:
+        self.each, self.what = each, what
+
+    def accepts(self, value: Any) -> bool:
+        several = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping | Set)
+        if not several or getattr(value, "ndim", 1) != 1:
+            return False
+        return len(value) > 0 and all(map(self.each.accepts, value))
+
+    @property
+    def wanted(self) -> str:
+        return self.what
+
+
+class Instance(Check):
+    """An object of a class."""
+
+    def __init__(self, kind: type[Any], what: str, *, hint: str = "") -> None:
+        self.kind, self.what, self.hint = kind, what, hint
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, self.kind)
+
+    @property
+    def wanted(self) -> str:
+        return self.what
+
+    def reason(self, value: Any) -> str:
+        return self.hint
+
+
+class Having(Check):
+    """An object with some methods; a class is none."""
+
+    def __init__(self, *methods: str, what: str) -> None:
+        self.methods, self.what = methods, what
+
+    def accepts(self, value: Any) -> bool:
+        return not isinstance(value, type) and not self._missing(value)
+
+    @property
+    def wanted(self) -> str:
+        return self.what
+
+    def reason(self, value: Any) -> str:
+        return "it is a class" if isinstance(value, type) else f"it lacks {', '.join(self._missing(value))}"
+
+    def _missing(self, value: Any) -> list[str]:
+        return [name for name in self.methods if not callable(getattr(value, name, None))]
+
+
+class Function(Check):
+    """Anything that can be called."""
+
+    def accepts(self, value: Any) -> bool:
+        return callable(value)
+
+    @property
+    def wanted(self) -> str:
+        return "a function"
+
+
+class ClassWeights(Check):
+    """A dict of numbers of zero or more by labels."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(map(Number(least=0).accepts, value.values()))
+
+    @property
+    def wanted(self) -> str:
+        return "a dict by labels of numbers of zero or more"
+
+
+class Seed(Check):
+    """Where random numbers may come from."""
+
+    def accepts(self, value: Any) -> bool:
+        if value is None or isinstance(value, np.random.Generator | np.random.RandomState):
+            return True
+        if isinstance(value, bool | np.bool_):
+            return False
+        if isinstance(value, Integral):
+            return int(value) >= 0
+        try:
+            np.random.default_rng(value)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    @property
+    def wanted(self) -> str:
+        return "None, a whole number or a generator"
+
+
+class AnyOf(Check):
+    """What one of several checks accepts."""
+
+    def __init__(self, *checks: Check) -> None:
+        self.checks = checks
+
+    def accepts(self, value: Any) -> bool:
+        return any(one.accepts(value) for one in self.checks)
+
+    @property
+    def wanted(self) -> str:
+        *first, last = self.options
+        return f"{', '.join(first)} or {last}" if first else last
+
+    @property
+    def options(self) -> list[str]:
+        return [option for one in self.checks for option in one.options]
+
+    def reason(self, value: Any) -> str:
+        reasons = dict.fromkeys(one.reason(value) for one in self.checks)
+        return "; ".join(filter(None, reasons))
+
+
+def _array(value: Any) -> NDArray[np.float64] | None:
+    """Return numbers as an array; None where they are none."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError):  # RuntimeError: torch, of arrays on another device
+        return None
+
+
+FLAG = Flag()
+NONE = Nothing()
+AUTO = OneOf("auto")
+COUNT = Whole(1)
+ZERO_OR_MORE = Number(least=0)
+POSITIVE = Number(above=0)
+LEVEL = Number(above=0, below=1)
+SEED = Seed()
+MODE = OneOf("online", "batch")
+CLASS_WEIGHT = AnyOf(NONE, OneOf("balanced"), ClassWeights())
+BATCH_RATE = AnyOf(AUTO, POSITIVE, Numbers("a vector", (1,)), Numbers("a matrix", (2,)))
+FIRST_WEIGHTS = Numbers("weights, intercept first")
+"""Checks that several systems share."""

@@ -1,0 +1,167 @@
+"""What other packages call the parameters of learners, for those who type their names: scikit-learn, statsmodels, R,
+glmnet, Keras, river and padasip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from adaline.parameters import POSITIVE
+
+LIMITS = ("max_iter", "maxiter", "maxit", "n_iter", "iter_max", "max_epochs", "n_epochs", "nepochs", "epochs")
+
+OUR_NAMES: dict[str, tuple[str, ...]] = {
+    # how much is penalised
+    "alpha": ("penalty",),
+    "lambda": ("penalty", "forgetting"),
+    "lambda_": ("penalty", "forgetting"),
+    "lam": ("penalty", "forgetting"),
+    "lmbda": ("penalty", "forgetting"),
+    "l2": ("penalty",),
+    "reg_lambda": ("penalty",),
+    "weight_decay": ("penalty", "leak"),
+    "ridge": ("penalty",),
+    "reg_alpha": ("l1",),
+    "l1_penalty": ("l1",),
+    "reg_param": ("shrinkage",),
+    "leakage": ("leak",),
+    # how far and how long to go
+    "learning_rate": ("rate",),
+    "learning_rate_init": ("rate",),
+    "eta": ("rate",),
+    "eta0": ("rate",),
+    "lr": ("rate",),
+    "mu": ("rate", "forgetting"),
+    "step_size": ("rate",),
+    "lr_schedule": ("schedule",),
+    **dict.fromkeys(LIMITS, ("epochs", "max_iter")),
+    "tolerance": ("tol",),
+    "thresh": ("tol",),
+    "n_starts": ("n_init",),
+    "nstart": ("n_init",),
+    # the model
+    "intercept": ("fit_intercept",),
+    "add_constant": ("fit_intercept",),
+    "has_constant": ("fit_intercept",),
+    "bias": ("fit_intercept",),
+    "use_bias": ("fit_intercept",),
+    "intercept_init": ("init",),
+    "coef_init": ("init",),
+    "start_params": ("init",),
+    "normalize": ("standardize",),
+    "scaling": ("standardize",),
+    "family": ("loss",),
+    "distribution": ("loss",),
+    "M": ("loss",),
+    "psi": ("loss",),
+    "link": ("activation",),
+    "method": ("solver",),
+    "optimizer": ("solver",),
+    "algorithm": ("solver", "rule"),
+    "rule": ("mode",),
+    "multi_class": ("scheme",),
+    "epsilon": ("threshold", "eps"),
+    "delta": ("threshold", "regularization"),
+    "q": ("quantile",),
+    "tau": ("quantile",),
+    "scale_est": ("scale",),
+    "gcv_mode": ("criterion",),
+    "cv": ("folds",),
+    "n_folds": ("folds",),
+    # classes, clusters and filters
+    "class_weights": ("class_weight",),
+    "prior": ("priors",),
+    "n_components": ("components", "n_clusters"),
+    "components": ("n_components",),
+    "covariance_type": ("covariance",),
+    "covariance": ("covariance_type",),
+    "k": ("n_clusters", "n_components"),
+    "n_centers": ("centres", "n_clusters"),
+    "centers": ("centres", "init"),
+    "n_clusters": ("n_components",),
+    "estimator": ("system",),
+    "base_estimator": ("system",),
+    "n": ("taps",),
+    "n_taps": ("taps",),
+    "numtaps": ("taps",),
+    "order": ("taps", "degree"),
+    "filter_length": ("taps",),
+    "ff": ("forgetting",),
+    "forgetting_factor": ("forgetting",),
+    # bases
+    "n_harmonics": ("terms",),
+    "sigma": ("width",),
+    # random numbers
+    "seed": ("random_state",),
+    "rng": ("random_state",),
+}
+"""For each name of theirs, the names of ours that may be meant; the first that a system has is told."""
+
+NOTES: dict[str, str] = {
+    **dict.fromkeys(LIMITS, "is not needed here: the solver ends at tol, and certificate_ says how"),
+    "C": "is 1/penalty elsewhere, and nothing is penalised here",
+    "alpha": "is the penalty of Ridge, LogisticRegression and GeneralizedLinear; nothing is penalised here",
+    "alphas": "is penalty='auto' here, which needs no grid; adaline.select tries values of your own",
+    "Cs": "is penalty='auto' here, which needs no grid; adaline.select tries values of your own",
+    "l1_ratio": "is two numbers of LogisticRegression: penalty = alpha (1 - l1_ratio), l1 = alpha l1_ratio",
+    "dual": "is not needed here: the solver is chosen by the shape of the data",
+    "intercept_scaling": "is not needed here: the intercept is never penalised",
+    "n_jobs": "is set once for all systems: adaline.set_threads(n), or ADALINE_THREADS",
+    "verbose": "is not needed here: certificate_ and history_ say how it went",
+    "copy_X": "is not needed here: rows are never changed",
+    "copy_x": "is not needed here: rows are never changed",
+    "copy": "is not needed here: rows are never changed",
+    "positive": "is not available: there are no constraints on signs here",
+    "momentum": "is not available here",
+    "batch_size": "is not available: a step is for one row, or for all of them",
+    "early_stopping": "is not available: adaline.learning_curve shows the error of rows left out",
+    "store_covariance": "is not needed here: covariance_ is always kept",
+    "store_cv_results": "is not needed here: path_ is always kept",
+    "include_bias": "belongs to the system here: fit_intercept=True",
+    "weights": "of rows are given to fit: fit(X, y, sample_weight=...)",
+    "sample_weight": "is given to fit: fit(X, y, sample_weight=...)",
+    "freq_weights": "are given to fit: fit(X, y, sample_weight=...)",
+    "var_weights": "are given to fit: LinearRegression(weights='precision').fit(X, y, sample_weight=...)",
+    "formula": "is given with the table: open_table(data, formula=...)",
+    "data": "is given to fit: fit(X, y)",
+    "X": "is given to fit: fit(X, y)",
+    "y": "is given to fit: fit(X, y)",
+    "endog": "is the y of fit(X, y)",
+    "exog": "is the X of fit(X, y)",
+}
+"""What follows a name of theirs where no parameter of ours does what it does."""
+
+
+def by_name(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:
+    """Return how to write a call whose values came without names."""
+    if any(isinstance(value, list | tuple | dict) or hasattr(value, "shape") for value in given):
+        return f"{owner} takes its parameters by name, and rows are given to fit: {owner}().fit(X, y)"
+    written = ", ".join(f"{name}={value!r}" for name, value in zip(names, given, strict=False))
+    return f"{owner} takes its parameters by name: {owner}({written})"
+
+
+def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
+    """Return what is meant by parameters, with their values, that are none of a system's names."""
+    known = list(names)
+    hints = {name: _translated(name, value, known) for name, value in given.items()}
+    strange = [name for name, hint in hints.items() if not hint]
+    text = f"{owner} has no parameter {' and no '.join(map(repr, given))}"
+    if len(strange) < len(hints):
+        text += ": " + "; ".join(filter(None, hints.values()))
+    if strange:
+        near = [get_close_matches(name, known, n=1) for name in strange]
+        meant = "".join(f" Did you mean {one[0]}?" for one in near if one)
+        text += f".{meant} There are: {', '.join(known) or 'none'}"
+    return text
+
+
+def _translated(name: str, value: Any, known: list[str]) -> str:
+    """Return what a name of theirs is here; nothing where it is not known."""
+    if name == "C" and "penalty" in known:
+        return "C is 1/penalty here" + (f": penalty={1 / float(value)!r}" if POSITIVE.accepts(value) else "")
+    ours = next((one for one in OUR_NAMES.get(name, ()) if one in known), None)
+    if ours is not None:
+        return f"{name} is called {ours} here"
+    return f"{name} {NOTES[name]}" if name in NOTES else ""
