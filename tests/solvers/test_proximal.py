@@ -243,5 +243,5 @@ def test_lasso_and_elastic_net_of_scikit_learn(intercept, ridge):
 
 def test_the_proof_never_holds_all_targets(monkeypatch):
     problem = _pose(Logistic(), *_data(Logistic()))
-    monkeypatch.setattr(type(problem.source), "target", lambda self: pytest.fail("all targets at once"))
+    monkeypatch.setattr(type(problem.source), "read_targets", lambda self: pytest.fail("all targets at once"))
     assert _fit(problem, _l1(problem, 0.1)).gap <= 1e-11
