@@ -11,6 +11,7 @@ from sklearn.base import is_regressor
 from adaline.faces.result import Result
 from adaline.faces.targets import LOSSES
 from adaline.results import Status
+from adaline.wording import amount
 
 SAME = 1e-3  # errors that differ by less than this part are called the same
 
@@ -93,13 +94,6 @@ def _reason(
     pair = replace(chosen, error=difference, std_error=spread)
     size = "" if equal else f" (more by {with_error(pair, measure)}, paired by fold)"
     return f"{chosen.label} has {same} the best, {best.label}{size}, and {_advantage(chosen, best)}."
-
-
-def amount(error: float, measure: str) -> str:
-    """Return an error as people read it: a share of wrong labels in per cent, else four digits."""
-    if np.isnan(error):
-        return "-"
-    return f"{100 * error:.2f}%" if measure == "error rate" else f"{error:.4g}"
 
 
 def with_error(result: Result, measure: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,6 @@ from adaline import __version__
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.choice import Recommendation, choose, with_error
 from adaline.faces.commands.asking import Wanted
-from adaline.faces.commands.choosing import found_system, task_of
 from adaline.faces.commands.describing import table_of
 from adaline.faces.commands.opening import opened_data
 from adaline.faces.findings import Finding, findings
@@ -394,3 +394,21 @@ def _rank(result: Result) -> tuple[bool, float, float]:
     """Order by error, then by log loss where there is one; R^2 says nothing that the error has not said."""
     second = np.inf if np.isnan(result.second) else result.second
     return (bool(result.failure), np.inf if result.failure else result.error, second)
+
+
+def found_system(named: str) -> str:
+    """Return a system's name as the registry has it, whatever the case."""
+    names = {name.lower(): name for name in SYSTEMS}
+    if named.lower() in names:
+        return names[named.lower()]
+    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
+    meant = f" Did you mean {names[near[0]]}?" if near else ""
+    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
+
+
+def task_of(systems: Iterable[str]) -> str | None:
+    """Return "classification" or "regression" where all systems named are of that kind, None where none is named."""
+    kinds = {"classification" if is_classifier(SYSTEMS[name]()) else "regression" for name in systems}
+    if len(kinds) > 1:
+        raise InvalidParameter("--systems names regressions and classifiers: compare one kind at a time")
+    return kinds.pop() if kinds else None

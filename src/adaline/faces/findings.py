@@ -22,10 +22,10 @@ from adaline.faces.result import Result
 from adaline.faces.table import REGRESSION, Table
 from adaline.faces.targets import is_count, skewness
 from adaline.proof.budget import Undecided
-from adaline.proof.tables import counted
 from adaline.results import Status
 from adaline.systems import LinearRegression
 from adaline.systems.separable import separability
+from adaline.wording import counted
 
 Array = NDArray[np.float64]
 

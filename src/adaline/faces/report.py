@@ -14,7 +14,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adaline.faces import plots
-from adaline.faces.choice import amount, with_error
+from adaline.faces.choice import with_error
 from adaline.faces.compare import Comparison, standing
 from adaline.faces.effects import Effect, effects, strongest
 from adaline.faces.result import Result
@@ -22,6 +22,7 @@ from adaline.faces.table import REGRESSION
 from adaline.faces.targets import LOSSES
 from adaline.results import Certificate
 from adaline.systems import LogisticRegression
+from adaline.wording import amount
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60

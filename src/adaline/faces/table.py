@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.targets import is_two_valued
-from adaline.proof.tables import counted
 from adaline.solvers.factor import ROUNDED
+from adaline.wording import counted
 
 Array = NDArray[np.float64]
 

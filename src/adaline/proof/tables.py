@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from adaline.proof.left_out import LeftOut, nothing_left_out
 from adaline.results import Certificate
+from adaline.wording import counted
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
 
@@ -172,11 +173,6 @@ def number(value: float, column: str = "") -> str:
     if column == "p_value":
         return chance(value)
     return f"{value:.4g}" if column == "statistic" else f"{value:.6g}"
-
-
-def counted(count: float, noun: str = "row", form: str = ",") -> str:
-    """Return a number of things in words: "1 row", "1,200 rows"."""
-    return f"{count:{form}} {noun}{'' if count == 1 else 's'}"
 
 
 def chance(p: float) -> str:

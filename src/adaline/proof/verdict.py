@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adaline.errors import AdalineError
 from adaline.proof.contests import Chosen, Contests, Plane
 from adaline.proof.exact import complement, spans
-from adaline.proof.tables import counted
+from adaline.wording import counted
 
 Array = NDArray[np.float64]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from adaline.errors import UnsafeForget
-from adaline.proof.tables import counted
 from adaline.sums import Moments
+from adaline.wording import counted
 
 SAFE_DIGITS = 9.0
 

@@ -1,24 +1,30 @@
-"""Which system a command means, and its settings."""
+"""What a command works on: its data opened, the system it means, and the settings of that; notes go to stderr."""
 
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sklearn.base import is_classifier
-
 from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.errors import InvalidParameter
-from adaline.faces.commands.asking import listed
+from adaline.faces.commands.asking import Wanted, listed
 from adaline.faces.commands.ending import note
-from adaline.faces.commands.opening import Opened
+from adaline.faces.commands.opening import Opened, opened_data
+from adaline.faces.compare import found_system
 from adaline.systems import SYSTEMS
 
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
+
+
+def open_data(wanted: Wanted) -> Opened:
+    """Open a table with a target, and say on stderr what is left out."""
+    opened = opened_data(wanted)
+    for text in opened.notes:
+        note(text)
+    return opened
 
 
 def chosen_system(opened: Opened, named: str | None, settings: Iterable[str]) -> Any:
@@ -36,16 +42,6 @@ def chosen_system(opened: Opened, named: str | None, settings: Iterable[str]) ->
         given["standardize"] = True
         note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
     return SYSTEMS[name](**given)
-
-
-def found_system(named: str) -> str:
-    """Return a system's name as the registry has it, whatever the case."""
-    names = {name.lower(): name for name in SYSTEMS}
-    if named.lower() in names:
-        return names[named.lower()]
-    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
-    meant = f" Did you mean {names[near[0]]}?" if near else ""
-    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
 
 
 def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
@@ -92,14 +88,6 @@ def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:
             raise InvalidParameter(f"--parameter names {key.strip()} twice")
         out[key.strip()] = [_NAMED.get(key.strip(), _literal)(value.strip()) for value in listed(values)]
     return out
-
-
-def task_of(systems: Iterable[str]) -> str | None:
-    """Return "classification" or "regression" where all systems named are of that kind, None where none is named."""
-    kinds = {"classification" if is_classifier(SYSTEMS[name]()) else "regression" for name in systems}
-    if len(kinds) > 1:
-        raise InvalidParameter("--systems names regressions and classifiers: compare one kind at a time")
-    return kinds.pop() if kinds else None
 
 
 def _system(named: str) -> Any:

@@ -12,7 +12,7 @@ from adaline.faces.commands.ending import check_output, note
 from adaline.faces.commands.showing import print_json, progress, say, show
 from adaline.faces.compare import Comparison, compare_wanted
 from adaline.faces.finding import SERIOUS, WARNING
-from adaline.proof.tables import counted
+from adaline.wording import counted
 
 REPORT = Path("report.html")
 

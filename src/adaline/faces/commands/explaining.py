@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from adaline.faces.commands.showing import certificate, console, facts, number, p_value, plain, say, show
-from adaline.proof.tables import counted
 from adaline.results import Status
 from adaline.systems.expanding import basis_of, columns_of
+from adaline.wording import counted
 
 MOST = 40  # coefficients that are shown by default
 MOST_CLASSES = 8

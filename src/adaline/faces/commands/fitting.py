@@ -11,17 +11,17 @@ import numpy as np
 from adaline import storage
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.faces.commands.asking import Wanted
-from adaline.faces.commands.choosing import FOR_NUMBERS, chosen_system
+from adaline.faces.commands.choosing import FOR_NUMBERS, chosen_system, open_data
 from adaline.faces.commands.ending import check_output, note
 from adaline.faces.commands.explaining import MOST, certify, described, explain, rows_of, share
-from adaline.faces.commands.opening import Opened, known_as, open_data
+from adaline.faces.commands.opening import Opened, known_as
 from adaline.faces.commands.showing import print_json, say, show
 from adaline.faces.table import MOST_CLASSES
-from adaline.proof.tables import counted
 from adaline.sources import TableSource
 from adaline.sources.relation import Relation
 from adaline.sources.wish import Wish, read_wish
 from adaline.systems.streaming import CodedRows
+from adaline.wording import counted
 
 
 def fit(wanted: Wanted, system: str | None, settings: Sequence[str], output: Path | None, as_json: bool) -> None:

@@ -12,13 +12,12 @@ from typing import Any
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.faces.commands.asking import Wanted
-from adaline.faces.commands.ending import note
-from adaline.proof.tables import counted
 from adaline.sources import TableSource
 from adaline.sources.learning import target_columns, usable
 from adaline.sources.relation import Relation
 from adaline.sources.sql import quoted
 from adaline.sources.wish import Wish, check_column, read_wish
+from adaline.wording import counted
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories)\b")
@@ -57,14 +56,6 @@ class Gaps:
     untargeted: int
     features: dict[str, int]
     few: int
-
-
-def open_data(wanted: Wanted) -> Opened:
-    """Open a table with a target, and say on stderr what is left out."""
-    opened = opened_data(wanted)
-    for text in opened.notes:
-        note(text)
-    return opened
 
 
 def opened_data(wanted: Wanted) -> Opened:

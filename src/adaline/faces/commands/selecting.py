@@ -8,11 +8,11 @@ from pathlib import Path
 from adaline import select, storage
 from adaline.errors import InvalidParameter
 from adaline.faces.commands.asking import Chosen, Wanted
-from adaline.faces.commands.choosing import chosen_system, read_grid
+from adaline.faces.commands.choosing import chosen_system, open_data, read_grid
 from adaline.faces.commands.ending import check_output
-from adaline.faces.commands.opening import known_as, open_data
+from adaline.faces.commands.opening import known_as
 from adaline.faces.commands.showing import print_json, progress, say, show
-from adaline.proof.tables import counted
+from adaline.wording import counted
 
 
 def run(

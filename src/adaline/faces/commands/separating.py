@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from adaline.faces.commands.asking import Wanted
-from adaline.faces.commands.opening import known_as, open_data
+from adaline.faces.commands.choosing import open_data
+from adaline.faces.commands.opening import known_as
 from adaline.faces.commands.showing import print_json, say, show
-from adaline.proof.tables import counted
 from adaline.proof.verdict import ManyClasses, Separability
 from adaline.systems.separable import separability
+from adaline.wording import counted
 
 
 def separable(wanted: Wanted, as_json: bool) -> None:

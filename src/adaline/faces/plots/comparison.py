@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adaline.errors import InvalidParameter
-from adaline.faces.choice import amount
 from adaline.faces.plots.style import BLUE, GREY, ORANGE, axes, short, styled
+from adaline.wording import amount
 
 if TYPE_CHECKING:
     from adaline.faces.plots.style import Axes

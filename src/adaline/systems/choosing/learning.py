@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.proof.tables import counted, number
+from adaline.proof.tables import number
 from adaline.sources import Source
 from adaline.systems.choosing.measures import Criterion, measure_of, refuse_no_targets
 from adaline.systems.choosing.rows import ArrayRows, Places
@@ -21,6 +21,7 @@ from adaline.systems.choosing.table import ErrorTable, told
 from adaline.systems.choosing.trying import CrossValidation, Progress, errors_on, reporting, spread
 from adaline.systems.labels import Labels
 from adaline.systems.signals import SignalSystem
+from adaline.wording import counted
 
 Array = NDArray[np.float64]
 

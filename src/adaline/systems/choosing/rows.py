@@ -19,12 +19,12 @@ from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.namespaces import host, is_device, is_sparse, namespace
 from adaline.parameters import Whole
-from adaline.proof.tables import counted
 from adaline.sources import Source, TableSource
 from adaline.sources.folds import Fold, fold_of
 from adaline.systems.labels import Labels, read_labels
 from adaline.systems.reading import read_weights
 from adaline.systems.signals import SignalSystem
+from adaline.wording import counted
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
