@@ -19,7 +19,7 @@ export PYTHONUTF8 := 1
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m adaline.faces.demo
+	$(BIN)/python -m adaline.cli.demo
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8

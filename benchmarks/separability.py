@@ -51,7 +51,7 @@ def rows_apart(n: int, d: int, margin: float) -> tuple[Array, Array]:
 
 def ours(X: Array, t: Array) -> Any:
     """Decide, with a proof."""
-    from adaline.systems.separable import separability as decide
+    from adaline.separation.separability import separability as decide
 
     return decide(X, t)
 

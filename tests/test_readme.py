@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adaline import LinearRegression, datasets
-from tests.faces.command_line import Shell
+from tests.cli.command_line import Shell
 
 README = Path(__file__).parents[1] / "README.md"
 

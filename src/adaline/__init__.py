@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adaline import datasets, plots
+    from adaline.comparison.compare import compare
     from adaline.errors import AdalineError, AdalineWarning
-    from adaline.faces.compare import compare
-    from adaline.proof import anova
+    from adaline.inference import anova
     from adaline.results import Certificate, Status
+    from adaline.selection.learning_curve import learning_curve
+    from adaline.selection.select import select
+    from adaline.separation.separability import separability
     from adaline.sources import open_table, set_threads
     from adaline.storage import export_onnx, load, read_header, save
     from adaline.systems import (
@@ -41,9 +44,6 @@ if TYPE_CHECKING:
         SigmoidPerceptron,
         WienerFilter,
     )
-    from adaline.systems.choosing.learning import learning_curve
-    from adaline.systems.choosing.select import select
-    from adaline.systems.separable import separability
 
 __version__ = "0.1.0"
 
@@ -55,7 +55,7 @@ _HOMES = {
     "Certificate": "adaline.results",
     "FisherDiscriminant": "adaline.systems",
     "GaussianClassifier": "adaline.systems",
-    "GaussianMixture": "adaline.systems.mixture",
+    "GaussianMixture": "adaline.systems.gaussian_mixture",
     "KMeans": "adaline.systems.kmeans",
     "GeneralizedLinear": "adaline.systems",
     "KeslerPerceptron": "adaline.systems",
@@ -72,17 +72,17 @@ _HOMES = {
     "SigmoidPerceptron": "adaline.systems",
     "Status": "adaline.results",
     "WienerFilter": "adaline.systems",
-    "anova": "adaline.proof",
-    "compare": "adaline.faces.compare",
+    "anova": "adaline.inference",
+    "compare": "adaline.comparison.compare",
     "export_onnx": "adaline.storage",
-    "l1_path": "adaline.systems.l1_path",
-    "learning_curve": "adaline.systems.choosing.learning",
+    "l1_path": "adaline.fits.l1_path",
+    "learning_curve": "adaline.selection.learning_curve",
     "load": "adaline.storage",
     "open_table": "adaline.sources",
     "read_header": "adaline.storage",
     "save": "adaline.storage",
-    "select": "adaline.systems.choosing.select",
-    "separability": "adaline.systems.separable",
+    "select": "adaline.selection.select",
+    "separability": "adaline.separation.separability",
     "set_threads": "adaline.sources",
 }
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from adaline.faces.cli import main
+from adaline.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -16,11 +16,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adaline.namespaces import namespace
-
-Array = NDArray[np.float64]
+from adaline.arrays import Array, namespace
 
 EDGE = 1e-3  # how near to the ends of a sigmoid a start may lie: its slopes vanish there
 
@@ -107,7 +104,7 @@ class Tanh(Activation):
         return np.asarray(np.arctanh(np.clip(y, EDGE - 1.0, 1.0 - EDGE)))
 
 
-class Logistic(Activation):
+class LogisticActivation(Activation):
     """1 / (1 + exp(-z)), written in exp(-|z|), so that nothing overflows."""
 
     name = "logistic"
@@ -168,11 +165,11 @@ class Softplus(Activation):
 
     def slope(self, z: Any) -> Any:
         """Return 1 / (1 + exp(-z))."""
-        return Logistic().value(z)
+        return LogisticActivation().value(z)
 
     def bend(self, z: Any) -> Any:
         """Return its derivative."""
-        return Logistic().slope(z)
+        return LogisticActivation().slope(z)
 
     def inverse(self, y: Array) -> Array:
         """Return ln(exp y - 1), 0 where y is not positive."""
@@ -180,7 +177,7 @@ class Softplus(Activation):
         return np.asarray(good + np.log(-np.expm1(-good)))
 
 
-class Softmax(Activation):
+class SoftmaxActivation(Activation):
     """exp z_k over the sum of all: K numbers above zero that add up to one."""
 
     name = "softmax"
@@ -238,5 +235,6 @@ class Step(Flat):
 
 
 ACTIVATIONS: dict[str, Activation] = {
-    one.name: one for one in (Identity(), Sign(), Step(), Tanh(), Logistic(), Exp(), Softplus(), Softmax())
+    one.name: one
+    for one in (Identity(), Sign(), Step(), Tanh(), LogisticActivation(), Exp(), Softplus(), SoftmaxActivation())
 }

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.namespaces import host, is_device, is_sparse, namespace
+from adaline.arrays import host, is_device, is_sparse, namespace
 
 
 class Shape(NamedTuple):

@@ -255,7 +255,7 @@ class Function(Check):
         return "a function"
 
 
-class ClassWeights(Check):
+class ClassWeightCheck(Check):
     """A dict of numbers of zero or more by labels."""
 
     def accepts(self, value: Any) -> bool:
@@ -327,7 +327,7 @@ POSITIVE = Number(above=0)
 LEVEL = Number(above=0, below=1)
 SEED = Seed()
 MODE = OneOf("online", "batch")
-CLASS_WEIGHT = AnyOf(NONE, OneOf("balanced"), ClassWeights())
+CLASS_WEIGHT = AnyOf(NONE, OneOf("balanced"), ClassWeightCheck())
 BATCH_RATE = AnyOf(AUTO, POSITIVE, Numbers("a vector", (1,)), Numbers("a matrix", (2,)))
 FIRST_WEIGHTS = Numbers("weights, intercept first")
 """Checks that several systems share."""

@@ -11,7 +11,7 @@ from adaline import kernels
 from adaline.losses import LOSSES
 from adaline.scans import tally
 from adaline.scans.schedules import KINDS, Schedule
-from adaline.sums import state
+from adaline.sums import moments
 from tests.scans.examples import EXAMPLES
 
 native = pytest.importorskip("adaline._native")
@@ -45,7 +45,7 @@ def test_numbers_are_the_same_with_and_without_the_native_module(enum: str, monk
 
 def test_a_scan_has_all_tallies_of_the_kernels() -> None:
     assert list(tally.INDEX) == [one.name for one in native.TallyIndex]
-    assert (state.CENTRED, state.RAW) == (native.MomentMode.centred.value, native.MomentMode.raw.value)
+    assert (moments.CENTRED, moments.RAW) == (native.MomentMode.centred.value, native.MomentMode.raw.value)
 
 
 @pytest.mark.parametrize("wrong", [13, -1, "logistic", 1.0, None])

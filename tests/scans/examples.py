@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.block import Block, Columns, Shape
-from adaline.scans import LMS, RLS, Adaptive, Kesler, Perceptron, Scan, Schedule, Sigmoid, Softmax
+from adaline.scans import (
+    AdaptiveRule,
+    KeslerRule,
+    LMSRule,
+    PerceptronRule,
+    RLSRule,
+    Scan,
+    Schedule,
+    SigmoidRule,
+    SoftmaxRule,
+)
 
 Array = NDArray[Any]
 
@@ -94,31 +104,31 @@ INIT = np.linspace(-1.0, 1.0, 2 * (1 + FEATURES)).reshape(2, -1)
 
 EXAMPLES = [
     *(
-        Example(LMS, {"variant": variant, "rate": 0.05, "eps": 0.1, "leak": 0.2})
+        Example(LMSRule, {"variant": variant, "rate": 0.05, "eps": 0.1, "leak": 0.2})
         for variant in ("lms", "normalized", "leaky", "sign-error", "sign-data", "sign-sign")
     ),
-    Example(LMS, {"rate": Schedule(0.1, "1/t")}),
-    Example(LMS, {"rate": Schedule(0.1, "power", tau=20.0, power=0.6), "average": 7}),
-    Example(LMS, {"rate": Schedule(0.5, slowing), "intercept": False}),
-    Example(LMS, {"variant": "leaky", "rate": 0.02, "leak": 0.5, "average": 0, "init": INIT}),
-    Example(LMS, {"variant": "sign-data", "rate": 0.02, "average": 0}),
-    Example(RLS, {"forget": 0.99, "delta": 0.1}),
-    Example(RLS, {"average": 3, "intercept": False}),
-    Example(Perceptron, {}, "signs"),
-    Example(Perceptron, {"rate": Schedule(1.0, "1/t"), "average": 0, "init": INIT, "intercept": False}, "signs"),
-    Example(Kesler, {"classes": CLASSES}, "classes"),
-    Example(Kesler, {"classes": CLASSES, "rate": 0.3, "average": 0, "intercept": False}, "classes"),
-    Example(Sigmoid, {"activation": "tanh", "rate": 0.2}, "signs"),
-    Example(Sigmoid, {"activation": "logistic", "rate": 0.2, "average": 0}, "bits"),
-    Example(Softmax, {"classes": CLASSES, "rate": 0.1}, "classes"),
-    Example(Softmax, {"classes": CLASSES, "rate": 0.1, "average": 0, "intercept": False}, "classes"),
-    Example(Adaptive, {}, "numbers", 1e-8),
-    Example(Adaptive, {"intercept": False, "init": INIT}, "numbers", 1e-8),
-    Example(Adaptive, {"activation": "tanh"}, "signs", 1e-8),
-    Example(Adaptive, {"wide": True}, "numbers"),
-    Example(Adaptive, {"activation": "tanh", "wide": True}, "signs"),
-    Example(Adaptive, {"activation": "logistic", "wide": True}, "bits"),
-    Example(Adaptive, {"activation": "softmax", "classes": CLASSES, "wide": True, "intercept": False}, "classes"),
-    Example(Adaptive, {"activation": "logistic"}, "bits", 1e-8),
-    Example(Adaptive, {"activation": "softmax", "classes": CLASSES}, "classes", 1e-8),
+    Example(LMSRule, {"rate": Schedule(0.1, "1/t")}),
+    Example(LMSRule, {"rate": Schedule(0.1, "power", tau=20.0, power=0.6), "average": 7}),
+    Example(LMSRule, {"rate": Schedule(0.5, slowing), "intercept": False}),
+    Example(LMSRule, {"variant": "leaky", "rate": 0.02, "leak": 0.5, "average": 0, "init": INIT}),
+    Example(LMSRule, {"variant": "sign-data", "rate": 0.02, "average": 0}),
+    Example(RLSRule, {"forget": 0.99, "delta": 0.1}),
+    Example(RLSRule, {"average": 3, "intercept": False}),
+    Example(PerceptronRule, {}, "signs"),
+    Example(PerceptronRule, {"rate": Schedule(1.0, "1/t"), "average": 0, "init": INIT, "intercept": False}, "signs"),
+    Example(KeslerRule, {"classes": CLASSES}, "classes"),
+    Example(KeslerRule, {"classes": CLASSES, "rate": 0.3, "average": 0, "intercept": False}, "classes"),
+    Example(SigmoidRule, {"activation": "tanh", "rate": 0.2}, "signs"),
+    Example(SigmoidRule, {"activation": "logistic", "rate": 0.2, "average": 0}, "bits"),
+    Example(SoftmaxRule, {"classes": CLASSES, "rate": 0.1}, "classes"),
+    Example(SoftmaxRule, {"classes": CLASSES, "rate": 0.1, "average": 0, "intercept": False}, "classes"),
+    Example(AdaptiveRule, {}, "numbers", 1e-8),
+    Example(AdaptiveRule, {"intercept": False, "init": INIT}, "numbers", 1e-8),
+    Example(AdaptiveRule, {"activation": "tanh"}, "signs", 1e-8),
+    Example(AdaptiveRule, {"wide": True}, "numbers"),
+    Example(AdaptiveRule, {"activation": "tanh", "wide": True}, "signs"),
+    Example(AdaptiveRule, {"activation": "logistic", "wide": True}, "bits"),
+    Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES, "wide": True, "intercept": False}, "classes"),
+    Example(AdaptiveRule, {"activation": "logistic"}, "bits", 1e-8),
+    Example(AdaptiveRule, {"activation": "softmax", "classes": CLASSES}, "classes", 1e-8),
 ]

@@ -11,7 +11,18 @@ from sklearn.datasets import load_iris
 
 from adaline.block import Block, Shape
 from adaline.errors import InvalidParameter
-from adaline.scans import LMS, RLS, Adaptive, Kesler, Perceptron, Scan, Schedule, Sigmoid, Softmax, State
+from adaline.scans import (
+    AdaptiveRule,
+    KeslerRule,
+    LMSRule,
+    PerceptronRule,
+    RLSRule,
+    Scan,
+    Schedule,
+    SigmoidRule,
+    SoftmaxRule,
+    State,
+)
 
 Array = NDArray[Any]
 
@@ -53,7 +64,7 @@ STEPS = {
 def test_lms_after_every_row(variant: str, rows: tuple[Array, Array]) -> None:
     x, t = rows
     eta = 0.02
-    found = weights_after_each(LMS.start(Shape(D, 1), rate=eta, variant=variant, eps=0.01, leak=0.3), x, t)
+    found = weights_after_each(LMSRule.start(Shape(D, 1), rate=eta, variant=variant, eps=0.01, leak=0.3), x, t)
     w = np.zeros(1 + D, dtype=LONG)
     for n, row in enumerate(ones_and(x)):
         w = STEPS[variant](w, LONG(t[n]) - (w * row).sum(), row, LONG(eta))
@@ -72,7 +83,7 @@ def test_lms_after_every_row(variant: str, rows: tuple[Array, Array]) -> None:
 )
 def test_schedules(schedule: Any, rate: Any, rows: tuple[Array, Array]) -> None:
     x, t = rows
-    found = weights_after_each(LMS.start(Shape(D, 1), rate=Schedule(0.05, schedule, tau=50.0, power=0.6)), x, t)
+    found = weights_after_each(LMSRule.start(Shape(D, 1), rate=Schedule(0.05, schedule, tau=50.0, power=0.6)), x, t)
     w = np.zeros(1 + D, dtype=LONG)
     for n, row in enumerate(ones_and(x)):
         w = w + rate(n + 1) * (LONG(t[n]) - (w * row).sum()) * row
@@ -81,7 +92,7 @@ def test_schedules(schedule: Any, rate: Any, rows: tuple[Array, Array]) -> None:
 
 def test_a_constant_that_is_not_there_does_not_keep_rls_from_forgetting() -> None:
     rng = np.random.default_rng(0)
-    scan = RLS.start(Shape(3, 1), forget=0.5, intercept=False)
+    scan = RLSRule.start(Shape(3, 1), forget=0.5, intercept=False)
     for slope in (1.0, -1.0):
         x = rng.normal(size=(3000, 3))
         scan.run(Block(x, slope * x[:, :1]))
@@ -92,7 +103,7 @@ def test_a_constant_that_is_not_there_does_not_keep_rls_from_forgetting() -> Non
 @pytest.mark.parametrize("forget", [1.0, 0.98])
 def test_rls_is_the_minimum_after_every_row(forget: float, rows: tuple[Array, Array]) -> None:
     x, t = rows
-    found = weights_after_each(RLS.start(Shape(D, 1), forget=forget, delta=0.5), x, t)
+    found = weights_after_each(RLSRule.start(Shape(D, 1), forget=forget, delta=0.5), x, t)
     augmented = ones_and(x).astype(float)
     for n in (0, 1, 5, 30, 200, ROWS - 1):
         fade = np.sqrt(forget ** np.arange(n, -1, -1.0))[:, None]
@@ -105,7 +116,7 @@ def test_rls_is_the_minimum_after_every_row(forget: float, rows: tuple[Array, Ar
 def test_rls_stays_positive_definite_for_ever() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(4000, 1)) * [1.0, 1.0, 0.0] + [0.0, 1e-9, 0.0]
-    scan = RLS.start(Shape(3, 1), forget=0.5)
+    scan = RLSRule.start(Shape(3, 1), forget=0.5)
     for _ in range(5):
         scan.run(Block(x, x[:, :1].copy()))
     assert scan.status is State.RUNNING
@@ -118,7 +129,7 @@ def test_perceptron_is_exact_on_whole_numbers() -> None:
     """The run of reference/adaptive.json: setosa against versicolor, millimetres."""
     x, t = load_iris(return_X_y=True)
     x, t = np.round(10 * x[:100]), np.where(t[:100] == 1, 1.0, -1.0)[:, None]
-    scan, wrong = Perceptron.start(Shape(4, 1)), []
+    scan, wrong = PerceptronRule.start(Shape(4, 1)), []
     while not wrong or wrong[-1]:
         scan.begin()
         scan.run(Block(x, t))
@@ -134,7 +145,7 @@ def test_adaline_on_iris() -> None:
     """The run of reference/adaptive.json, computed there in 80-bit arithmetic."""
     x, t = load_iris(return_X_y=True)
     z = (x[:100] - x[:100].mean(axis=0)) / x[:100].std(axis=0)
-    scan, cost = LMS.start(Shape(4, 1), rate=0.01), []
+    scan, cost = LMSRule.start(Shape(4, 1), rate=0.01), []
     for _ in range(20):
         scan.begin()
         scan.run(Block(z, np.where(t[:100] == 1, 1.0, -1.0)[:, None]))
@@ -154,7 +165,7 @@ def test_kesler_is_a_perceptron_in_the_constructed_space(rows: tuple[Array, Arra
     """Each row becomes K - 1 rows of K (1 + D) columns: x in the place of its class, -x in the rival's."""
     x = np.round(8 * rows[0][:300])
     labels = np.digitize(rows[1][:300], [-0.5, 1.5])
-    found = weights_after_each(Kesler.start(Shape(D, 1), classes=3, rate=0.5), x, labels.astype(float))
+    found = weights_after_each(KeslerRule.start(Shape(D, 1), classes=3, rate=0.5), x, labels.astype(float))
     w = np.zeros((3, 1 + D))
     for n, row in enumerate(ones_and(x).astype(float)):
         for rival in range(3):
@@ -170,7 +181,7 @@ def test_kesler_is_a_perceptron_in_the_constructed_space(rows: tuple[Array, Arra
 @pytest.mark.parametrize("activation", ["tanh", "logistic"])
 def test_sigmoid_follows_the_gradient_of_its_loss(activation: str, rows: tuple[Array, Array]) -> None:
     x, t = rows[0], np.where(rows[1] > 0, 1.0, -1.0 if activation == "tanh" else 0.0)
-    found = weights_after_each(Sigmoid.start(Shape(D, 1), rate=0.1, activation=activation), x, t)
+    found = weights_after_each(SigmoidRule.start(Shape(D, 1), rate=0.1, activation=activation), x, t)
     w = np.zeros(1 + D, dtype=LONG)
     for n, row in enumerate(ones_and(x)):
         z = (w * row).sum()
@@ -182,7 +193,7 @@ def test_sigmoid_follows_the_gradient_of_its_loss(activation: str, rows: tuple[A
 
 def test_softmax_follows_the_gradient_of_its_loss(rows: tuple[Array, Array]) -> None:
     x, labels = rows[0], np.digitize(rows[1], [-0.5, 1.5])
-    found = weights_after_each(Softmax.start(Shape(D, 1), classes=3, rate=0.1), x, labels.astype(float))
+    found = weights_after_each(SoftmaxRule.start(Shape(D, 1), classes=3, rate=0.1), x, labels.astype(float))
     w = np.zeros((3, 1 + D), dtype=LONG)
     for n, row in enumerate(ones_and(x)):
         odds = np.exp(w @ row)
@@ -193,7 +204,7 @@ def test_softmax_follows_the_gradient_of_its_loss(rows: tuple[Array, Array]) -> 
 @pytest.mark.parametrize("start", [0, 10])
 def test_average_is_the_mean_of_the_weights(start: int, rows: tuple[Array, Array]) -> None:
     x, t = rows
-    scan = LMS.start(Shape(D, 1), rate=0.05, average=start)
+    scan = LMSRule.start(Shape(D, 1), rate=0.05, average=start)
     found = weights_after_each(scan, x, t)
     np.testing.assert_allclose(scan.averaged, found[start:].mean(axis=0), rtol=1e-12, atol=1e-12)
 
@@ -202,7 +213,7 @@ def test_average_is_the_mean_of_the_weights(start: int, rows: tuple[Array, Array
 @pytest.mark.parametrize("factor", [4.0, 1e3, 1e12, 1e200])
 def test_divergence_ends_within_the_epoch(variant: str, factor: float, rows: tuple[Array, Array]) -> None:
     x, t = rows
-    good = LMS.start(Shape(D, 1), rate=0.01, variant=variant)
+    good = LMSRule.start(Shape(D, 1), rate=0.01, variant=variant)
     good.run(Block(x, t[:, None]))
     scan = good.copy()
     scan.schedule, scan._native = Schedule(factor * good.tally.bound), None
@@ -217,7 +228,7 @@ def test_divergence_ends_within_the_epoch(variant: str, factor: float, rows: tup
 
 def test_below_the_bound_nothing_diverges(rows: tuple[Array, Array]) -> None:
     x = rows[0] / np.linalg.norm(rows[0], axis=1, keepdims=True)
-    scan = LMS.start(Shape(D, 1), rate=1.9, intercept=False)
+    scan = LMSRule.start(Shape(D, 1), rate=1.9, intercept=False)
     for _ in range(20):
         scan.run(Block(x, rows[1][:, None]))
     assert scan.tally.bound == pytest.approx(2.0)
@@ -226,7 +237,7 @@ def test_below_the_bound_nothing_diverges(rows: tuple[Array, Array]) -> None:
 
 def test_adaptive_identity_is_least_squares_after_one_epoch(rows: tuple[Array, Array]) -> None:
     x, t = rows
-    scan = Adaptive.start(Shape(D, 1))
+    scan = AdaptiveRule.start(Shape(D, 1))
     scan.run(Block(x, t[:, None]))
     np.testing.assert_allclose(scan.theta[0], np.linalg.lstsq(ones_and(x).astype(float), t, rcond=None)[0], rtol=1e-8)
 
@@ -238,7 +249,7 @@ def test_adaptive_does_not_see_units(activation: str, wide: bool, rows: tuple[Ar
     t = rows[1] if activation == "identity" else np.where(rows[1] > 0, 1.0, -1.0 if activation == "tanh" else 0.0)
 
     def theta(scale: Array) -> Array:
-        scan = Adaptive.start(Shape(D, 1), activation=activation, classes=2, wide=wide)
+        scan = AdaptiveRule.start(Shape(D, 1), activation=activation, classes=2, wide=wide)
         for _ in range(3):
             scan.run(Block(x * scale, t[:, None]))
         return scan.theta * np.concatenate([[1.0], scale])
@@ -253,7 +264,7 @@ def test_adaptive_sigmoid_ends_near_the_best_error(rows: tuple[Array, Array]) ->
 
     x, t = rows[0] * 10.0 ** np.linspace(-6, 6, D), np.where(rows[1] > 0, 1.0, -1.0)
     best = least_squares(lambda w: t - np.tanh(w[0] + rows[0] @ w[1:]), np.zeros(1 + D)).cost
-    scan, rng = Adaptive.start(Shape(D, 1), activation="tanh"), np.random.default_rng(0)
+    scan, rng = AdaptiveRule.start(Shape(D, 1), activation="tanh"), np.random.default_rng(0)
     for _ in range(20):
         scan.run(Block(x, t[:, None]), rng.permutation(ROWS))
     e = t - np.tanh(scan.theta[0, 0] + x @ scan.theta[0, 1:])
@@ -263,18 +274,18 @@ def test_adaptive_sigmoid_ends_near_the_best_error(rows: tuple[Array, Array]) ->
 def test_meaningless_parameters_are_refused() -> None:
     shape = Shape(2, 1)
     for wrong in (
-        lambda: LMS.start(shape, rate=-1.0),
-        lambda: LMS.start(shape, rate=np.nan),
-        lambda: LMS.start(shape, variant="best"),
-        lambda: LMS.start(shape, leak=-1.0),
-        lambda: LMS.start(shape, init=[1.0]),
-        lambda: LMS.start(shape, rate=Schedule(1.0, "slow")),
+        lambda: LMSRule.start(shape, rate=-1.0),
+        lambda: LMSRule.start(shape, rate=np.nan),
+        lambda: LMSRule.start(shape, variant="best"),
+        lambda: LMSRule.start(shape, leak=-1.0),
+        lambda: LMSRule.start(shape, init=[1.0]),
+        lambda: LMSRule.start(shape, rate=Schedule(1.0, "slow")),
         lambda: Schedule(1.0, "power", tau=0.0),
-        lambda: RLS.start(shape, forget=0.0),
-        lambda: RLS.start(shape, delta=0.0),
-        lambda: Sigmoid.start(shape, activation="relu"),
-        lambda: Adaptive.start(shape, activation="relu"),
-        lambda: LMS.start(shape, rate=Schedule(1.0, lambda t: -1.0)).run(Block(np.ones((1, 2)), np.ones((1, 1)))),
+        lambda: RLSRule.start(shape, forget=0.0),
+        lambda: RLSRule.start(shape, delta=0.0),
+        lambda: SigmoidRule.start(shape, activation="relu"),
+        lambda: AdaptiveRule.start(shape, activation="relu"),
+        lambda: LMSRule.start(shape, rate=Schedule(1.0, lambda t: -1.0)).run(Block(np.ones((1, 2)), np.ones((1, 1)))),
     ):
         with pytest.raises(InvalidParameter):
             wrong()

@@ -16,7 +16,7 @@ from adaline.block import Shape
 from adaline.errors import AdalineError, InvalidData
 from adaline.sources import ArraySource, SparseSource, set_threads
 from adaline.sources.base import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, block_rows
-from adaline.sources.recoded import Recoded
+from adaline.sources.views import Recoded
 from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle
 from tests.sums.examples import read_moments
 

@@ -14,9 +14,9 @@ from adaline.block import Shape
 from adaline.errors import InvalidData
 from adaline.scans import SCANS
 from adaline.sources import ArraySource, SparseSource, expanded
-from adaline.sources.drawing import drawn
 from adaline.sources.expanded import ExpandedRows
-from adaline.sources.recoded import in_memory, of_class
+from adaline.sources.sample import draw_rows
+from adaline.sources.views import in_memory, of_class
 from adaline.sums import Moments
 
 N = 500
@@ -125,7 +125,7 @@ def test_other_targets_weights_and_rows(source: Any, whole: ArraySource) -> None
     np.testing.assert_array_equal(next(first.blocks()).x, whole.x[T[:, 0] == 1][:64])
     assert first.n_rows == (T[:, 0] == 1).sum()
     np.testing.assert_array_equal(
-        np.concatenate([block.x for block in drawn(source, 100).blocks()]), drawn(whole, 100).x
+        np.concatenate([block.x for block in draw_rows(source, 100).blocks()]), draw_rows(whole, 100).x
     )
 
 

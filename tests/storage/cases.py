@@ -20,7 +20,7 @@ from adaline.activations import ACTIVATIONS
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.losses import Composed, Huber, Tukey
 from adaline.results import Certificate
-from adaline.storage.classes import FIELDS
+from adaline.storage.tree import FIELDS
 from adaline.systems import SYSTEMS, GaussianClassifier, LeastSquaresClassifier, Perceptron, SigmoidPerceptron
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {

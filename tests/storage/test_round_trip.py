@@ -14,12 +14,10 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import adaline
-from adaline.coding import Coding, Column, Factor, Term
+from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.errors import AdalineError, InvalidParameter, InvalidType, ModelFileError
 from adaline.storage import load, read_header, save
-from adaline.storage.classes import CLASSES, FIELDS
-from adaline.storage.layout import laid_out, layout
-from adaline.storage.tree import decode, encode
+from adaline.storage.tree import CLASSES, FIELDS, decode, encode, laid_out, layout
 from adaline.sums import Moments
 from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
 from tests.storage.cases import Case, assert_equal, behaviours, cases
@@ -165,7 +163,7 @@ def test_every_kind_of_value_comes_back() -> None:
         "dates": [np.array(["2024-02-29"], dtype="datetime64[D]"), np.array([5, 6], dtype="timedelta64[ns]")],
         "coding": Coding(
             (Column("a", "number", mean=0.5), Column("b", "category", ("x", 2, True), (0.25, 0.5, 0.25))),
-            (Term((Factor("a", "a"),)), Term((Factor("log(a)"), Factor("b", "b", category=True)))),
+            (Term((TermFactor("a", "a"),)), Term((TermFactor("log(a)"), TermFactor("b", "b", category=True)))),
         ),
     }
     for tensors in ({}, None):

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from adaline.block import Block, Shape
 from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Poisson, Quantile, Softmax, TanhSquared, Tukey
-from adaline.solvers.stochastic import Linear
+from adaline.solvers.epochs.stochastic import Linear
 from adaline.sources import SparseSource
 from adaline.sums import (
     Centres,

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.systems import SYSTEMS, LinearSystem
 
-Array = NDArray[np.float64]
 Make = Callable[[], Any]
 
 REGRESSIONS: dict[str, type[Any]] = {name: cls for name, cls in SYSTEMS.items() if issubclass(cls, LinearSystem)}

@@ -17,12 +17,13 @@ from sklearn.linear_model import LogisticRegression as Foreign
 import adaline
 from adaline import basis, open_table
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input import by_blocks
 from adaline.sources import ArraySource, expanded
-from adaline.sources import table as table_module
 from adaline.sources.expanded import ExpandedRows
-from adaline.sources.folds import Fold, fold_of
-from adaline.systems import SYSTEMS, UNSUPERVISED, ClassSystem, LinearSystem, OnlineSystem, by_blocks
-from adaline.systems.signals import SignalSystem
+from adaline.sources.tables import source as table_module
+from adaline.sources.views import Fold, fold_of
+from adaline.systems import SYSTEMS, UNSUPERVISED, ClosedFormClassifier, LinearSystem, OnlineSystem
+from adaline.systems.families.filter import SignalSystem
 
 ALL = {**SYSTEMS, **UNSUPERVISED}
 EACH = pytest.mark.parametrize("cls", ALL.values(), ids=ALL)
@@ -264,7 +265,7 @@ def test_exclusive_or(cls: type[Any]) -> None:
     y = np.array([0, 1, 1, 0]).repeat(10)
     assert cls().fit(rows, y).score(rows, y) < 0.8
     assert cls(basis=basis.Polynomial(degree=2)).fit(rows, y).score(rows, y) == 1.0
-    spread = issubclass(cls, ClassSystem) or hasattr(cls(), "system")
+    spread = issubclass(cls, ClosedFormClassifier) or hasattr(cls(), "system")
     if not spread or cls is SYSTEMS["LeastSquaresClassifier"]:  # a covariance needs more than two rows a class
         model = cls(basis=basis.Polynomial(degree=2)).fit(corners, y[::10])
         np.testing.assert_array_equal(model.predict(corners), y[::10])
@@ -426,7 +427,7 @@ def test_more_columns_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_sample_that_a_basis_learns_from_is_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sorted rows: centres are found over their whole range."""
-    monkeypatch.setattr("adaline.systems.expanding.SAMPLE", 50)
+    monkeypatch.setattr("adaline.input.basis.SAMPLE", 50)
     x = np.sort(RNG.normal(size=(N, 1)), axis=0)
     model = adaline.LinearRegression(basis=basis.Radial(centres=4)).fit(x, x[:, 0])
     centres = model.basis_.centres_ * model.basis_.unit_ + model.basis_.middle_

@@ -16,11 +16,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import adaline
 from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier, LinearRegression, datasets
+from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnsafeForget
 from adaline.results import Status
-from adaline.systems import SYSTEMS, ClassSystem
-
-Array = NDArray[np.float64]
+from adaline.systems import SYSTEMS, ClosedFormClassifier
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "GaussianClassifier": [{"covariance": "full"}, {"covariance": "diag"}, {"shrinkage": 0.3}],
@@ -30,7 +29,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 EVERY = [
     pytest.param(lambda cls=cls, kw=kw: cls(**kw), id=f"{name}{kw or ''}")
     for name, cls in SYSTEMS.items()
-    if issubclass(cls, ClassSystem)
+    if issubclass(cls, ClosedFormClassifier)
     for kw in ({}, *SETTINGS.get(name, []))
 ]
 LINEAR = [GaussianClassifier, FisherDiscriminant, LeastSquaresClassifier]

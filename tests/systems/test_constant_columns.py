@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
 from adaline import LMS, Adaline, LogisticRegression, RobustRegression, SigmoidPerceptron
+from adaline.arrays import Array
 from adaline.systems import SYSTEMS
-
-Array = NDArray[np.float64]
 
 NO_INTERCEPT = ("WienerFilter", "AdaptiveFilter")
 TEXTBOOK = ("Perceptron", "Pocket", "KeslerPerceptron")

@@ -7,8 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adaline import FisherDiscriminant
-
-Array = NDArray[np.float64]
+from adaline.arrays import Array
 
 
 def classes(means: Array, units: Array, seed: int = 0) -> tuple[Array, NDArray[np.int64]]:

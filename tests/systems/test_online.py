@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import adaline
 from adaline import AdalineWarning, LeastSquaresClassifier, LinearRegression, Status, open_table
+from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel
 from adaline.storage import save
 from adaline.systems import SYSTEMS, OnlineSystem
 
-Array = NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {

@@ -13,9 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as ScikitLearns
 
 from adaline import KeslerPerceptron, Perceptron, Pocket, Status
-from adaline.scans import Perceptron as Rule
-
-Array = NDArray[np.float64]
+from adaline.arrays import Array
+from adaline.scans import PerceptronRule as Rule
 
 inseparable = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

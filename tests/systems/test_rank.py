@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from adaline import LinearRegression, Status
+from adaline.arrays import Array
 from tests.systems.cases import data
-
-Array = NDArray[np.float64]
 
 DIRECT = ["auto", "normal", "qr", "svd"]
 

@@ -6,17 +6,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import adaline.sources.table as table_module
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import RegressorMixin
 
-import adaline.sources.table as table_module
 from adaline import KMeans, LinearRegression, LogisticRegression, open_table
 from adaline.block import Block, Shape
-from adaline.solvers import smooth
-from adaline.sources.relation import Relation
-from adaline.sums import Sample
+from adaline.solvers.smooth import choose
+from adaline.sources.tables.relation import Relation
+from adaline.sums import RowSample
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -143,7 +143,7 @@ def test_a_streamed_fit_of_two_classes_takes_few_reads(
 ) -> None:
     """One opening read for labels, counts, spread and a sample, a few for gradients, one for the last matrix."""
     for small in (1e7, 0.0):  # matrices of all rows that take no time, and that do
-        monkeypatch.setattr(smooth, "SMALL", small)
+        monkeypatch.setattr(choose, "SMALL", small)
         source = open_table(written(tmp_path, kind, 30_000), target=target, features=["a", "b", "c"], weight=weight)
         reads.count = 0
         model = LogisticRegression().fit(source)
@@ -155,8 +155,8 @@ def test_the_sample_of_a_stream_does_not_depend_on_how_it_is_cut(tmp_path: Path,
     rng = np.random.default_rng(0)
     x, t, weight = rng.normal(size=(500, 2)), rng.normal(size=(500, 1)), rng.integers(0, 3, 500).astype(float)
 
-    def part(first: int, last: int) -> Sample:
-        out = Sample.zero(Shape(2, 1), most=40)
+    def part(first: int, last: int) -> RowSample:
+        out = RowSample.zero(Shape(2, 1), most=40)
         out.add(Block(x[first:last], t[first:last], weight[first:last], first_row=first))
         return out
 
@@ -165,7 +165,7 @@ def test_the_sample_of_a_stream_does_not_depend_on_how_it_is_cut(tmp_path: Path,
     assert (whole.weight > 0).all()
     np.testing.assert_array_equal(whole.x, x[whole.row])
     for cuts in ([0, 1, 37, 500], [0, 250, 251, 499, 500], [0, 500]):
-        merged = Sample.zero(Shape(2, 1), most=40)
+        merged = RowSample.zero(Shape(2, 1), most=40)
         for first, last in reversed([*pairwise(cuts)]):
             merged.merge(part(first, last))
         for mine, theirs in zip(whole.__reduce__()[1], merged.__reduce__()[1], strict=True):

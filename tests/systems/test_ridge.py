@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import optimize, stats
 from sklearn import linear_model
 
 from adaline import LinearRegression, Ridge, datasets
+from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from tests.solvers import exact
 
-Array = NDArray[np.float64]
 Criterion = Callable[[Array, Array, float], float]
 
 CRITERIA = ("gcv", "loo", "evidence")

@@ -16,7 +16,7 @@ from adaline import Perceptron, Status, datasets, load, open_table, save
 from adaline.basis import Polynomial
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.systems import SYSTEMS
-from adaline.systems.online_classes import OnlineClassifier
+from adaline.systems.families.online_classifier import OnlineClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

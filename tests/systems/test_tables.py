@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 
 from adaline import open_table, set_threads
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
-from adaline.sources import table as table_module
+from adaline.sources.tables import source as table_module
 from adaline.systems import SYSTEMS, OnlineSystem
 
 NUMBERS = ("age", "income", "weight of it")

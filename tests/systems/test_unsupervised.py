@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adaline
+from adaline.cli import main
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
-from adaline.faces.cli import main
-from adaline.sources import table as table_module
+from adaline.sources.tables import source as table_module
 from adaline.storage import export_onnx, load, read_header, save
 from adaline.systems import SYSTEMS, UNSUPERVISED
 

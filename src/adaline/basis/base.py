@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from adaline.arrays import Array, is_sparse
 from adaline.construction import Configured
 from adaline.errors import InvalidType
-from adaline.namespaces import is_sparse
 from adaline.parameters import NONE, AnyOf, Instance
-
-Array = NDArray[np.float64]
 
 
 class Basis(TransformerMixin, Configured):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.parameters import Check, Instance, ListOf
-
-Array = NDArray[np.float64]
 
 ONE = Instance(Basis, "a basis")
 

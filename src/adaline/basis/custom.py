@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.parameters import NONE, AnyOf, Check, Function, Instance, ListOf
-
-Array = NDArray[np.float64]
 
 
 class Custom(Basis):

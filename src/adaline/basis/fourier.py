@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Check, Numbers
-
-Array = NDArray[np.float64]
 
 
 class Fourier(Basis):

@@ -7,13 +7,11 @@ from math import comb
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
 from adaline.parameters import COUNT, FLAG, Check
-
-Array = NDArray[np.float64]
 
 MOST_TERMS = 10**5
 

@@ -6,14 +6,12 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Check, Numbers, OneOf
-
-Array = NDArray[np.float64]
 
 
 class Radial(Basis):

@@ -2,6 +2,6 @@
 
 from adaline.coding.coding import MISSING, UNSEEN, Coding
 from adaline.coding.columns import Column
-from adaline.coding.terms import Factor, Term
+from adaline.coding.terms import Term, TermFactor
 
-__all__ = ["MISSING", "UNSEEN", "Coding", "Column", "Factor", "Term"]
+__all__ = ["MISSING", "UNSEEN", "Coding", "Column", "Term", "TermFactor"]

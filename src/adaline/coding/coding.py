@@ -11,14 +11,13 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.block import Columns
 from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
 from adaline.coding.expressions import evaluate, names_in
-from adaline.coding.terms import Factor, Term
+from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidData, MissingValues
 from adaline.parameters import OneOf
-
-Array = NDArray[np.float64]
 
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
@@ -110,19 +109,19 @@ class Coding:
         return next(c for c in self.columns if c.name == name and c.is_category == category)
 
     @cached_property
-    def _all_terms(self) -> list[tuple[Factor, ...]]:
+    def _all_terms(self) -> list[tuple[TermFactor, ...]]:
         """The terms; after the first that reads a number with gaps comes its indicator, a factor "x[missing]"."""
-        out: list[tuple[Factor, ...]] = []
+        out: list[tuple[TermFactor, ...]] = []
         said: set[str] = set()
         for term in self.terms:
             out.append(term.factors)
             for name in dict.fromkeys(n for f in term.factors if not f.category for n in self._raw(f)):
                 if self.column(name, False).gaps and name not in said:
                     said.add(name)
-                    out.append((Factor(f"{name}[missing]", name, full=True),))
+                    out.append((TermFactor(f"{name}[missing]", name, full=True),))
         return out
 
-    def _labels(self, factor: Factor) -> list[str]:
+    def _labels(self, factor: TermFactor) -> list[str]:
         if not factor.category:
             return [factor.text]
         assert factor.column is not None
@@ -131,7 +130,7 @@ class Coding:
             return [f"{factor.text}[{level}]" for level in levels]
         return [f"{factor.text}[T.{level}]" for level in levels[1:]]
 
-    def _raw(self, factor: Factor) -> list[str]:
+    def _raw(self, factor: TermFactor) -> list[str]:
         return names_in(factor.text) if factor.column is None else [factor.column]
 
 
@@ -144,7 +143,7 @@ class _Rows:
         self.first_row = first_row
         self.read: dict[tuple[str, bool], Any] = {}
 
-    def term(self, factors: tuple[Factor, ...]) -> Iterator[Array]:
+    def term(self, factors: tuple[TermFactor, ...]) -> Iterator[Array]:
         """Return the columns of a term one after the other."""
         for parts in _product([list(self._factor(factor)) for factor in factors]):
             out = parts[0]
@@ -152,7 +151,7 @@ class _Rows:
                 out = out * part
             yield out
 
-    def _factor(self, factor: Factor) -> Iterator[Array]:
+    def _factor(self, factor: TermFactor) -> Iterator[Array]:
         if factor.category:
             assert factor.column is not None
             yield from self._dummies(self.coding.column(factor.column, True), factor.full)

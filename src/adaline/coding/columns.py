@@ -10,9 +10,9 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.errors import InvalidData
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Level = str | int | float | bool
 

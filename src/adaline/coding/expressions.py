@@ -13,11 +13,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.errors import InvalidParameter
-
-Array = NDArray[np.float64]
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "I": np.asarray,

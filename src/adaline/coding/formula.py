@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adaline.coding.expressions import names_in
-from adaline.coding.terms import Factor, Term
+from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidParameter
 
 EVERYTHING = re.compile(r"[~+(:*-]\s*\.\s*($|[+):*-])")
@@ -70,13 +70,13 @@ def _with_products(text: str) -> str:
     return "`".join(parts)
 
 
-def _factor(parsed: Any, categories: Collection[str], booleans: Collection[str]) -> Factor:
+def _factor(parsed: Any, categories: Collection[str], booleans: Collection[str]) -> TermFactor:
     text = str(parsed.expr)
     if parsed.eval_method.value == "lookup":
-        return Factor(text, text, category=text in categories or text in booleans)
+        return TermFactor(text, text, category=text in categories or text in booleans)
     match = CATEGORY.fullmatch(text)
     if match:
-        return Factor(text, match.group(1), category=True)
+        return TermFactor(text, match.group(1), category=True)
     if text.startswith("C("):
         raise InvalidParameter(
             f"cannot read {text!r} in the formula: C takes a column alone; name the levels, the reference first, "
@@ -86,7 +86,7 @@ def _factor(parsed: Any, categories: Collection[str], booleans: Collection[str])
     for name in names:
         if name in categories:
             raise InvalidParameter(f"column {name!r} is not a number, so {text!r} means nothing; use C({name})")
-    return Factor(text)
+    return TermFactor(text)
 
 
 def _offer(known: Collection[str]) -> str:

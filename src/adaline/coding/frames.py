@@ -10,13 +10,13 @@ import numpy as np
 
 from adaline.coding.coding import Coding
 from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
-from adaline.coding.terms import Factor, Term, without_repetition
+from adaline.coding.terms import Term, TermFactor, without_repetition
 from adaline.errors import InvalidData, InvalidType, MissingValues
 
 
 def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
     """Return the terms of a design without a formula: every column once."""
-    terms = [Term((Factor(column.name, column.name, column.is_category),)) for column in columns]
+    terms = [Term((TermFactor(column.name, column.name, column.is_category),)) for column in columns]
     return without_repetition(terms, True)
 
 

@@ -13,7 +13,7 @@ from itertools import combinations
 
 
 @dataclass(frozen=True)
-class Factor:
+class TermFactor:
     """One factor of a term.
 
     Parameters
@@ -35,7 +35,7 @@ class Factor:
 class Term:
     """A product of factors."""
 
-    factors: tuple[Factor, ...]
+    factors: tuple[TermFactor, ...]
 
 
 def without_repetition(terms: Iterable[Term], intercept: bool) -> tuple[Term, ...]:

@@ -8,9 +8,8 @@ from adaline.losses.gamma import Gamma
 from adaline.losses.huber import Huber
 from adaline.losses.logistic import Logistic
 from adaline.losses.margins import PerceptronCriterion, SquaredHinge
-from adaline.losses.named import loss_of
 from adaline.losses.poisson import Poisson
-from adaline.losses.registry import LOSSES
+from adaline.losses.registry import LOSSES, loss_of
 from adaline.losses.sigmoid import SigmoidSquared, TanhSquared
 from adaline.losses.softmax import Softmax
 from adaline.losses.squared import Squared

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.activations import ACTIVATIONS
+from adaline.arrays import Array
 from adaline.errors import InvalidData
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

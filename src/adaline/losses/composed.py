@@ -11,15 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from adaline.activations import Activation
+from adaline.arrays import Array
 from adaline.losses.base import Loss
 from adaline.losses.sigmoid import SigmoidSquared, TanhSquared
 from adaline.losses.squared import Squared
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.losses.base import Loss
-
-Array = NDArray[np.float64]
 
 Function = Callable[[Any, Any], Any]
 

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from adaline.activations import ACTIVATIONS
+from adaline.arrays import Array, namespace
 from adaline.losses.base import Loss, refuse
-from adaline.namespaces import namespace
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

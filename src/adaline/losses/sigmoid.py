@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.losses.base import Loss
 from adaline.losses.logistic import Logistic
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

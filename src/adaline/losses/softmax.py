@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, namespace
 from adaline.losses.base import Loss, refuse
-from adaline.namespaces import namespace
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

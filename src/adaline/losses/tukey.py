@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from adaline.arrays import namespace
 from adaline.losses.base import Loss
-from adaline.namespaces import namespace
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,32 @@
 """Scans: rules that go over rows in their order, native loops beside the textbook's as their reference."""
 
-from adaline.scans.adaptive import Adaptive
+from adaline.scans.adaptive import AdaptiveRule
 from adaline.scans.base import Scan
-from adaline.scans.kesler import Kesler
-from adaline.scans.lms import LMS
-from adaline.scans.perceptron import Perceptron
-from adaline.scans.rls import RLS
+from adaline.scans.kesler import KeslerRule
+from adaline.scans.lms import LMSRule
+from adaline.scans.perceptron import PerceptronRule
+from adaline.scans.rls import RLSRule
 from adaline.scans.schedules import Schedule
-from adaline.scans.sigmoid import Sigmoid
-from adaline.scans.softmax import Softmax
+from adaline.scans.sigmoid import SigmoidRule
+from adaline.scans.softmax import SoftmaxRule
 from adaline.scans.tally import State, Tally
 
-SCANS: dict[str, type[Scan]] = {cls.__name__: cls for cls in (LMS, RLS, Perceptron, Kesler, Sigmoid, Softmax, Adaptive)}
+SCANS: dict[str, type[Scan]] = {
+    cls.__name__.removesuffix("Rule"): cls
+    for cls in (LMSRule, RLSRule, PerceptronRule, KeslerRule, SigmoidRule, SoftmaxRule, AdaptiveRule)
+}
 
 __all__ = [
-    "LMS",
-    "RLS",
     "SCANS",
-    "Adaptive",
-    "Kesler",
-    "Perceptron",
+    "AdaptiveRule",
+    "KeslerRule",
+    "LMSRule",
+    "PerceptronRule",
+    "RLSRule",
     "Scan",
     "Schedule",
-    "Sigmoid",
-    "Softmax",
+    "SigmoidRule",
+    "SoftmaxRule",
     "State",
     "Tally",
 ]

@@ -34,13 +34,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.parameters import OneOf
-from adaline.scans.base import Array, Scan, first_theta
+from adaline.scans.base import Scan, first_theta
 from adaline.scans.rls import first_roots
 from adaline.scans.schedules import Schedule
 from adaline.scans.sigmoid import logistic
-from adaline.scans.tally import CURVES, Seen
+from adaline.scans.tally import CURVES, RowOutcome
 
 ACTIVATIONS = ("identity", "tanh", "logistic", "softmax")
 PRIOR, FIRST, POWER, SHARE = 20.0, 1.0, 0.75, 30.0
@@ -48,7 +49,7 @@ FADE, LEAST, TURN = 2.0, 0.01, 50.0
 WIDE = 128
 
 
-class Adaptive(Scan):
+class AdaptiveRule(Scan):
     """The rule for an activation: "identity" and "tanh" (targets +-1), "logistic" (0 and 1), "softmax" (class numbers).
 
     Examples
@@ -105,14 +106,14 @@ class Adaptive(Scan):
         """Theta: it is an average already."""
         return self.theta.copy()
 
-    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the row into P, then the step; eta is the row's weight."""
         z = self.theta @ x
         if self.activation == "identity" and not self.wide:
             e = t - z
             d, _ = self._settle(np.roll(x, -1), eta)
             self.theta += np.outer(eta * e, d)
-            return Seen(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
+            return RowOutcome(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
         v, n = self.lag @ x, self.steps + 1
         m = n if self.wide else n - 10 * len(x)
         if self.activation == "softmax":
@@ -134,7 +135,7 @@ class Adaptive(Scan):
             loss, margin, mistakes = float(missed @ missed) / 2, float((side * z).min()), int((side * z <= 0).sum())
         self.lag += np.outer(gain * e / (1 + gain * h * q) if m > 0 else eta * (line - v), d)
         self.theta += ((1 + SHARE) / (m + SHARE) if m > 0 else 1.0) * (self.lag - self.theta)
-        return Seen(z, loss, 0.0, mistakes, len(z), margin)
+        return RowOutcome(z, loss, 0.0, mistakes, len(z), margin)
 
     def _pace(self, x: Array, weight: float, n: int, m: int, h: float) -> tuple[float, Array, float]:
         """Take the row into P; return A, d and q."""

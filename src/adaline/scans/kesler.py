@@ -15,13 +15,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from adaline.arrays import Array
 from adaline.block import Shape
-from adaline.scans.base import Array, Scan, as_schedule, first_theta
+from adaline.scans.base import Scan, as_schedule, first_theta
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import Seen
+from adaline.scans.tally import RowOutcome
 
 
-class Kesler(Scan):
+class KeslerRule(Scan):
     """The rule for `classes` classes; the one target is the number of the row's class.
 
     Examples
@@ -53,7 +54,7 @@ class Kesler(Scan):
         """Return the scan before its first row."""
         return cls(first_theta(shape, init, classes), as_schedule(rate), intercept, average, **config)
 
-    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Recheck the rivals one after the other."""
         i, w = int(t[0]), self.theta
         z = w @ x
@@ -68,4 +69,4 @@ class Kesler(Scan):
                 updates += 1
                 w[i] += eta * x
                 w[j] -= eta * x
-        return Seen(z, loss, 0.0, int(updates > 0), updates, margin)
+        return RowOutcome(z, loss, 0.0, int(updates > 0), updates, margin)

@@ -17,16 +17,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.parameters import ZERO_OR_MORE, OneOf
-from adaline.scans.base import Array, Scan, as_schedule, first_theta
+from adaline.scans.base import Scan, as_schedule, first_theta
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import Seen
+from adaline.scans.tally import RowOutcome
 
 VARIANTS = ("lms", "normalized", "leaky", "sign-error", "sign-data", "sign-sign")
 
 
-class LMS(Scan):
+class LMSRule(Scan):
     """The rule `variant` for each of K targets.
 
     Examples
@@ -83,7 +84,7 @@ class LMS(Scan):
         """Eps and leak."""
         return self.eps, self.leak
 
-    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the textbook's step."""
         z = self.theta @ x
         e = t - z
@@ -104,4 +105,6 @@ class LMS(Scan):
                     w += eta * e[k] * np.sign(x)
                 case "sign-sign":
                     w += eta * np.sign(e[k]) * np.sign(x)
-        return Seen(z, float(e @ e) / 2, float((e * e).max()), int((t * z <= 0).sum()), len(t), float((t * z).min()))
+        return RowOutcome(
+            z, float(e @ e) / 2, float((e * e).max()), int((t * z <= 0).sum()), len(t), float((t * z).min())
+        )

@@ -13,13 +13,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from adaline.arrays import Array
 from adaline.block import Shape
-from adaline.scans.base import Array, Scan, as_schedule, first_theta
+from adaline.scans.base import Scan, as_schedule, first_theta
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import Seen
+from adaline.scans.tally import RowOutcome
 
 
-class Perceptron(Scan):
+class PerceptronRule(Scan):
     """Rosenblatt's rule for each of K targets +-1.
 
     Examples
@@ -47,11 +48,11 @@ class Perceptron(Scan):
         """Return the scan before its first row."""
         return cls(first_theta(shape, init), as_schedule(rate), intercept, average, **config)
 
-    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Correct the weights that put the row on the wrong side."""
         z = self.theta @ x
         wrong = t * z <= 0
         for k in np.flatnonzero(wrong):
             self.theta[k] += eta * t[k] * x
         count = int(wrong.sum())
-        return Seen(z, float(np.maximum(-t * z, 0.0).sum()), 0.0, count, count, float((t * z).min()))
+        return RowOutcome(z, float(np.maximum(-t * z, 0.0).sum()), 0.0, count, count, float((t * z).min()))

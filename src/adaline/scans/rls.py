@@ -18,16 +18,17 @@ from typing import Any, Self
 
 import numpy as np
 
+from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.parameters import POSITIVE, Number
-from adaline.scans.base import Array, Scan, first_theta
+from adaline.scans.base import Scan, first_theta
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import HOLD, Seen
+from adaline.scans.tally import HOLD, RowOutcome
 
 LIMIT = 1e100
 
 
-class RLS(Scan):
+class RLSRule(Scan):
     """The recursion for K targets.
 
     Examples
@@ -73,7 +74,7 @@ class RLS(Scan):
         """Lam, and 1 / sqrt(lam)."""
         return self.forget, 1.0 / math.sqrt(self.forget)
 
-    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take Potter's step; eta is the row's weight."""
         z = self.theta @ x
         e = t - z
@@ -82,7 +83,7 @@ class RLS(Scan):
         potter(self.root[0, :, : len(x)], self.theta, x, e, lam / eta, 1.0 if held else self.parameters[1])
         if (self.steps + 1) % self.period == 0:
             self.numbers[HOLD] = float(np.abs(self.root).max() > LIMIT)
-        return Seen(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
+        return RowOutcome(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
 
 
 def first_roots(count: int, shape: Shape, rows: int | None = None) -> Array:

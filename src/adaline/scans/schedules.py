@@ -16,12 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.parameters import POSITIVE, ZERO_OR_MORE, AnyOf, Function, OneOf
-
-Array = NDArray[np.float64]
 
 KINDS = {"constant": "constant", "1/t": "inverse", "power": "power"}
 """The kinds that have a name, and their names in the native scans."""

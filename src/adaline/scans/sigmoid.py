@@ -13,16 +13,17 @@ from typing import Any, Self
 
 import numpy as np
 
+from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.parameters import OneOf
-from adaline.scans.base import Array, Scan, as_schedule, first_theta
+from adaline.scans.base import Scan, as_schedule, first_theta
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import Seen
+from adaline.scans.tally import RowOutcome
 
 ACTIVATIONS = ("tanh", "logistic")
 
 
-class Sigmoid(Scan):
+class SigmoidRule(Scan):
     """The rule for each of K targets.
 
     Examples
@@ -66,7 +67,7 @@ class Sigmoid(Scan):
         """The activation."""
         return f"sigmoid_{self.activation}"
 
-    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the textbook's step."""
         z = self.theta @ x
         if self.activation == "tanh":
@@ -78,7 +79,7 @@ class Sigmoid(Scan):
         e = t - phi
         for k, w in enumerate(self.theta):
             w += eta * e[k] * slope[k] * x
-        return Seen(z, float(e @ e) / 2, 0.0, int((side * z <= 0).sum()), len(t), float((side * z).min()))
+        return RowOutcome(z, float(e @ e) / 2, 0.0, int((side * z <= 0).sum()), len(t), float((side * z).min()))
 
 
 def logistic(z: Array) -> Array:

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from adaline.arrays import Array
 from adaline.block import Shape
-from adaline.scans.base import Array, Scan, as_schedule, first_theta
+from adaline.scans.base import Scan, as_schedule, first_theta
 from adaline.scans.schedules import Schedule
-from adaline.scans.tally import Seen
+from adaline.scans.tally import RowOutcome
 
 
-class Softmax(Scan):
+class SoftmaxRule(Scan):
     """The rule for `classes` classes; the one target is the number of the row's class.
 
     Examples
@@ -48,7 +49,7 @@ class Softmax(Scan):
         """Return the scan before its first row."""
         return cls(first_theta(shape, init, classes), as_schedule(rate), intercept, average, **config)
 
-    def step(self, x: Array, t: Array, eta: float, square: float) -> Seen:
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the textbook's step."""
         i, z = int(t[0]), self.theta @ x
         top = z.max()
@@ -59,4 +60,4 @@ class Softmax(Scan):
         for k, w in enumerate(self.theta):
             w += eta * e[k] * x
         margin = float(z[i] - np.delete(z, i).max(initial=-np.inf))
-        return Seen(z, float(np.log(total) - (z[i] - top)), 0.0, int(margin <= 0), len(z), margin)
+        return RowOutcome(z, float(np.log(total) - (z[i] - top)), 0.0, int(margin <= 0), len(z), margin)

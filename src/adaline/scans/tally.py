@@ -7,13 +7,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from adaline.arrays import Array
 from adaline.kernels import numbers_of
-
-Array = NDArray[np.float64]
-
 
 _STATES = numbers_of("ScanState", ("running", "diverged", "not_finite"))
 
@@ -31,7 +26,7 @@ RUNNING = float(State.RUNNING.value)
 """The status, among the numbers of a scan, of one that goes on."""
 
 
-class Seen(NamedTuple):
+class RowOutcome(NamedTuple):
     """What one row showed, before the step it caused."""
 
     outputs: Array

@@ -3,8 +3,8 @@
 from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.base import Outer, Source
 from adaline.sources.device import DeviceSource
-from adaline.sources.opening import open_table
-from adaline.sources.table import TableSource
+from adaline.sources.tables.open_table import open_table
+from adaline.sources.tables.source import TableSource
 from adaline.sources.threads import set_threads, threads
 
 __all__ = [

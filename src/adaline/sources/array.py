@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.scans import Scan
-from adaline.sources.base import BLOCK_ELEMENTS, Held, IndexedSource, Outer, Source, block_rows
+from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, InMemory, Outer, Source, block_rows
 from adaline.sums.columns import exponents
-
-Array = NDArray[np.float64]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class ArraySource(Held, IndexedSource):
+class ArraySource(InMemory, IndexedSource):
     """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block."""
 
     def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
@@ -114,7 +113,7 @@ class ArraySource(Held, IndexedSource):
         return [slice(j, j + width) for j in range(0, self.shape.features, width)]
 
 
-class SparseSource(Held, IndexedSource):
+class SparseSource(InMemory, IndexedSource):
     """A CSR matrix; zeros stay zeros: nothing is centred, a rank-one correction does it afterwards."""
 
     sparse = True

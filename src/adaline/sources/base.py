@@ -11,15 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.namespaces import host, is_sparse
 from adaline.scans import Scan, State
 from adaline.sources.threads import one_blas_thread, run_tasks, tree_sum
 from adaline.sums import Sum
 
-Array = NDArray[np.float64]
 S = TypeVar("S", bound=Sum)
 Reader = Callable[[], Iterable[Block]]
 
@@ -228,7 +227,7 @@ class Source(ABC):
         return f"x{column}" if self.names is None else self.names[column]
 
 
-class Held(Source):
+class InMemory(Source):
     """A source whose rows lie in memory, to be had in any order."""
 
     @abstractmethod

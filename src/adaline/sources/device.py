@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.namespaces import beside, host, namespace
 from adaline.sources.base import IndexedSource, Outer, Source
-
-Array = NDArray[np.float64]
 
 DEVICE_BLOCK_ELEMENTS = 2**31
 
@@ -27,7 +24,7 @@ class DeviceSource(IndexedSource):
 
     def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
         self.x = x
-        self.t = beside(x, t)
+        self.t = to_device_of(x, t)
         self.weight = weight
         self.names = names
         self.n_rows = int(x.shape[0])
@@ -50,7 +47,7 @@ class DeviceSource(IndexedSource):
 
     def like(self) -> Any:
         """Return an empty array beside the rows."""
-        return beside(self.x, np.zeros(0))
+        return to_device_of(self.x, np.zeros(0))
 
     def read_targets(self) -> Array:
         """Return the targets, on the host."""
@@ -66,30 +63,30 @@ class DeviceSource(IndexedSource):
         """Return X v."""
         self.reads[0] += 1
         xp = namespace(self.x)
-        return host(xp.matmul(xp.astype(self.x, xp.float64, copy=False), beside(self.x, v)))
+        return host(xp.matmul(xp.astype(self.x, xp.float64, copy=False), to_device_of(self.x, v)))
 
     def rmatvec(self, u: Array) -> Array:
         """Return X' u."""
         self.reads[0] += 1
         xp = namespace(self.x)
         rows = xp.matrix_transpose(xp.astype(self.x, xp.float64, copy=False))
-        return host(xp.matmul(rows, beside(self.x, u)))
+        return host(xp.matmul(rows, to_device_of(self.x, u)))
 
     def spread(self, intercept: bool) -> Array:
         """Return root mean squares, about the means if there is an intercept."""
         self.reads[0] += 1
         x, _, weight = self._centred(intercept)
-        return np.asarray(np.sqrt(host(namespace(x).matmul(beside(x, weight), x * x)) / weight.sum()))
+        return np.asarray(np.sqrt(host(namespace(x).matmul(to_device_of(x, weight), x * x)) / weight.sum()))
 
     def outer(self, intercept: bool, scale: Array) -> Outer:
         """Return the dual Gram matrix of the centred rows."""
         self.reads[0] += 1
         x, mean, weight = self._centred(intercept)
-        x = x * beside(x, scale) * beside(x, np.sqrt(weight)[:, None])
+        x = x * to_device_of(x, scale) * to_device_of(x, np.sqrt(weight)[:, None])
         xp = namespace(x)
         return Outer(host(xp.matmul(x, xp.matrix_transpose(x))), mean)
 
     def _centred(self, intercept: bool) -> tuple[Any, Array, Array]:
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         mean = self.rmatvec(weight) / weight.sum() * intercept
-        return namespace(self.x).astype(self.x, namespace(self.x).float64) - beside(self.x, mean), mean, weight
+        return namespace(self.x).astype(self.x, namespace(self.x).float64) - to_device_of(self.x, mean), mean, weight

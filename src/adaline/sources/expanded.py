@@ -12,16 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import Basis
 from adaline.block import Block, Shape
-from adaline.namespaces import host, is_sparse
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource
-from adaline.sources.base import Held, Outer, Reader, Source, block_rows
-from adaline.sources.recoded import in_memory
-from adaline.sources.through import Through
-
-Array = NDArray[np.float64]
+from adaline.sources.base import InMemory, Outer, Reader, Source, block_rows
+from adaline.sources.views import SourceView, in_memory
 
 HELD = 2**26
 """Bytes of phi(x) up to which it is held in memory as a whole."""
@@ -63,7 +60,7 @@ def piece_rows(columns: int) -> int:
     return min(block_rows(columns), max(PIECE // max(columns, 1), LEAST_ROWS))
 
 
-class Expanded(Through):
+class Expanded(SourceView):
     """The rows of a source as phi(x), block by block."""
 
     def __init__(self, base: Source, basis: Basis) -> None:
@@ -160,7 +157,7 @@ class Expanded(Through):
         return Block(phi(self.basis, block.x), block.t, block.weight, first_row=block.first_row)
 
 
-class ExpandedRows(Held, Expanded):
+class ExpandedRows(InMemory, Expanded):
     """Rows in memory as phi(x), block by block, in any order."""
 
     base: ArraySource | SparseSource

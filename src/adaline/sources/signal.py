@@ -18,6 +18,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.sources.array import FLOATS, ArraySource
@@ -26,8 +27,6 @@ from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents
 from adaline.sums.moments import SUM_ROUNDING
-
-Array = NDArray[np.float64]
 
 CHUNK, CHUNKS = 4096, 16  # rows to one dot product, and dot products added one after the other
 LOWEST_EXPONENT = -1022.0

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import Basis
-from adaline.namespaces import host, is_sparse
 from adaline.sources.array import SparseSource
 from adaline.sources.base import Source
 from adaline.sources.expanded import ExpandedRows, expanded
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

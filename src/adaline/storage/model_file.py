@@ -30,8 +30,7 @@ from adaline.basis import Basis
 from adaline.errors import AdalineError, InvalidParameter, InvalidType
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
-from adaline.storage.criteria import CRITERIA
-from adaline.storage.tree import decode, encode, parts_of, system_of
+from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS, UNSUPERVISED
 
 PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")

@@ -13,6 +13,7 @@ Only standard operators of opset 13 are used. This is the one module that import
 
 from __future__ import annotations
 
+import json
 import os
 from itertools import combinations
 from typing import Any
@@ -20,27 +21,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import __version__
+from adaline.activations import ACTIVATIONS, Activation
+from adaline.arrays import Array, host
 from adaline.errors import AdalineError, InvalidData, InvalidType
-from adaline.namespaces import host
+from adaline.input.basis import basis_of
+from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
 from adaline.parameters import OneOf
 from adaline.storage.container import replacing
-from adaline.storage.filters import filtered
-from adaline.storage.graph import Graph
 from adaline.storage.model_file import check_storable
-from adaline.storage.probabilities import activated, against_the_rest, logistic, sigmoid, two
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
+    AdaptiveFilter,
     GaussianClassifier,
     GeneralizedLinear,
     LogisticRegression,
     OneVsOne,
     SigmoidPerceptron,
+    WienerFilter,
 )
-from adaline.systems.expanding import basis_of
-from adaline.systems.schemes import MOST, OneVsRest, Scheme
-from adaline.systems.signals import SignalSystem
-
-Array = NDArray[np.float64]
+from adaline.systems.families.filter import SignalSystem
+from adaline.systems.one_vs_rest import MOST, OneVsRest, Scheme
 
 TYPES = ("float64", "float32")
 
@@ -148,7 +149,7 @@ def _classifier(graph: Graph, model: Any) -> int:
         graph.output("probability", sigmoid(graph, z, columns), len(model.classes_))
     elif isinstance(model, GaussianClassifier):
         if joint is None and columns == 1 and len(model.classes_) == 2:
-            graph.output("probability", two(graph, score), 2)
+            graph.output("probability", two_classes(graph, score), 2)
         else:
             graph.output("probability", graph.op("Softmax", joint or score, axis=1), len(model.classes_))
     elif isinstance(model, OneVsRest) and joint is not None:
@@ -270,3 +271,217 @@ def _no_form(model: Any) -> InvalidType:
     if getattr(model, "machine", None) is not None:
         return InvalidType("a machine of one's own is Python code, which has no ONNX form")
     return InvalidType(f"{model} has no ONNX form yet")
+
+
+# Activations as nodes of an ONNX graph, and probabilities: from log odds, from machines, from pairs of classes.
+
+
+OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
+
+
+def two_classes(graph: Graph, score: str) -> str:
+    """Return the posteriors of two classes from the log odds of the second."""
+    return graph.op("Concat", graph.op("Sigmoid", graph.op("Neg", score)), graph.op("Sigmoid", score), axis=1)
+
+
+def sigmoid(graph: Graph, z: str, columns: int) -> str:
+    """Return the logistic function as probabilities; K are divided by their sum."""
+    return two_classes(graph, z) if columns == 1 else shares(graph, graph.op("Sigmoid", z))
+
+
+def shares(graph: Graph, one: str) -> str:
+    """Return numbers divided by their sum over the classes."""
+    total = graph.op("ReduceSum", one, graph.put(np.array([1])), keepdims=1)
+    return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
+
+
+def logistic(graph: Graph, model: LogisticRegression, score: str) -> tuple[str, str]:
+    """Return scores and probabilities of the classes; pairs of classes vote, and their probabilities break ties."""
+    k = len(model.classes_)
+    if k == 2:
+        return score, two_classes(graph, score)
+    if model.scheme != "one-vs-one":
+        softmax = model.scheme == "softmax"
+        return score, graph.op("Softmax", score, axis=1) if softmax else sigmoid(graph, score, k)
+    above = graph.op("Cast", graph.op("Greater", score, graph.real(0.0)), to=int(graph.number))
+    each = _from_pairs(graph, graph.op("Sigmoid", score), k)
+    votes = graph.op("Add", _from_pairs(graph, above, k), graph.op("Div", each, graph.real(float(k**2))))
+    return votes, shares(graph, each)
+
+
+def against_the_rest(graph: Graph, model: OneVsRest, scores: str) -> str:
+    """Return the probabilities of machines, logistic in their scores, divided by their sum."""
+    tanh = [getattr(machine, "activation", "") == "tanh" for machine in model.estimators_]
+    return shares(graph, graph.op("Sigmoid", graph.op("Mul", scores, graph.real(np.where([tanh], 2.0, 1.0)))))
+
+
+def _from_pairs(graph: Graph, second: str, k: int) -> str:
+    """Return what each class gets from all pairs: the second of a pair `second`, the first the rest."""
+    gains, first = np.zeros((k * (k - 1) // 2, k)), np.zeros(k)
+    for row, (i, j) in enumerate(combinations(range(k), 2)):
+        gains[row, j], gains[row, i] = 1.0, -1.0
+        first[i] += 1.0
+    return graph.op("Add", graph.op("MatMul", second, graph.real(gains)), graph.real(first))
+
+
+def activated(graph: Graph, model: GeneralizedLinear, z: str) -> str:
+    """Return what a generalized linear machine predicts from its outputs (n, K)."""
+    name = _activation(model).name
+    if name == "identity":
+        return z
+    if name == "softmax":
+        return graph.op("Softmax", z, axis=1)
+    if name == "softplus":
+        small = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
+        return graph.op("Add", graph.op("Max", z, graph.real(0.0)), _log1p(graph, small))
+    return graph.op(OPERATORS[name], z)
+
+
+def _log1p(graph: Graph, s: str) -> str:
+    """Return ln(1 + s) for s from 0 to 1: ln(u) s / (u - 1) with u = 1 + s as rounded (Kahan), s where u is 1."""
+    u = graph.op("Add", s, graph.real(1.0))
+    off = graph.op("Sub", u, graph.real(1.0))
+    found = graph.op("Div", graph.op("Mul", graph.op("Log", u), s), graph.op("Max", off, graph.real(1e-30)))
+    return graph.op("Where", graph.op("Greater", off, graph.real(0.0)), found, s)
+
+
+def _activation(model: GeneralizedLinear) -> Activation:
+    """Return the activation that predicts; refuse Python functions of the user's own."""
+    loss = loss_of(model.loss, model.activation)
+    if isinstance(loss, Composed):
+        found = loss.activation
+    elif type(loss) in (*LOSSES.values(), CustomLoss):
+        found = ACTIVATIONS[loss.link]
+    else:
+        raise InvalidType(f"what {type(loss).__name__} predicts is Python code, which has no ONNX form")
+    if ACTIVATIONS.get(found.name) != found:
+        raise InvalidType(f"the activation {type(found).__name__} is Python code, which has no ONNX form")
+    return found
+
+
+# Filters as graphs: y_n = w0 + sum_(c, j) w_cj x_c(n - delay - j), signals zero outside the record.
+
+
+FOREVER = np.iinfo(np.int64).max
+
+
+def filtered(graph: Graph, model: SignalSystem) -> str:
+    """Return the outputs of a filter, (n, K)."""
+    taps, delay = model._line
+    w, longest = np.atleast_2d(model.coef_), max(taps)
+    kernel = np.zeros((len(w), len(taps), longest))  # oldest sample first
+    for c, part in enumerate(np.split(w, np.cumsum(taps)[:-1], axis=1)):
+        kernel[:, c, longest - taps[c] :] = part[:, ::-1]
+    first = delay + longest - 1  # how far before the record the first row reaches
+    padded = graph.op("Pad", "X", graph.put(np.array([max(first, 0), 0, max(-delay, 0), 0])))
+    bounds = [np.array([value]) for value in (max(-first, 0), -delay if delay > 0 else FOREVER, 0)]
+    samples = graph.op("Slice", padded, *map(graph.put, bounds))
+    m = graph.rounded(_level(model))
+    samples = graph.op("Sub", samples, graph.real(m))
+    constant = np.broadcast_to(model.intercept_, (len(w),)) + kernel.sum(axis=2) @ m
+    if graph.dtype == np.float32:
+        lines = graph.op("Unsqueeze", graph.op("Transpose", samples, perm=[1, 0]), graph.put(np.array([0])))
+        found = graph.op("Squeeze", graph.op("Conv", lines, graph.real(kernel)), graph.put(np.array([0])))
+        value = graph.op("Transpose", found, perm=[1, 0])
+    else:  # onnxruntime has no Conv for double: rows of samples times the kernel
+        rows = graph.op("Gather", graph.op("Shape", "X"), graph.put(np.array(0)))
+        start = graph.op("Range", graph.put(np.array(0)), rows, graph.put(np.array(1)))
+        places = graph.op("Add", graph.op("Unsqueeze", start, graph.put(np.array([1]))), graph.put(np.arange(longest)))
+        windows = graph.op("Gather", samples, places, axis=0)  # (n, longest, C)
+        flat = graph.op("Reshape", windows, graph.put(np.array([-1, longest * len(taps)])))
+        value = graph.op("MatMul", flat, graph.real(kernel.transpose(2, 1, 0).reshape(-1, len(w))))
+    return graph.op("Add", value, graph.real(constant))
+
+
+def _level(model: SignalSystem) -> Array:
+    """Return about the mean of each signal, zero where the model does not know it."""
+    if isinstance(model, AdaptiveFilter):
+        return np.asarray(model._state.past.mean(axis=1))
+    total = model._recording.total if isinstance(model, WienerFilter) else None
+    newest = np.cumsum([0, *model._line[0][:-1]])
+    return np.zeros(len(newest)) if total is None else total.about_mean().first_hi[newest]
+
+
+# An ONNX graph in the making: nodes, constants and outputs of one type of numbers.
+
+
+OPSET, IR_VERSION = 13, 8
+
+
+class Graph:
+    """Nodes, constants and outputs, as they are added; values go by their names."""
+
+    def __init__(self, onnx: Any, dtype: np.dtype[Any]) -> None:
+        self.onnx = onnx
+        self.dtype = dtype
+        self.number = onnx.helper.np_dtype_to_tensor_dtype(dtype)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node of one output and return its name."""
+        name = f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def put(self, values: Any) -> str:
+        """Add a constant as it is."""
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values, order="C"), name))
+        return name
+
+    def real(self, values: Any) -> str:
+        """Add a constant of the graph's type; refuse finite numbers that it cannot hold."""
+        exact = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            cast = exact.astype(self.dtype)
+        if (np.isfinite(exact) & ~np.isfinite(cast)).any():
+            raise InvalidData("the coefficients or the columns are too large for float32: use dtype='float64'")
+        return self.put(cast)
+
+    def rounded(self, values: Array) -> Array:
+        """Return numbers rounded to the graph's type, as float64."""
+        with np.errstate(over="ignore"):
+            return values.astype(self.dtype).astype(np.float64)
+
+    def affine(self, x: str, w: Array, constant: Any, centre: Array) -> str:
+        """Return (n, K) outputs w'x + constant of rows x (n, D), taken about a centre (D,)."""
+        m = self.rounded(centre)
+        product = self.op("MatMul", self.op("Sub", x, self.real(m)), self.real(w.T))
+        return self.op("Add", product, self.real(np.broadcast_to(constant, (len(w),)) + w @ m))
+
+    def flat(self, value: str) -> str:
+        """Return (n,) from (n, 1)."""
+        return self.op("Squeeze", value, self.put(np.array([1])))
+
+    def output(self, name: str, value: str, columns: int | None, dtype: Any = None) -> None:
+        """Declare an output (n,) or (n, columns)."""
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
+        self.outputs.append(self._info(name, dtype or self.dtype, columns))
+
+    def model(self, system: Any, columns: int) -> Any:
+        """Return the whole for rows of so many columns, checked."""
+        helper = self.onnx.helper
+        rows = [self._info("X", self.dtype, columns)]
+        graph = helper.make_graph(self.nodes, type(system).__name__, rows, self.outputs, self.constants)
+        out = helper.make_model(
+            graph,
+            producer_name="adaline",
+            producer_version=__version__,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+        )
+        notes = {"system": type(system).__name__, "certificate": str(system.certificate_)}
+        names = getattr(getattr(system, "coding_", None), "names", getattr(system, "feature_names_in_", None))
+        for key, values in (("columns", names), ("classes", getattr(system, "classes_", None))):
+            if values is not None:
+                notes[key] = json.dumps([str(value) for value in values])
+        helper.set_model_props(out, notes)
+        self.onnx.checker.check_model(out, full_check=True)
+        return out
+
+    def _info(self, name: str, dtype: Any, columns: int | None) -> Any:
+        kind = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        shape = ["n"] if columns is None else ["n", columns]
+        return self.onnx.helper.make_tensor_value_info(name, kind, shape)

@@ -7,13 +7,14 @@ the listed classes, such as {"Shape": {"features": 4, "targets": 1}}, {"same": n
 {"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another, likewise {"basis": ...}, or
 {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}: a loss or an activation.
 
-Classes are a closed list (`adaline.storage.classes`); an object is made only if exactly its own fields are there.
+Classes are a closed list (`adaline.storage.tree`); an object is made only if exactly its own fields are there.
 
-Arrays that do not lie row by row are stored with the order and direction of their axes (see `adaline.storage.layout`).
+Arrays that do not lie row by row are stored with the order and direction of their axes (see `adaline.storage.tree`).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 import re
@@ -23,17 +24,182 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.basis import Basis, Custom
+from adaline.activations import ACTIVATIONS
+from adaline.arrays import host, is_device
+from adaline.basis import BASES, Basis, Custom
+from adaline.block import Shape
+from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.errors import InvalidType
-from adaline.namespaces import host, is_device
-from adaline.results import Status
-from adaline.scans import Scan
-from adaline.storage.checks import check, fields_of, typed
-from adaline.storage.classes import CLASSES, FIELDS, NESTED, PARTS
-from adaline.storage.criteria import CRITERIA, criterion_of, parts_of_criterion
-from adaline.storage.layout import laid_out, layout
+from adaline.fits.separation import Separation
+from adaline.inference.robust import RobustFit, StandardErrors
+from adaline.inference.sample import Counted
+from adaline.losses import LOSSES, Composed
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Solution, Status
+from adaline.scans import SCANS, Scan, Schedule
+from adaline.solvers.epochs.pocket import Best
+from adaline.solvers.least_squares.dependence import Dependence
+from adaline.solvers.least_squares.factor import CholeskyFactor, Frame, KeptFactor, SpectralFactor
+from adaline.solvers.least_squares.fit import Fit
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.sources.standardized import Standard
+from adaline.sums import ClassMoments, Components, Moments, View
+from adaline.systems import SYSTEMS
+from adaline.systems.families.adaptation import Adaptation
+from adaline.systems.families.filter import Recording
+
+_FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
+
+RECORDS: tuple[type[Any], ...] = (
+    *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
+    *(RobustFit, StandardErrors),
+    *(Coding, Column, TermFactor, Term),
+    *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),
+    *(Components, View),
+)
+"""Dataclasses and named tuples: stored by their fields, made again by their constructor."""
+
+PARTS: dict[type[Any], tuple[str, ...]] = {
+    Moments: ("shape", "buffer"),
+    ClassMoments: ("parts",),
+    CholeskyFactor: (*_FACTOR, "r"),
+    KeptFactor: (*_FACTOR, "r", "whole"),
+    SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
+    **{cls: tuple(n for n in vars(cls.start(Shape(1, 1))) if n != "_native") for cls in SCANS.values()},
+}
+"""Other classes with the attributes that make them up; cached properties are formed again from these."""
+
+FIELDS: dict[type[Any], tuple[str, ...]] = {
+    **{cls: getattr(cls, "_fields", None) or tuple(f.name for f in dataclasses.fields(cls)) for cls in RECORDS},
+    **PARTS,
+}
+"""All of them, with the names of what is stored."""
+
+NESTED: dict[str, dict[str, type[Any]]] = {
+    "system": SYSTEMS,
+    "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
+}
+"""What can stand inside a system: stored by its arguments and what it has learned."""
+
+CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
+
+
+# What a tree must hold before objects are made of it: exactly the fields, types and sizes that fit together.
+
+
+def typed(value: Any, kind: type[Any]) -> Any:
+    """Return a value of exactly this type; refuse others."""
+    if type(value) is not kind:
+        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
+    return value
+
+
+def fields_of(inner: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return an object with exactly these fields; refuse others."""
+    if set(typed(inner, dict)) != set(names):
+        raise ValueError(f"expected the fields {', '.join(names)}")
+    return {name: inner[name] for name in names}
+
+
+def check(made: Any) -> None:
+    """Refuse sums that do not fit together: native code reads their buffers."""
+    if isinstance(made, Moments):
+        q = typed(made.shape, Shape).features + made.shape.targets
+        buffer = typed(made.buffer, np.ndarray)
+        if buffer.dtype != np.float64 or buffer.shape != (3 + 4 * q + q * q,) or not buffer.flags.c_contiguous:
+            raise ValueError("moments of the wrong size")
+    elif isinstance(made, ClassMoments):
+        shapes = {typed(part, Moments).shape for part in typed(made.parts, list)}
+        if len(shapes) != 1:
+            raise ValueError("classes of different shape")
+    elif isinstance(made, Scan):
+        _check_scan(made)
+    elif isinstance(made, Shape) and not all(type(n) is int and 0 <= n < 2**31 for n in made):
+        raise ValueError("a shape has whole numbers")
+
+
+def _check_scan(made: Scan) -> None:
+    """Refuse a scan whose arrays do not fit together, or that says of itself what its class would not."""
+    theta = typed(made.theta, np.ndarray)
+    if theta.ndim != 2 or theta.shape[1] < 1:
+        raise ValueError("weights must be (K, 1 + D)")
+    shape = Shape(theta.shape[1] - 1, len(theta))
+    named = {name: typed(value, str) for name, value in vars(made).items() if name in ("variant", "activation")}
+    plain = type(made).start(shape, **({"classes": len(theta)} if made.classes else {}), **named)
+    for name, mine in vars(plain).items():
+        value = getattr(made, name)
+        if isinstance(mine, np.ndarray):
+            lags = name == "lag" and made.average is not None
+            size = theta.shape if lags else mine.shape
+            array = typed(value, np.ndarray)
+            if array.dtype != np.float64 or array.shape != size or not array.flags.c_contiguous:
+                raise ValueError(f"{name} of a scan has the wrong size")
+    typed(made.schedule, Schedule)
+    known = {cls.__name__: cls for cls in SCANS.values()}
+    if known[type(made).__name__] is not type(made) or made.rule != plain.rule or type(made.intercept) is not bool:
+        raise ValueError("a scan that no rule starts")
+
+
+# How an array lies in memory.
+#
+# The layout decides which routine multiplies an array (BLAS as it is, BLAS transposed, or a plain loop where an axis
+# runs
+# backwards or has gaps), and so the last bits of the product. A model that is to give the same bits after a round trip
+# needs its arrays to lie as they did.
+
 
 Anything = NDArray[Any]
+
+
+def layout(array: Anything) -> tuple[list[int], bool]:
+    """Return the axes from the one with the largest step, from 1 and negative where it runs backwards; gaps between."""
+    if array.flags.c_contiguous or 0 in array.strides:
+        return list(range(1, array.ndim + 1)), False
+    steps = array.strides
+    order = sorted(range(array.ndim), key=lambda axis: -abs(steps[axis]))
+    return [-axis - 1 if steps[axis] < 0 else axis + 1 for axis in order], abs(steps[order[-1]]) > array.itemsize
+
+
+def laid_out(array: Anything, axes: list[Any], gaps: bool) -> Anything:
+    """Return the same numbers in another layout."""
+    if not all(type(axis) is int for axis in axes) or sorted(map(abs, axes)) != list(range(1, array.ndim + 1)):
+        raise ValueError("not the axes of a tensor")
+    order = [abs(axis) - 1 for axis in axes]
+    sizes = [array.shape[axis] for axis in order]
+    room = np.empty([*sizes[:-1], sizes[-1] * (2 if gaps else 1)], dtype=array.dtype)
+    view = room[..., ::2] if gaps else room
+    view = view[tuple(slice(None, None, -1 if axis < 0 else 1) for axis in axes)]
+    out = view.transpose(np.argsort(order))
+    out[...] = array
+    return out
+
+
+# Losses and activations in model files: a closed list, by kind and name. A user's own are code, and never stored.
+
+
+CRITERIA: dict[type[Any], str] = {
+    **{cls: f"loss {name}" for name, cls in LOSSES.items()},
+    Composed: "loss composed",
+    **{type(one): f"activation {name}" for name, one in ACTIVATIONS.items()},
+}
+"""What can be stored: frozen, made of numbers and of each other."""
+
+
+def parts_of_criterion(value: Any) -> dict[str, Any]:
+    """Return the fields of a loss or an activation."""
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def criterion_of(name: Any, values: dict[str, Any]) -> Any:
+    """Return the loss or activation of this name; refuse other fields than it has."""
+    found = next((cls for cls, known in CRITERIA.items() if known == name), None)
+    if found is None:
+        raise ValueError(f"unknown loss or activation {str(name)[:40]!r}")
+    fields = fields_of(values, tuple(field.name for field in dataclasses.fields(found)))
+    if not all(type(value) in (int, float, *CRITERIA) for value in fields.values()):
+        raise ValueError("a loss has numbers")
+    return found(**fields)
+
 
 _WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
 NUMBERS: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("bool", *_WIDTHS)}

@@ -5,7 +5,6 @@ from adaline.sums.class_weights import ClassWeights
 from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.diagonal import CurvatureDiagonal
-from adaline.sums.errors import ErrorCounts
 from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.machine import MachineObjective, MachinePoint
@@ -13,14 +12,14 @@ from adaline.sums.mixture import Components, MixtureMoments
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
-from adaline.sums.sample import Sample
+from adaline.sums.sample import RowSample
 from adaline.sums.scores import GroupScores, Lens, Scores
 from adaline.sums.spread import Spread
 from adaline.sums.targets import Targets
 from adaline.sums.thinned import ThinnedCurvature, Thinning
 from adaline.sums.together import Together
 from adaline.sums.triangle import Triangle
-from adaline.sums.wrong import WrongRows
+from adaline.sums.wrong_rows import ErrorCounts, WrongRows
 
 SUMS: dict[str, type[Sum]] = {
     cls.__name__: cls
@@ -55,7 +54,7 @@ __all__ = [
     "Prior",
     "Residual",
     "Ridges",
-    "Sample",
+    "RowSample",
     "Scores",
     "Spread",
     "Sum",

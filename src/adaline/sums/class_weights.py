@@ -6,13 +6,10 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host
 from adaline.block import Block, Shape
-from adaline.namespaces import host
 from adaline.sums.base import Sum
-
-Array = NDArray[np.float64]
 
 
 class ClassWeights(Sum):

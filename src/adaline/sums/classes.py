@@ -11,15 +11,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, namespace
 from adaline.block import Block, Shape
-from adaline.namespaces import host, namespace
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents
 from adaline.sums.moments import ROUNDING, Moments
-
-Array = NDArray[np.float64]
 
 
 class ClassMoments(Sum):

@@ -14,17 +14,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
-from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import View
 from adaline.sums.totals import Totals
-
-Array = NDArray[np.float64]
 
 NATIVE = hasattr(native, "clusters_dense")
 
@@ -88,9 +85,9 @@ def distances(block: Block, centres: Centres) -> Any:
     """Return the squared distances to all centres in the view, (n, K), in the namespace of the rows."""
     if is_sparse(block.x):
         return _sparse_distances(block.x, centres)
-    v = seen(block.x, centres.view)
+    v = dense_in_view(block.x, centres.view)
     xp = namespace(v)
-    return xp.stack([xp.sum((v - beside(v, point)) ** 2, axis=1) for point in centres.points], axis=1)
+    return xp.stack([xp.sum((v - to_device_of(v, point)) ** 2, axis=1) for point in centres.points], axis=1)
 
 
 def clusters_reference(block: Block, centres: Centres) -> Array:
@@ -101,20 +98,20 @@ def clusters_reference(block: Block, centres: Centres) -> Array:
     weight = np.ones(block.rows) if block.weight is None else host(block.weight)
     places = xp.expand_dims(xp.argmin(squares, axis=1), axis=1)
     every = xp.arange(len(centres.points), device=squares.device)
-    member = xp.astype(places == every, xp.float64) * beside(squares, weight[:, None])
+    member = xp.astype(places == every, xp.float64) * to_device_of(squares, weight[:, None])
     total, error = host(xp.sum(member, axis=0)), host(xp.sum(member * squares, axis=0))
     if is_sparse(block.x):
         first = (block.x.astype(np.float64).T @ member).T * centres.view.scale
         first += total[:, None] * centres.view.offset
     else:
-        first = host(xp.matmul(xp.matrix_transpose(member), seen(block.x, centres.view)))
+        first = host(xp.matmul(xp.matrix_transpose(member), dense_in_view(block.x, centres.view)))
     return np.column_stack([total, error, first])
 
 
-def seen(x: Any, view: View) -> Any:
+def dense_in_view(x: Any, view: View) -> Any:
     """Return dense rows as the view has them."""
     xp = namespace(x)
-    return xp.astype(x, xp.float64) * beside(x, view.scale) + beside(x, view.offset)
+    return xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
 
 
 def _sparse_distances(x: Any, centres: Centres) -> Array:

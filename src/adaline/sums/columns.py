@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block
-from adaline.namespaces import beside, host, is_sparse, namespace
-
-Array = NDArray[np.float64]
 
 PILOT_ROWS = 32
 MILD = 4.0
@@ -50,7 +47,7 @@ def largest_magnitudes(block: Block) -> Array:
     found = []
     for rows in (block.gathered(), block.heavy()):
         xp = namespace(rows.x)
-        parts = [xp.astype(rows.x, xp.float64), beside(rows.x, rows.t)]
+        parts = [xp.astype(rows.x, xp.float64), to_device_of(rows.x, rows.t)]
         found.append(np.concatenate([host(xp.max(xp.abs(part), axis=0)) for part in parts if part.shape[1]]))
     return np.where(np.isfinite(found[0]), found[1], found[0])
 
@@ -65,11 +62,11 @@ def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, 
     """Return sqrt(w) (z - shift) 2^-e, (n, q), and sqrt(w), (n, 1)."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
     xp = namespace(x)
-    z = xp.concat([xp.astype(x, xp.float64), beside(x, block.t)], axis=1)
-    z = times_power(z - beside(z, shift), -exponent)
+    z = xp.concat([xp.astype(x, xp.float64), to_device_of(x, block.t)], axis=1)
+    z = times_power(z - to_device_of(z, shift), -exponent)
     root = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
     if block.weight is not None:
-        root = xp.reshape(xp.sqrt(beside(x, block.weight)), (-1, 1))
+        root = xp.reshape(xp.sqrt(to_device_of(x, block.weight)), (-1, 1))
         z = z * root
     return z, root
 
@@ -77,4 +74,4 @@ def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, 
 def times_power(array: Any, exponent: Any) -> Any:
     """Return array 2^exponent, by two factors since one alone may overflow."""
     half = np.floor(np.asarray(exponent) / 2)
-    return array * beside(array, np.exp2(half)) * beside(array, np.exp2(exponent - half))
+    return array * to_device_of(array, np.exp2(half)) * to_device_of(array, np.exp2(exponent - half))

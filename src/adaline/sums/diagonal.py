@@ -9,15 +9,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import Point, View, gather, margins, row_weights, seen
+from adaline.sums.objective import Point, View, gather, margins, row_weights, rows_in_view
 from adaline.sums.totals import Totals
-
-Array = NDArray[np.float64]
 
 
 class CurvatureDiagonal(Totals):
@@ -37,10 +34,10 @@ class CurvatureDiagonal(Totals):
             self.sums += _sparse(block.gathered(), point)
             return
         for piece in block.pieces(PIECE):
-            rows = seen(piece, point.view)
+            rows = rows_in_view(piece, point.view)
             xp = namespace(rows)
-            z = xp.matmul(rows, beside(rows, point.theta.T.copy()))
-            bent = row_weights(piece, rows) * point.loss.curvature(z, beside(rows, piece.t))
+            z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
+            bent = row_weights(piece, rows) * point.loss.curvature(z, to_device_of(rows, piece.t))
             self.sums += host(xp.matmul(xp.matrix_transpose(bent), rows * rows))
 
 

@@ -14,16 +14,13 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.losses import Logistic
-from adaline.namespaces import beside, host, namespace
-from adaline.sums.objective import View, row_weights, seen
+from adaline.sums.objective import View, row_weights, rows_in_view
 from adaline.sums.scores import runs
 from adaline.sums.totals import Totals
-
-Array = NDArray[np.float64]
 
 
 class Prior(NamedTuple):
@@ -57,11 +54,11 @@ class FirthScore(Totals):
 
 def score_reference(block: Block, prior: Prior) -> Array:
     """Return the gradient over one block, written in array-API operations."""
-    rows = seen(block, prior.view)
+    rows = rows_in_view(block, prior.view)
     xp, loss = namespace(rows), Logistic()
-    both = xp.matmul(rows, beside(rows, np.concatenate([prior.theta.T, prior.root], axis=1)))
+    both = xp.matmul(rows, to_device_of(rows, np.concatenate([prior.theta.T, prior.root], axis=1)))
     z, turned = both[:, :1], both[:, 1:]
-    t = beside(rows, block.t)[:, :1]
+    t = to_device_of(rows, block.t)[:, :1]
     leverage = loss.curvature(z, t) * xp.sum(turned * turned, axis=1, keepdims=True)
     slope = row_weights(block, rows) * (loss.slope(z, t) - leverage * (0.5 - loss.mean(z)))
     return host(xp.matmul(xp.matrix_transpose(slope), rows)).ravel()

@@ -12,15 +12,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.namespaces import beside, host, namespace
 from adaline.sums.columns import weighted_columns
 from adaline.sums.moments import PIECE
 from adaline.sums.totals import Totals
-
-Array = NDArray[np.float64]
 
 
 class Ridges(NamedTuple):
@@ -60,11 +57,11 @@ class LeaveOneOut(Totals):
         columns, root = weighted_columns(Block(block.x, block.t), theta.mean, theta.exponent)
         xp = namespace(columns)
         features = block.shape.features
-        z = xp.matmul(columns[:, :features], beside(columns, theta.rotation))
-        weight = root[:, 0] if block.weight is None else beside(columns, block.weight)
+        z = xp.matmul(columns[:, :features], to_device_of(columns, theta.rotation))
+        weight = root[:, 0] if block.weight is None else to_device_of(columns, block.weight)
         lift = weight[:, None] if theta.precision else 1.0
         for k in range(block.shape.targets):
-            shrink = beside(z, 1.0 / (theta.d[:, None] + theta.penalties[k]))
-            residual = columns[:, features + k, None] - xp.matmul(z * beside(z, theta.c[k]), shrink)
+            shrink = to_device_of(z, 1.0 / (theta.d[:, None] + theta.penalties[k]))
+            residual = columns[:, features + k, None] - xp.matmul(z * to_device_of(z, theta.c[k]), shrink)
             rest = 1.0 - lift * (theta.constant + xp.matmul(z * z, shrink))
             self.sums[k] += host(xp.matmul(weight, (residual / rest) ** 2))

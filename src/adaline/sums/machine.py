@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.losses import Loss
-from adaline.namespaces import host, is_sparse
 from adaline.sums.moments import PIECE
 from adaline.sums.totals import Totals
-
-Array = NDArray[np.float64]
 
 
 class DifferentiableMachine(Protocol):

@@ -15,16 +15,13 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
-from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.base import Sum
-from adaline.sums.clusters import seen
+from adaline.sums.clusters import dense_in_view
 from adaline.sums.objective import View
-
-Array = NDArray[np.float64]
 
 NATIVE = hasattr(native, "mixture_dense")
 PIECE = 2**22  # numbers of a block looked at together, of which there are a few copies
@@ -101,14 +98,14 @@ class MixtureMoments(Sum):
 
 def log_joint(x: Any, at: Components) -> Any:
     """Return ln pi_k + ln N(x; mean_k, Sigma_k) of dense rows, (n, K), in their namespace."""
-    v = seen(x, at.view)
+    v = dense_in_view(x, at.view)
     xp = namespace(v)
     squares = []
     for mean, factor in zip(at.means, at.factors, strict=True):
-        d = v - beside(v, mean)
-        y = xp.matmul(d, beside(v, factor)) if factor.ndim == 2 else d * beside(v, factor)
+        d = v - to_device_of(v, mean)
+        y = xp.matmul(d, to_device_of(v, factor)) if factor.ndim == 2 else d * to_device_of(v, factor)
         squares.append(xp.sum(y * y, axis=1))
-    return beside(v, at.constants) - 0.5 * xp.stack(squares, axis=1)
+    return to_device_of(v, at.constants) - 0.5 * xp.stack(squares, axis=1)
 
 
 def log_total(joint: Any) -> Any:
@@ -125,12 +122,12 @@ def mixture_reference(block: Block, at: Components, whole: bool) -> Array:
     joint = log_joint(x, at)
     xp = namespace(joint)
     total = log_total(joint)
-    weight = beside(joint, np.ones((block.rows, 1)) if block.weight is None else host(block.weight)[:, None])
+    weight = to_device_of(joint, np.ones((block.rows, 1)) if block.weight is None else host(block.weight)[:, None])
     share = weight * xp.exp(joint - total)
-    v = seen(x, at.view)
+    v = dense_in_view(x, at.view)
     parts = [host(xp.sum(weight * total))[None]]
     for k, mean in enumerate(at.means):
-        d, own = v - beside(v, mean), share[:, k : k + 1]
+        d, own = v - to_device_of(v, mean), share[:, k : k + 1]
         if whole:
             one = xp.concat([d, xp.ones_like(own)], axis=1)
             parts.append(host(xp.matmul(xp.matrix_transpose(one * own), one)).ravel())

@@ -20,18 +20,140 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import sparse
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
-from adaline.kernels import native
-from adaline.namespaces import host, is_sparse
+from adaline.kernels import native, numbers_of
 from adaline.sums import twofold
 from adaline.sums.base import Sum
-from adaline.sums.columns import exponents, largest_magnitudes, pilot
-from adaline.sums.products import plain_product, shifted_product, sparse_product
-from adaline.sums.state import CENTRED, RAW, MomentState
+from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
 
-Array = NDArray[np.float64]
+CENTRED, RAW = (float(mode) for mode in numbers_of("MomentMode", ("centred", "raw")).values())
+
+
+class MomentState:
+    """A buffer of moments and the names of its parts, so that it can be stored, sent and merged as it is."""
+
+    def __init__(self, shape: Shape, buffer: Array) -> None:
+        self.shape = shape
+        self.buffer = buffer
+
+    @property
+    def columns(self) -> int:
+        """Number of columns q = D + K."""
+        return self.shape.features + self.shape.targets
+
+    @property
+    def rows(self) -> int:
+        """Number of rows taken in."""
+        return int(self.buffer[0])
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights, W."""
+        return float(self.buffer[1])
+
+    @property
+    def centred(self) -> bool:
+        """Whether S is about the mean."""
+        return bool(self.buffer[2] == CENTRED)
+
+    @property
+    def first_hi(self) -> Array:
+        """Leading part of the mean (centred) or of the scaled sum (raw)."""
+        return self.vector(0)
+
+    @property
+    def first_lo(self) -> Array:
+        """Trailing part of the mean or of the sum."""
+        return self.vector(1)
+
+    @property
+    def exponent(self) -> Array:
+        """Scales: column j is held times 2^-exponent[j]."""
+        return self.vector(2)
+
+    @property
+    def noise(self) -> Array:
+        """Bound on the rounding error of the diagonal of S."""
+        return self.vector(3)
+
+    @property
+    def second(self) -> Array:
+        """The scaled matrix S, (q, q)."""
+        q = self.columns
+        return self.buffer[3 + 4 * q :].reshape(q, q)
+
+    @property
+    def finite(self) -> bool:
+        """Whether every number taken in was finite: read off the sums, not off the rows."""
+        return bool(np.isfinite(self.buffer).all())
+
+    def vector(self, k: int) -> Array:
+        """Return the k-th of first_hi, first_lo, exponent and noise."""
+        q = self.columns
+        return self.buffer[3 + k * q : 3 + (k + 1) * q]
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return type(self)(self.shape, self.buffer.copy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.shape, self.buffer)
+
+
+# The product [z 1]'[z 1] of one block, z = [x t], in the array-API namespace of its rows.
+
+
+BATCH_ROWS = 2**14
+
+
+def shifted_product(block: Block, shift: Array, exponent: Array) -> Array:
+    """Return the weighted [z 1]'[z 1], z = (x - shift, t - shift) scaled."""
+    z, root = weighted_columns(block, shift, exponent)
+    xp = namespace(z)
+    z = xp.concat([z, root], axis=1)
+    return host(xp.matmul(xp.matrix_transpose(z), z))
+
+
+def plain_product(block: Block) -> Array:
+    """Return [x t 1]'[x t 1] without a copy of x, for columns that need neither shift nor scale."""
+    xp = namespace(block.x)
+    x = xp.astype(block.x, xp.float64, copy=False)
+    ones = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
+    rest = xp.concat([to_device_of(x, block.t), ones], axis=1)
+    cross = _product(x, rest)
+    above = xp.concat([_product(x, x), cross], axis=1)
+    below = xp.concat([xp.matrix_transpose(cross), _product(rest, rest)], axis=1)
+    return host(xp.concat([above, below], axis=0))
+
+
+def _product(a: Any, b: Any) -> Any:
+    """Return a'b by batches of rows: faster than one product on a device, and more exact."""
+    xp = namespace(a)
+    height = max(BATCH_ROWS, 4 * a.shape[1])
+    whole = a.shape[0] // height * height
+    out = xp.matmul(xp.matrix_transpose(a[whole:, :]), b[whole:, :])
+    if whole:
+        stacks = [xp.reshape(part[:whole, :], (-1, height, part.shape[1])) for part in (a, b)]
+        out = out + xp.sum(xp.matmul(xp.matrix_transpose(stacks[0]), stacks[1]), axis=0)
+    return out
+
+
+def sparse_product(block: Block, exponent: Array) -> Array:
+    """Return the weighted [z 1]'[z 1] of sparse rows, z scaled and not shifted."""
+    d = block.shape.features
+    scale = np.exp2(-exponent)
+    parts: list[Any] = [
+        sparse.csr_array(block.x.astype(np.float64)) @ sparse.diags_array(scale[:d]),
+        sparse.csr_array(block.t * scale[d:]),
+        sparse.csr_array(np.ones((block.rows, 1))),
+    ]
+    z: Any = sparse.hstack(parts, format="csr")
+    weighted = z if block.weight is None else sparse.diags_array(block.weight) @ z
+    return np.asarray((z.T @ weighted).toarray())
+
 
 ROUNDING = 2.0**-53
 SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise

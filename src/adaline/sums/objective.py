@@ -15,17 +15,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.losses import Loss
-from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.base import Sum
 from adaline.sums.moments import PIECE
 from adaline.sums.totals import Totals
-
-Array = NDArray[np.float64]
 
 
 class View(NamedTuple):
@@ -189,8 +186,8 @@ def margins(block: Block, point: Point) -> Array:
     """Return the outputs of each row, (n, K), on the host."""
     if _read_natively(block):
         return _margins(block, point, point.theta)
-    rows = [seen(piece, point.view) for piece in block.pieces(PIECE)]
-    return np.concatenate([host(namespace(v).matmul(v, beside(v, point.theta.T.copy()))) for v in rows])
+    rows = [rows_in_view(piece, point.view) for piece in block.pieces(PIECE)]
+    return np.concatenate([host(namespace(v).matmul(v, to_device_of(v, point.theta.T.copy()))) for v in rows])
 
 
 def gather(block: Block, slope: Array, view: View) -> Array:
@@ -201,7 +198,7 @@ def gather(block: Block, slope: Array, view: View) -> Array:
         return sums
     for piece in block.pieces(PIECE):
         first = piece.first_row - block.first_row
-        sums += slope[first : first + piece.rows].T @ host(seen(piece, view))
+        sums += slope[first : first + piece.rows].T @ host(rows_in_view(piece, view))
     return sums
 
 
@@ -212,7 +209,7 @@ def second_moments(block: Block, weight: Array, view: View) -> Array:
         sums = np.zeros(side + side**2)
         _gather(sums, block, np.zeros((block.rows, 1)), _rows(weight[:, None]), view)
         return sums[side:].reshape(side, side)
-    rows = host(seen(block, view))
+    rows = host(rows_in_view(block, view))
     return np.asarray((rows * weight[:, None]).T @ rows)
 
 
@@ -228,10 +225,10 @@ def _gather(sums: Array, block: Block, slope: Array, curvature: Array | None, vi
 
 def objective_reference(block: Block, point: Point, second: str) -> Array:
     """Return the sums of one block as one vector, written in array-API operations."""
-    rows = seen(block, point.view)
+    rows = rows_in_view(block, point.view)
     xp = namespace(rows)
-    z = xp.matmul(rows, beside(rows, point.theta.T.copy()))
-    t, weight = beside(rows, block.t), row_weights(block, rows)
+    z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
+    t, weight = to_device_of(rows, block.t), row_weights(block, rows)
     value = xp.sum(weight * point.loss.value(z, t), axis=0)
     slope = weight * point.loss.slope(z, t)
     gradient = xp.matmul(xp.matrix_transpose(slope), rows)
@@ -248,10 +245,10 @@ def objective_reference(block: Block, point: Point, second: str) -> Array:
 def product_reference(block: Block, point: Point) -> Array:
     """Return the product of one block, (K, 1 + D), written in array-API operations."""
     assert point.direction is not None
-    rows = seen(block, point.view)
+    rows = rows_in_view(block, point.view)
     xp = namespace(rows)
-    z, q = (xp.matmul(rows, beside(rows, part.T.copy())) for part in (point.theta, point.direction))
-    bent = row_weights(block, rows) * point.loss.product(z, beside(rows, block.t), q)
+    z, q = (xp.matmul(rows, to_device_of(rows, part.T.copy())) for part in (point.theta, point.direction))
+    bent = row_weights(block, rows) * point.loss.product(z, to_device_of(rows, block.t), q)
     return host(xp.matmul(xp.matrix_transpose(bent), rows))
 
 
@@ -267,11 +264,11 @@ def _together(rows: Any, weight: Any, p: Any) -> Array:
     return out
 
 
-def seen(block: Block, view: View) -> Any:
+def rows_in_view(block: Block, view: View) -> Any:
     """Return (1, v) of each row, (n, 1 + D)."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
     xp = namespace(x)
-    v = xp.astype(x, xp.float64) * beside(x, view.scale) + beside(x, view.offset)
+    v = xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
     return xp.concat([xp.ones((block.rows, 1), dtype=xp.float64, device=x.device), v], axis=1)
 
 
@@ -280,4 +277,4 @@ def row_weights(block: Block, rows: Any) -> Any:
     xp = namespace(rows)
     if block.weight is None:
         return xp.ones((block.rows, 1), dtype=xp.float64, device=rows.device)
-    return xp.reshape(beside(rows, block.weight), (-1, 1))
+    return xp.reshape(to_device_of(rows, block.weight), (-1, 1))

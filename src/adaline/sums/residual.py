@@ -11,17 +11,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
-from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 from adaline.sums.moments import PIECE
-
-Array = NDArray[np.float64]
 
 
 class Theta(NamedTuple):
@@ -88,16 +85,16 @@ def residual_reference(block: Block, theta: Theta) -> Array:
     scale = np.concatenate([[0.0], theta.exponent[: shape.features]])
     columns = times_power(columns, -scale)
     for k in range(shape.targets):
-        hi = times_power(beside(x, block.t)[:, k], -theta.exponent[shape.features + k])
+        hi = times_power(to_device_of(x, block.t)[:, k], -theta.exponent[shape.features + k])
         lo = hi * 0.0
         for j in range(1 + shape.features):
             p_hi, p_lo = twofold.multiply(
-                columns[:, j], lo * 0.0, beside(x, -theta.hi[k, j]), beside(x, -theta.lo[k, j])
+                columns[:, j], lo * 0.0, to_device_of(x, -theta.hi[k, j]), to_device_of(x, -theta.lo[k, j])
             )
             hi, lo = twofold.add(hi, lo, p_hi, p_lo)
         w_hi, w_lo = hi, lo
         if block.weight is not None:
-            w_hi, w_lo = twofold.multiply(hi, lo, beside(x, block.weight), lo * 0.0)
+            w_hi, w_lo = twofold.multiply(hi, lo, to_device_of(x, block.weight), lo * 0.0)
         g_hi, g_lo = twofold.multiply(w_hi[:, None], w_lo[:, None], columns, columns * 0.0)
         e_hi, e_lo = twofold.multiply(w_hi, w_lo, hi, lo)
         for at, (part_hi, part_lo) in ((slice(0, -1), (g_hi, g_lo)), (-1, (e_hi, e_lo))):

@@ -11,15 +11,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.lots import lots
-from adaline.namespaces import host, is_sparse
 from adaline.sums.base import Sum
 
-Array = NDArray[np.float64]
 
-
-class Sample(Sum):
+class RowSample(Sum):
     """At most `most` rows of positive weight: x (m, D), t (m, K), weights (m,), their numbers among all, their lots."""
 
     def __init__(

@@ -19,15 +19,12 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.namespaces import beside, host, is_device, is_sparse, namespace
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
-
-Array = NDArray[np.float64]
 
 MILD_EXPONENT = 300
 RUN_ELEMENTS = 2**16  # rows are taken in runs that stay in cache: the arithmetic is then that of two matrix products
@@ -68,8 +65,8 @@ def look(block: Block, lens: Lens) -> Look:
     d, k = len(lens.rotation), len(lens.slopes)
     hi, lo, exponent = (v[: d + k] for v in (lens.mean_hi, lens.mean_lo, lens.exponent))
     lo = times_power(lo, -exponent)
-    rows = xp.astype(x, xp.float64, copy=False) - beside(x, hi[:d])
-    t = times_power(beside(x, block.t)[:, :k] - beside(x, hi[d:]), -exponent[d:])
+    rows = xp.astype(x, xp.float64, copy=False) - to_device_of(x, hi[:d])
+    t = times_power(to_device_of(x, block.t)[:, :k] - to_device_of(x, hi[d:]), -exponent[d:])
     first = np.zeros((d, 1))  # the intercept is a column: z = (constant, rotated row)
     turn = np.concatenate([first, lens.rotation, lens.slopes.T], axis=1)
     shift = np.concatenate([[lens.constant], -lo[:d] @ turn[:, 1:]])
@@ -77,13 +74,13 @@ def look(block: Block, lens: Lens) -> Look:
         turn = turn * np.exp2(-exponent[:d, None])  # the same bits as scaled rows, without a pass over them
     else:
         rows = times_power(rows, -exponent[:d])
-    both = xp.matmul(rows, beside(x, turn))
-    both += beside(x, shift)
+    both = xp.matmul(rows, to_device_of(x, turn))
+    both += to_device_of(x, shift)
     z = both[:, : both.shape[1] - k]
-    residual = t - both[:, both.shape[1] - k :] + beside(x, lens.offset - lo[d:])
+    residual = t - both[:, both.shape[1] - k :] + to_device_of(x, lens.offset - lo[d:])
     weight = xp.ones(block.rows, dtype=xp.float64, device=x.device)
     if block.weight is not None:
-        weight = beside(x, block.weight)
+        weight = to_device_of(x, block.weight)
     leverage = xp.vecdot(z, z) * (weight if lens.precision else xp.astype(weight > 0, xp.float64))
     return Look(z, residual, weight, leverage)
 

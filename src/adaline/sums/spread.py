@@ -12,13 +12,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
-from adaline.namespaces import beside, host, is_sparse, namespace
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
-
-Array = NDArray[np.float64]
 
 FAINT = 2.0**-49  # least spread over mean of a sparse column that is not constant: rounding hides what is below
 
@@ -139,7 +137,7 @@ def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array
         return _sparse(block.x, weight, total, exponent)
     xp = namespace(block.x)
     x = times_power(xp.astype(block.x, xp.float64), -exponent)
-    w = beside(x, weight[:, None])
+    w = to_device_of(x, weight[:, None])
     pilot = x[int((weight > 0).argmax()), :]
     mean = pilot + xp.sum(w * (x - pilot), axis=0) / total
     second = xp.sum(w * (x - mean) ** 2, axis=0)

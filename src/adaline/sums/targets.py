@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host
 from adaline.block import Block, Shape
-from adaline.namespaces import host
 from adaline.sums.base import Sum
-
-Array = NDArray[np.float64]
 
 
 class Targets(Sum):

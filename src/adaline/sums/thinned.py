@@ -12,15 +12,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array, host
 from adaline.block import Block, Shape
 from adaline.lots import chances
-from adaline.namespaces import host
 from adaline.sums.objective import Point, margins, second_moments
 from adaline.sums.totals import Totals
-
-Array = NDArray[np.float64]
 
 
 class Thinning(NamedTuple):

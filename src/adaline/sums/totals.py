@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
+from adaline.arrays import Array
 from adaline.sums.base import Sum
-
-Array = NDArray[np.float64]
 
 
 class Totals(Sum):

@@ -12,16 +12,13 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from adaline.arrays import Array, host, is_sparse, namespace
 from adaline.block import Block, Shape
-from adaline.namespaces import host, is_sparse, namespace
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
 from adaline.sums.moments import PIECE
-
-Array = NDArray[np.float64]
 
 
 class Triangle(Sum):

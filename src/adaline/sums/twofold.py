@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.namespaces import namespace
+from adaline.arrays import namespace
 
 SPLITTER = 134217729.0  # 2^27 + 1
 

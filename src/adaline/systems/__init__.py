@@ -8,27 +8,26 @@ UNSUPERVISED: model files know them, `compare` and the command line's fit do not
 from typing import Any
 
 from adaline.systems.adaline import Adaline
-from adaline.systems.adaptive import AdaptiveFilter
-from adaline.systems.classes import ClassSystem
-from adaline.systems.fisher import FisherDiscriminant
-from adaline.systems.gaussian import GaussianClassifier
-from adaline.systems.generalized import GeneralizedLinear
-from adaline.systems.indicator import LeastSquaresClassifier
-from adaline.systems.kesler import KeslerPerceptron
+from adaline.systems.adaptive_filter import AdaptiveFilter
+from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.online import OnlineSystem
+from adaline.systems.fisher_discriminant import FisherDiscriminant
+from adaline.systems.gaussian_classifier import GaussianClassifier
+from adaline.systems.gaussian_mixture import GaussianMixture
+from adaline.systems.generalized_linear import GeneralizedLinear
+from adaline.systems.kesler_perceptron import KeslerPerceptron
 from adaline.systems.kmeans import KMeans
-from adaline.systems.linear import LinearSystem
+from adaline.systems.least_squares_classifier import LeastSquaresClassifier
+from adaline.systems.linear_regression import LinearRegression, LinearSystem
 from adaline.systems.lms import LMS
-from adaline.systems.logistic import LogisticRegression
-from adaline.systems.mixture import GaussianMixture
-from adaline.systems.online import OnlineSystem
+from adaline.systems.logistic_regression import LogisticRegression
+from adaline.systems.one_vs_rest import OneVsOne, OneVsRest
 from adaline.systems.perceptron import Perceptron
 from adaline.systems.pocket import Pocket
-from adaline.systems.regression import LinearRegression
 from adaline.systems.ridge import Ridge
-from adaline.systems.robust import RobustRegression
-from adaline.systems.schemes import OneVsOne, OneVsRest
-from adaline.systems.sigmoid import SigmoidPerceptron
-from adaline.systems.wiener import WienerFilter
+from adaline.systems.robust_regression import RobustRegression
+from adaline.systems.sigmoid_perceptron import SigmoidPerceptron
+from adaline.systems.wiener_filter import WienerFilter
 
 SYSTEMS: dict[str, type[Any]] = {
     cls.__name__: cls
@@ -62,7 +61,7 @@ __all__ = [
     "UNSUPERVISED",
     "Adaline",
     "AdaptiveFilter",
-    "ClassSystem",
+    "ClosedFormClassifier",
     "FisherDiscriminant",
     "GaussianClassifier",
     "GaussianMixture",

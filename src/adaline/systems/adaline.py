@@ -6,22 +6,20 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.fits.stochastic import start_scan, warn_of_bound
 from adaline.parameters import MODE, Check
 from adaline.results import Status
-from adaline.scans import LMS, Scan
+from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
-from adaline.solvers import descent
-from adaline.solvers.choose import sums
-from adaline.solvers.sweep import Swept
+from adaline.solvers.epochs.sweep import SweepResult
+from adaline.solvers.least_squares import descent
+from adaline.solvers.least_squares.choose import sums
 from adaline.sources import Source
-from adaline.systems.online import Learned
-from adaline.systems.online_classes import OnlineClassifier, signed
-from adaline.systems.rates import start_scan, warn_of_bound
-
-Array = NDArray[np.float64]
+from adaline.systems.families.online import Learned
+from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 
 class Adaline(OnlineClassifier):
@@ -114,7 +112,7 @@ class Adaline(OnlineClassifier):
 
     def _start(self, shape: Shape) -> Scan:
         init = self._begun(shape, shape.targets)
-        return start_scan(LMS, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
+        return start_scan(LMSRule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
 
     def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
         if self.mode == "online":
@@ -122,7 +120,7 @@ class Adaline(OnlineClassifier):
         intercept = bool(self.fit_intercept)
         rate: Any = self.rate if isinstance(self.rate, str) else float(self.rate)
         rule = descent.Rule(rate, scan.theta, float(self.tol), None, epochs)
-        fit, histories, bound = descent.solve(sums(source, intercept), intercept, rule)
+        fit, histories, bound = descent.solve_by_descent(sums(source, intercept), intercept, rule)
         scan.theta[:] = fit.solution.theta
         scan.numbers[STEPS] += max(map(len, histories)) - 1
         proof = fit.solution.certificate
@@ -133,7 +131,7 @@ class Adaline(OnlineClassifier):
             advice = f"{Status.DIVERGED.advice}; on these columns a number must stay below {bound:.3g}"
         return Learned(history, proof.status, proof.objective, proof.solver, advice, replace(proof, passes=1))
 
-    def _told(self, swept: Swept) -> Learned:
+    def _told(self, swept: SweepResult) -> Learned:
         warn_of_bound(self, swept.tallies[0])
         self.rate_bound_ = swept.tallies[-1].bound
         return super()._told(swept)

@@ -9,21 +9,19 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from adaline.arrays import Array, host
 from adaline.block import Block
-from adaline.namespaces import host
+from adaline.input.meter import Meter
+from adaline.input.random_state import generator
+from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Check, Numbers, OneOf
-from adaline.solvers.alternate import Clustering, lloyd
-from adaline.solvers.problem import look
-from adaline.solvers.starts import at_random, some_rows, spread_out, view_of
+from adaline.solvers.clusters.alternate import Clustering, lloyd
+from adaline.solvers.clusters.starts import at_random, some_rows, spread_out, view_of
+from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sums import Centres, View
 from adaline.sums.clusters import distances, nearest
-from adaline.systems.attempt import attempt
-from adaline.systems.drawing import generator
-from adaline.systems.meter import Meter
-from adaline.systems.unlabelled import Unlabelled, shaped
-
-Array = NDArray[np.float64]
+from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 STARTS = {"k-means++": spread_out, "random": at_random}
 
@@ -31,7 +29,7 @@ STARTS = {"k-means++": spread_out, "random": at_random}
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Unlabelled):
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedSystem):
     """K-means: minimises the sum over rows of weight ||x - c_k||^2, k the nearest centre of the row.
 
     Rows go to their nearest centre, centres to the mean of their rows, in turn. The error never rises, and as there are
@@ -109,14 +107,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         self.random_state = random_state
         self.basis = basis
 
-    @attempt
+    @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the centres of rows X (n, D), or of a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         self._check_parameters()
         k, max_iter, starts = int(self.n_clusters), int(self.max_iter), self._starts()
         source = self._open(X, sample_weight, reset=True)
-        spread = look(source)
+        spread = column_spread(source)
         view = view_of(spread, source.sparse, alike=True)
         still = self.tol * float(((spread.deviation * view.scale) ** 2).mean())
         best: Clustering | None = None

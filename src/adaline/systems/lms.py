@@ -5,24 +5,22 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.errors import InvalidData
+from adaline.fits.stochastic import start_scan, warn_of_bound
+from adaline.input.basis import check_basis
+from adaline.input.by_blocks import by_blocks
+from adaline.input.coded import ScoredOnSources
+from adaline.input.meter import Meter
+from adaline.input.open import open_rows
+from adaline.input.transaction import transaction
 from adaline.scans import SCANS, Scan
-from adaline.solvers.sweep import Swept
-from adaline.sources.recoded import in_memory
-from adaline.systems.attempt import attempt
-from adaline.systems.by_blocks import by_blocks
-from adaline.systems.expanding import check_basis
-from adaline.systems.meter import Meter
-from adaline.systems.online import Learned, OnlineSystem
-from adaline.systems.rates import start_scan, warn_of_bound
-from adaline.systems.reading import open_rows
-from adaline.systems.streaming import ScoredOnSources
-
-Array = NDArray[np.float64]
+from adaline.solvers.epochs.sweep import SweepResult
+from adaline.sources.views import in_memory
+from adaline.systems.families.online import Learned, OnlineSystem
 
 
 class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
@@ -103,7 +101,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         self.warm_start = warm_start
         self.basis = basis
 
-    @attempt
+    @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source, for up to `epochs` epochs.
 
@@ -118,7 +116,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         self._fit(source, goes_on, meter)
         return self
 
-    @attempt
+    @transaction
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go over more rows once, in their order: chunks give the bits of one go."""
         meter = Meter(X)
@@ -184,7 +182,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         init = self._begun(shape, shape.targets)
         return start_scan(SCANS["LMS"], shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
 
-    def _told(self, swept: Swept) -> Learned:
+    def _told(self, swept: SweepResult) -> Learned:
         warn_of_bound(self, swept.tallies[0])
         self.rate_bound_ = swept.tallies[-1].bound
         return super()._told(swept)

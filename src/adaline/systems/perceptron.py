@@ -7,24 +7,22 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.errors import ConvergenceWarning, warn
+from adaline.fits.separation import convergence_outlook
+from adaline.fits.stochastic import start_scan
 from adaline.parameters import MODE, POSITIVE, Check
 from adaline.results import Status
-from adaline.scans import Perceptron as Rule
+from adaline.scans import PerceptronRule as Rule
 from adaline.scans import Scan
 from adaline.scans.tally import STEPS
-from adaline.solvers.sweep import Plan, Swept, sweep
+from adaline.solvers.epochs.sweep import EpochOptions, SweepResult, sweep
 from adaline.sources import Source
 from adaline.sums import WrongRows
-from adaline.systems.converging import outlook
-from adaline.systems.online import Learned
-from adaline.systems.online_classes import OnlineClassifier, signed
-from adaline.systems.rates import start_scan
-
-Array = NDArray[np.float64]
+from adaline.systems.families.online import Learned
+from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 
 class Perceptron(OnlineClassifier):
@@ -160,8 +158,8 @@ class Perceptron(OnlineClassifier):
         init = self._begun(shape, shape.targets)
         return start_scan(Rule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
 
-    def _plan(self, draw: np.random.Generator | None, epochs: int) -> Plan:
-        return Plan(epochs, float(self.tol), clean=True, draw=draw, title=type(self).__name__)
+    def _plan(self, draw: np.random.Generator | None, epochs: int) -> EpochOptions:
+        return EpochOptions(epochs, float(self.tol), clean=True, draw=draw, title=type(self).__name__)
 
     def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
         before = self._before + scan.tally.updates
@@ -178,13 +176,13 @@ class Perceptron(OnlineClassifier):
             applies = self.init is None and self.schedule == "constant" and _unweighted(source)
             self._ended = last.radius, margin, applies, scan.steps
         if learned.status is Status.NOT_CONVERGED and epochs > 1:
-            found = outlook(source, self.classes_, scan, theorem=self.mode == "online" and self._ended[2])
+            found = convergence_outlook(source, self.classes_, scan, theorem=self.mode == "online" and self._ended[2])
             made = int(self._before + scan.tally.updates)
             learned = replace(learned, advice=found.advice(self, made))
             warn(f"{type(self).__name__} did not converge: {learned.advice}", ConvergenceWarning)
         return learned
 
-    def _told(self, swept: Swept) -> Learned:
+    def _told(self, swept: SweepResult) -> Learned:
         history = [tally.mistakes for tally in swept.tallies]
         return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
 

@@ -6,22 +6,20 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.fits.separation import convergence_outlook
+from adaline.fits.stochastic import start_scan
 from adaline.parameters import POSITIVE, Check
 from adaline.results import Status
-from adaline.scans import Perceptron as Rule
+from adaline.scans import PerceptronRule as Rule
 from adaline.scans import Scan
-from adaline.solvers.pocket import Best, fill, learn, stream
+from adaline.solvers.epochs.pocket import Best, fill, learn_rows, stream
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
-from adaline.systems.converging import outlook
-from adaline.systems.online import Learned
-from adaline.systems.online_classes import OnlineClassifier, signed
-from adaline.systems.rates import start_scan
-
-Array = NDArray[np.float64]
+from adaline.systems.families.online import Learned
+from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
 
@@ -128,7 +126,7 @@ class Pocket(OnlineClassifier):
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
         plain = self.class_weight is None and self._sees_raw()
-        if plain and learn(scan, self._best, x, self._code(y), self.__dict__.get("_names")):
+        if plain and learn_rows(scan, self._best, x, self._code(y), self.__dict__.get("_names")):
             return self
         row, t, weight = self._one_row(x, y)
         self._best, _ = stream(ArraySource(row[None, :], t, weight), scan, self._best)
@@ -157,7 +155,7 @@ class Pocket(OnlineClassifier):
         return Learned(history, status, history[-1], proof.solver, "" if solved else self._advice(source, scan), proof)
 
     def _advice(self, source: Source, scan: Scan) -> str:
-        found = outlook(source, self.classes_, scan)
+        found = convergence_outlook(source, self.classes_, scan)
         more = "raise epochs" if self.standardize else "set standardize=True, or raise epochs"
         further = f"{more} to look further"
         if found.separable is None:

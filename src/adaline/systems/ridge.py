@@ -6,22 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.parameters import AUTO, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
-from adaline.solvers.choose import GRAM_BYTES, solve, solve_wide
-from adaline.solvers.direct import solve_sums
-from adaline.solvers.dual import column_scale
-from adaline.solvers.fit import Fit
-from adaline.solvers.ridge import CRITERIA, Choice, Spectrum, minimise
+from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
+from adaline.solvers.least_squares.direct import solve_sums
+from adaline.solvers.least_squares.fit import Fit
+from adaline.solvers.least_squares.ridge import CRITERIA, Choice, Spectrum, minimise
+from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
-from adaline.systems.linear import LinearSystem
-
-Array = NDArray[np.float64]
+from adaline.systems.linear_regression import LinearSystem
 
 
 class Ridge(LinearSystem):
@@ -137,7 +135,7 @@ class Ridge(LinearSystem):
     def _one(self, source: Source | None, moments: Moments, penalty: RidgePenalty) -> Fit:
         if source is None or not source.replayable:
             return solve_sums(moments, self.fit_intercept, penalty)
-        return solve(source, moments, self.fit_intercept, penalty)
+        return solve_least_squares(source, moments, self.fit_intercept, penalty)
 
     def _choose(self, source: Source | None, basis: _Basis, k: int) -> Choice:
         spectrum = basis.spectrum

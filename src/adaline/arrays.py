@@ -1,0 +1,52 @@
+"""Arrays of any array-API namespace: NumPy, torch, cupy, jax. The one place that knows how to reach them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[np.float64]
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether x is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(x))
+
+
+def is_device(x: Any) -> bool:
+    """Whether x is an array of another namespace than NumPy's."""
+    if isinstance(x, np.ndarray | np.generic) or is_sparse(x):
+        return False
+    return hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] == "torch"
+
+
+def namespace(x: Any) -> Any:
+    """Return the array-API namespace of x; torch's through array-api-compat, which scikit-learn ships."""
+    if hasattr(x, "__array_namespace__"):
+        return x.__array_namespace__()
+    from sklearn.externals import array_api_compat
+
+    return array_api_compat.array_namespace(x)
+
+
+def to_device_of(other: Any, array: Any) -> Any:
+    """Return an array as float64 in the namespace and on the device of another."""
+    xp = namespace(other)
+    if isinstance(array, np.ndarray) and xp is not np and not array.flags.writeable:
+        array = array.copy()
+    return xp.asarray(array, dtype=xp.float64, device=other.device)
+
+
+def host(array: Any) -> Array:
+    """Return an array of any namespace as NumPy float64."""
+    if is_device(array):
+        if type(array).__module__.partition(".")[0] == "torch":
+            array = array.detach().cpu().numpy()
+        elif hasattr(array, "get") and hasattr(array, "__cuda_array_interface__"):
+            array = array.get()
+        else:
+            array = np.from_dlpack(array)
+    return np.asarray(array, dtype=np.float64)

@@ -1,0 +1,53 @@
+"""The command line, `adaline` and `python -m adaline`: runs a command and returns its exit code."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from adaline.cli import commands
+from adaline.cli.app import app, call
+
+__all__ = ["commands", "main"]
+
+# Newer typers carry their own click, so the base of usage errors is found by way of one of them.
+UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return the exit code; nothing is raised.
+
+    Examples
+    --------
+    >>> from adaline.cli import main
+    >>> main(["--version"])
+    adaline 0.1.0
+    0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    ahead = given[: given.index("--")] if "--" in given else given
+    call.debug = "--debug" in ahead
+    call.words = [word for word in ahead if word != "--debug"] + given[len(ahead) :]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        done = app(call.words or ["--help"], prog_name="adaline", standalone_mode=False)
+    except UsageError as error:
+        where = error.ctx.command_path if error.ctx is not None else "adaline"
+        said = re.sub(r"Value error, |\s+", _blank, error.format_message())
+        if said:
+            end = "" if said.endswith((".", "?", "!")) else "."
+            print(f"adaline: {said}{end} Try '{where} --help'.", file=sys.stderr)
+        return int(error.exit_code)
+    except typer.Abort:
+        return 130
+    return int(done or 0)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " if found.group().isspace() else ""

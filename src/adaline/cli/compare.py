@@ -1,0 +1,80 @@
+"""The main job on the command line: compare systems on a table, show who does best, write the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from adaline import storage
+from adaline.cli.exit import check_output, note
+from adaline.cli.output import print_json, progress, say, show
+from adaline.comparison.compare import Comparison, compare_wanted
+from adaline.comparison.findings import SERIOUS, WARNING
+from adaline.comparison.request import CompareRequest, DataRequest
+from adaline.errors import InvalidParameter
+from adaline.wording import counted
+
+REPORT = Path("report.html")
+
+
+def run_compare(
+    wanted: DataRequest, trials: CompareRequest, report: Path | None, save: Path | None, as_json: bool, command: str
+) -> None:
+    """Compare systems on a table."""
+    if report is None and not as_json:
+        report = REPORT
+        _refuse_foreign(report)
+    check_output(report)
+    check_output(save)
+    with progress() as bar:
+        line = bar.add_task("reading", total=None)
+        found = compare_wanted(
+            wanted,
+            folds=trials.folds,
+            seed=trials.seed,
+            systems=trials.systems,
+            task=trials.task,
+            progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
+        )
+        found = replace(found, data=replace(found.data, command=command))
+        if report is not None:
+            bar.update(line, description="writing the report", total=None)
+            found.report(report)
+    for text in found.notes:
+        note(text)
+    if save is not None:
+        if found.recommended is None:
+            raise InvalidParameter(f"nothing to save in {save}: no system could be fitted")
+        storage.save(found.fit(), save)
+    if as_json:
+        written = {"report": None if report is None else str(report), "saved": None if save is None else str(save)}
+        print_json({**found.to_dict(), **written})
+        return
+    _show(found)
+    say()
+    if report is not None:
+        say(f"report: {report}")
+    if save is not None and found.source is not None:
+        say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.count_rows())})")
+
+
+def _show(found: Comparison) -> None:
+    table = found.table
+    say(table.title, style="bold")
+    say()
+    chosen = {i: "bold green" for i, row in enumerate(table.rows) if row["recommended"]}
+    show(table.headings, table.cells, left=2, styles=chosen, right_end=5)
+    for line in table.notes:
+        say(line, style="yellow")
+    say()
+    say(str(found.recommendation), style="bold")
+    for finding in found.findings:
+        say(str(finding), style={SERIOUS: "red", WARNING: "yellow"}.get(finding.severity, ""))
+
+
+def _refuse_foreign(report: Path) -> None:
+    """Refuse to replace a file that nobody named, unless it is such a report."""
+    if report.is_file():
+        with report.open("rb") as file:
+            if b"adaline compare" not in file.read(4096):
+                raise InvalidParameter(f"{report} is there and is not a report of adaline: name another by -o")

@@ -1,0 +1,118 @@
+"""What a command works on: its data opened, the system it means, and the settings of that; notes go to stderr."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from adaline import peers
+from adaline.basis import Basis, Fourier, Polynomial, Radial
+from adaline.cli.exit import note
+from adaline.comparison.compare import found_system
+from adaline.comparison.open_data import Opened, opened_data
+from adaline.comparison.request import DataRequest, listed
+from adaline.errors import InvalidParameter
+from adaline.systems import SYSTEMS
+
+FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
+
+
+def open_data(wanted: DataRequest) -> Opened:
+    """Open a table with a target, and say on stderr what is left out."""
+    opened = opened_data(wanted)
+    for text in opened.notes:
+        note(text)
+    return opened
+
+
+def chosen_system(opened: Opened, named: str | None, settings: Iterable[str]) -> Any:
+    """Return the system to fit: the one named, else the plainest for numbers or for labels."""
+    if named is None:
+        named = FOR_LABELS if opened.labels else FOR_NUMBERS
+        if opened.few:
+            note(
+                f"{opened.target} has only {opened.few} different whole numbers and is fitted as an amount; if they "
+                f"are classes, name a classifier, as in --system {FOR_LABELS}"
+            )
+    name = found_system(named)
+    given = read_settings(name, settings)
+    if "standardize" not in given and any("standardize" in one for one in SYSTEMS[name].compared):
+        given["standardize"] = True
+        note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
+    return SYSTEMS[name](**given)
+
+
+def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
+    """Return constructor arguments from key=value texts: Python literals, names of systems and bases, else text.
+
+    Arguments of a basis are named basis__degree and so on, as scikit-learn does.
+    """
+    known = inspect.signature(SYSTEMS[system]).parameters
+    out: dict[str, Any] = {}
+    inside: dict[str, Any] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals:
+            raise InvalidParameter(f"--set wants key=value, got {text!r}")
+        if key.startswith("basis__"):
+            inside[key.removeprefix("basis__")] = _literal(value)
+            continue
+        if key not in known:
+            raise InvalidParameter(peers.unknown(system, known, {key: _literal(value)}))
+        if key in out:
+            raise InvalidParameter(f"--set names {key} twice")
+        out[key] = _NAMED.get(key, _literal)(value.strip())
+    if inside:
+        _set_inside(out.get("basis"), inside)
+    return out
+
+
+def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the values of each parameter from key=a,b,c texts: Python literals, names of systems and bases, else text.
+
+    Examples
+    --------
+    >>> from adaline.cli.open import read_grid
+    >>> read_grid(["penalty=0.1, 1", "coding=signed"])
+    {'penalty': [0.1, 1], 'coding': ['signed']}
+    """
+    out: dict[str, list[Any]] = {}
+    for text in parameters:
+        key, equals, values = text.partition("=")
+        if not equals or not listed(values):
+            raise InvalidParameter(f"--parameter wants key=value,value,..., got {text!r}")
+        if key.strip() in out:
+            raise InvalidParameter(f"--parameter names {key.strip()} twice")
+        out[key.strip()] = [_NAMED.get(key.strip(), _literal)(value.strip()) for value in listed(values)]
+    return out
+
+
+def _system(named: str) -> Any:
+    return SYSTEMS[found_system(named)]()
+
+
+def _basis(named: str) -> Basis | None:
+    """Return a basis with its defaults by its name, whatever the case."""
+    found = {cls.__name__.lower(): cls for cls in (Polynomial, Fourier, Radial)}.get(named.lower())
+    if found is None and named.lower() != "none":
+        raise InvalidParameter(f"there is no basis {named!r} here. There are: Polynomial, Fourier, Radial")
+    return None if found is None else found()
+
+
+def _set_inside(basis: Basis | None, settings: dict[str, Any]) -> None:
+    if basis is None:
+        raise InvalidParameter(f"--set basis__{next(iter(settings))} needs a basis: --set basis=Polynomial beside it")
+    basis.set_params(**settings)
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return {"true": True, "false": False, "none": None}.get(text.strip().lower(), text.strip())
+
+
+_NAMED: dict[str, Callable[[str], Any]] = {"system": _system, "basis": _basis}

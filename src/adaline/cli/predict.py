@@ -1,0 +1,335 @@
+"""Predictions next to the rows they were made from, batch by batch: memory does not grow with the table."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from adaline import storage
+from adaline.cli.exit import check_output, note
+from adaline.cli.output import plain, print_json, say
+from adaline.coding import Coding, Column
+from adaline.coding.frames import plain_terms
+from adaline.comparison.request import PredictRequest, listed
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.coded import CodedRows, coding_of
+from adaline.sources import TableSource
+from adaline.sources.tables.batches import Runs, as_table
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.source import coded_by
+from adaline.sources.tables.spec import TableSpec, check_column, check_needed
+from adaline.sources.tables.sql import quoted
+from adaline.storage.container import replacing
+from adaline.systems import SYSTEMS
+from adaline.systems.families.filter import SignalSystem
+
+Rows = NDArray[np.bool_]
+Columns = dict[str, NDArray[Any]]
+
+BATCH = 2**15
+FILTERS = (SignalSystem,)  # an output depends on rows before it: the signal is filtered as a whole
+
+
+class Unaltered(Relation):
+    """A table whose columns keep their types, so that they can be written as they were read."""
+
+    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+        """Return all rows in order, by a query: Parquet files too keep their whole numbers and decimals that way."""
+        return self._stream(columns, where, size)
+
+    def value(self, column: str) -> str:
+        """Return a column as SQL; only what Arrow cannot hold becomes text."""
+        kind = self.schema[column]
+        return f"CAST({quoted(column)} AS VARCHAR)" if kind.startswith(("ENUM(", "UUID")) else quoted(column)
+
+
+def predict(
+    path: Path, data: str, table: str | None, asked: PredictRequest, output: Path | None, as_json: bool
+) -> None:
+    """Predict every row of a table and write the predictions next to its columns."""
+    check_output(output, KINDS)
+    if output is not None and output.exists() and os.path.exists(data) and output.samefile(data):
+        raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
+    model = storage.load(path)
+    check_asked(model, asked)
+    relation = Unaltered(data, table)
+    coding = coding_for(model, relation)
+    relation = relation.with_texts(coding.texts)
+    kept = _kept(relation, asked.keep)
+    rows = missing = 0
+    with writing(output, as_json) as writer:
+        for batch, complete, found in predictions(model, relation, coding, asked):
+            names = unique(found, kept)
+            out = batch.select(kept)
+            for name, values in found.items():
+                kind = _kind(model) if name == "prediction" else pa.float64()
+                out = out.append_column(names[name], _column(values, complete, kind))
+            writer.write(out)
+            rows += len(complete)
+            missing += len(complete) - int(complete.sum())
+        if rows == 0:
+            raise InvalidData(f"{relation.title} has no rows")
+    if missing:
+        note(f"{missing:,} of {rows:,} rows have no prediction: a value that the model needs is missing there")
+    if output is not None and as_json:
+        print_json({"rows": rows, "predicted": rows - missing, "columns": list(names.values()), "saved": str(output)})
+    elif output is not None:
+        say(f"saved: {output}, {rows - missing:,} predictions")
+
+
+def predictions(
+    model: Any, relation: Relation, coding: Coding, asked: PredictRequest
+) -> Iterator[tuple[Any, Rows, Columns]]:
+    """Return batches of the table, which of their rows have all that is needed, and what is predicted for those."""
+    whole: NDArray[Any] | None = None
+    if isinstance(model, FILTERS):
+        whole = np.asarray(model.predict(coded_by(TableSource(relation, TableSpec()), coding, targets=False)))
+    first = 0
+    for _, run in relation.runs(list(relation.schema), "TRUE", BATCH):
+        for batch in run():
+            batch = as_table(batch)
+            frame = nw.from_native(batch, eager_only=True)
+            complete = np.ones(len(frame), dtype=bool) if whole is not None else coding.complete(frame)
+            if whole is not None:
+                found = _named("prediction", whole[first : first + len(frame)])
+            else:
+                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), asked)
+            yield batch, complete, found
+            first += len(frame)
+
+
+def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Rows, first_row: int) -> NDArray[np.float64]:
+    """Return X of the complete rows; errors name rows as the table counts them."""
+    if complete.all():
+        return coding.code(frame, first_row)
+    if not complete.any():
+        return np.empty((0, len(coding.names)))
+    try:
+        return coding.code(frame.filter(complete.tolist()), first_row)
+    except InvalidData:
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], complete, [0]])))
+        for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            coding.code(frame[start:stop], first_row + start)
+        raise
+
+
+def check_asked(model: Any, asked: PredictRequest) -> None:
+    """Refuse what the model cannot tell, before a row is read."""
+    name = type(model).__name__
+    if asked.proba and not hasattr(model, "predict_proba"):
+        able = ", ".join(other for other, cls in SYSTEMS.items() if hasattr(cls, "predict_proba"))
+        raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
+    if asked.interval is None:
+        return
+    if asked.interval not in ("confidence", "prediction"):
+        raise InvalidParameter(f"--interval must be confidence or prediction, got {asked.interval!r}")
+    if "interval" not in inspect.signature(model.predict).parameters:
+        able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
+        raise InvalidParameter(f"{name} gives no intervals; these do: {able}")
+    if not 0 < asked.level < 1:
+        raise InvalidParameter(f"--level must be between 0 and 1, got {asked.level:g}")
+
+
+def coding_for(model: Any, relation: Relation) -> Coding:
+    """Return how the model's columns are made from those of the table; without names they are taken in their order."""
+    coding = coding_of(model)
+    if coding is None:
+        if len(relation.schema) != model.n_features_in_:
+            raise InvalidData(
+                f"the model was fitted to {model.n_features_in_} columns without names, and {relation.title} has "
+                f"{len(relation.schema)}: give a table of just those columns, in their order"
+            )
+        columns = [Column(name, "number") for name in relation.schema]
+        coding = Coding(tuple(columns), plain_terms(columns))
+    check_needed(relation, coding)
+    return coding
+
+
+def unique(wanted: Any, taken: list[str]) -> dict[str, str]:
+    """Return names for new columns that differ from those taken, by a number at the end where they must.
+
+    Examples
+    --------
+    >>> from adaline.cli.predict import unique
+    >>> unique(["prediction", "lower"], ["x", "prediction"])
+    {'prediction': 'prediction_2', 'lower': 'lower'}
+    """
+    out: dict[str, str] = {}
+    used = {name.lower() for name in taken}
+    for name in wanted:
+        new, count = name, 1
+        while new.lower() in used:
+            count += 1
+            new = f"{name}_{count}"
+        out[name] = new
+        used.add(new.lower())
+    return out
+
+
+def _answers(model: Any, x: Any, asked: PredictRequest) -> Columns:
+    """Return what the model says about rows, column by column."""
+    if len(x) == 0:
+        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), asked)
+        return {name: values[:0] for name, values in found.items()}
+    if asked.interval is not None:
+        bands = model.predict(x, interval=asked.interval, level=asked.level)
+        parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
+        return {name: column for part in parts for name, column in part.items()}
+    out = _named("prediction", np.asarray(model.predict(x)))
+    if asked.proba:
+        shares = model.predict_proba(x)
+        out |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
+    return out
+
+
+def _named(what: str, values: NDArray[Any]) -> Columns:
+    """Return an array as a column, or its columns with a number each."""
+    return {what: values} if values.ndim == 1 else {f"{what}_{k}": column for k, column in enumerate(values.T)}
+
+
+def _column(values: NDArray[Any], complete: Rows, kind: Any) -> Any:
+    """Return predictions of the complete rows as an Arrow column of all rows, empty at the others."""
+    column = pa.array(values.tolist() if values.dtype.kind == "O" else values, kind)
+    if complete.all():
+        return column
+    return column.take(pa.array(np.cumsum(complete) - 1, mask=~complete))
+
+
+def _kind(model: Any) -> Any:
+    """Return the Arrow type of predictions, whatever rows a batch has."""
+    labels = vars(model).get("classes_")
+    return pa.float64() if labels is None else pa.array(labels.tolist()).type
+
+
+def _kept(relation: Relation, keep: str) -> list[str]:
+    if keep in ("all", "none") and keep not in relation.schema:
+        return list(relation.schema) if keep == "all" else []
+    names = list(listed(keep))
+    for name in names:
+        check_column(relation, name, "--keep")
+    return names
+
+
+# Arrow tables as files, batch by batch: CSV, TSV or Parquet, whole or not at all; or as lines on stdout.
+
+
+KINDS = (".csv", ".tsv", ".parquet")
+
+
+class Writer(ABC):
+    """Takes tables of one schema, one after the other."""
+
+    @abstractmethod
+    def write(self, table: Any) -> None:
+        """Write the rows of a table after those before."""
+
+
+class TextWriter(Writer):
+    """Rows as text with a line of names; values are quoted only where they must be."""
+
+    def __init__(self, file: BinaryIO, separator: str = ",") -> None:
+        self.file = file
+        self.separator = separator
+        self.begun = False
+
+    def write(self, table: Any) -> None:
+        """Write rows; the first ones under a line of names."""
+        if not self.begun:
+            names = _quoted(pa.chunked_array([pa.array(table.column_names, pa.string())]), self.separator)
+            self.file.write((self.separator.join(names.to_pylist()) + "\n").encode())
+            self.begun = True
+        if table.num_rows == 0:
+            return
+        cells = [_quoted(_text(column), self.separator) for column in table.columns]
+        lines = pc.binary_join_element_wise(*cells, self.separator, null_handling="replace", null_replacement="")
+        self.file.write(("\n".join(lines.to_pylist()) + "\n").encode())
+
+
+class JsonWriter(Writer):
+    """A JSON object a row, one a line."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+
+    def write(self, table: Any) -> None:
+        """Write rows."""
+        lines = (json.dumps(plain(row), ensure_ascii=False) for row in table.to_pylist())
+        self.file.write("".join(line + "\n" for line in lines).encode())
+
+
+class ParquetWriter(Writer):
+    """A Parquet file, a row group a table."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.file: Any = None
+
+    def write(self, table: Any) -> None:
+        """Write rows."""
+        if self.file is None:
+            self.file = parquet.ParquetWriter(self.name, table.schema)
+        self.file.write_table(table.cast(self.file.schema))
+
+    def close(self) -> None:
+        """Write the footer."""
+        if self.file is not None:
+            self.file.close()
+
+
+@contextmanager
+def writing(path: Path | None, as_json: bool = False) -> Iterator[Writer]:
+    """Open where rows go; a file appears under its name when it is whole, and what was there stays until then."""
+    if path is None:
+        out = sys.stdout.buffer
+        yield JsonWriter(out) if as_json else TextWriter(out)
+        out.flush()
+        return
+    with replacing(path) as temporary:
+        if path.name.lower().endswith(".parquet"):
+            writer = ParquetWriter(temporary)
+            try:
+                yield writer
+            finally:
+                writer.close()
+            return
+        with open(temporary, "wb") as file:
+            yield TextWriter(file, "\t" if path.name.lower().endswith(".tsv") else ",")
+
+
+def _text(column: Any) -> Any:
+    """Return a column as text; times without fractions of a second that are zero, NaN as nothing."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_floating(kind):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+    try:
+        text = column.cast(pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        values = [None if value is None else str(value) for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(values, pa.string())])
+    return pc.replace_substring_regex(text, r"\.0+(Z|[+-][0-9:]+)?$", r"\1") if pa.types.is_timestamp(kind) else text
+
+
+def _quoted(column: Any, separator: str) -> Any:
+    """Return text with quotes around what would be read amiss without them."""
+    odd = pc.match_substring_regex(column, f'[{separator}"\r\n]|^ | $')
+    if not pc.any(odd).as_py():
+        return column
+    doubled = pc.replace_substring(column, '"', '""')
+    return pc.if_else(odd, pc.binary_join_element_wise('"', doubled, '"', ""), column)

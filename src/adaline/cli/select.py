@@ -1,0 +1,61 @@
+"""Choosing the parameters of a system by its error on new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from adaline import select, storage
+from adaline.cli.exit import check_output
+from adaline.cli.open import chosen_system, open_data, read_grid
+from adaline.cli.output import print_json, progress, say, show
+from adaline.comparison.open_data import known_as
+from adaline.comparison.request import DataRequest, SelectRequest
+from adaline.errors import InvalidParameter
+from adaline.wording import counted
+
+
+def run_select(
+    wanted: DataRequest,
+    system: str | None,
+    settings: Sequence[str],
+    parameters: Sequence[str],
+    how: SelectRequest,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Try the values of parameters, show the errors, and save the choice fitted to all rows."""
+    check_output(output)
+    if not parameters:
+        raise InvalidParameter("say what to choose: --parameter NAME=VALUE,VALUE,...")
+    grid = read_grid(parameters)
+    opened = open_data(wanted)
+    model = chosen_system(opened, system, settings)
+    with progress() as bar:
+        line = bar.add_task("reading", total=None)
+        found = select(
+            model,
+            opened.source,
+            parameters=grid,
+            method=how.method,
+            folds=how.folds,
+            scoring=how.scoring,
+            rule=how.rule,
+            progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
+        )
+    if output is not None:
+        storage.save(found.best, output)
+    saved = None if output is None else str(output)
+    if as_json:
+        print_json({"system": type(found.best).__name__, **found.to_dict(), "saved": saved})
+        return
+    table = found.table
+    rows = counted(opened.source.count_rows())
+    say(f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {rows}", "bold")
+    say(table.title)
+    say()
+    show(table.headings, table.cells, left=table.left, styles={found.index: "bold green"})
+    say()
+    for note in table.notes:
+        say(note)
+    say("not saved: add -o model.adaline to keep the choice" if saved is None else f"saved: {saved}")

@@ -1,0 +1,69 @@
+"""Whether the classes of a table can be told apart by a hyperplane, with the proof checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adaline.cli.open import open_data
+from adaline.cli.output import print_json, say, show
+from adaline.comparison.open_data import known_as
+from adaline.comparison.request import DataRequest
+from adaline.separation.separability import separability
+from adaline.separation.verdict import ManyClasses, Separability
+from adaline.wording import counted
+
+
+def separable(wanted: DataRequest, as_json: bool) -> None:
+    """Decide it, check the proof in exact arithmetic, and show both."""
+    opened = open_data(wanted)
+    found = separability(opened.source)
+    found.verify()
+    names = [str(name) for name in opened.source.names]
+    if as_json:
+        print_json(
+            {"target": opened.target, "rows": opened.source.count_rows(), **_plain(found, names), "verified": True}
+        )
+        return
+    say(f"{known_as(wanted.data)}: {opened.target}, {counted(opened.source.count_rows())}")
+    say()
+    if isinstance(found, ManyClasses):
+        rows = [
+            [str(a), str(b), one.kind, f"{one.margin:.4g}" if one.separable else ""] for (a, b), one in _pairs(found)
+        ]
+        show(["class", "class", "separation", "margin"], rows, left=3)
+        say()
+    say(str(found))
+    say()
+    if isinstance(found, Separability) and found.coef is not None:
+        plane = [("intercept", found.intercept), *zip(names, found.coef, strict=True)]
+        show(["plane", "coefficient"], [[name, f"{float(value):.6g}"] for name, value in plane])
+        say()
+    say("The proof was checked in exact arithmetic.")
+
+
+def _pairs(found: ManyClasses) -> list[tuple[tuple[Any, Any], Separability]]:
+    return list(found.pairs.items())
+
+
+def _plain(found: Separability | ManyClasses, names: list[str]) -> dict[str, Any]:
+    if isinstance(found, ManyClasses):
+        return {
+            "pairs": [{"classes": [str(a), str(b)], **_plain(one, names)} for (a, b), one in _pairs(found)],
+            "joint": None if found.joint is None else found.joint.kind,
+            "text": str(found),
+        }
+    coef = None if found.coef is None else dict(zip(names, np.ravel(found.coef).tolist(), strict=True))
+    proof = None
+    if found.weights is not None:
+        proof = {"rows": found.weights.rows.tolist(), "values": [str(value) for value in found.weights.values]}
+    return {
+        "separable": found.separable,
+        "kind": found.kind,
+        "margin": found.margin,
+        "intercept": None if found.intercept is None else float(found.intercept),
+        "coefficients": coef,
+        "combination": proof,
+        "text": str(found),
+    }

@@ -1,0 +1,261 @@
+"""What a fitted model has to say: its coefficients or classes, how well it fits, and its certificate."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from adaline import datasets, storage
+from adaline.cli.output import certificate, console, facts, number, p_value, plain, print_json, say, show
+from adaline.input.basis import basis_of, columns_of
+from adaline.results import Status
+from adaline.systems import SYSTEMS
+from adaline.systems.families.filter import SignalSystem
+from adaline.wording import counted
+
+MOST = 40  # coefficients that are shown by default
+MOST_CLASSES = 8
+WIDE = 96  # columns of a terminal from which estimates have six digits
+
+
+def rows_of(model: Any) -> int | None:
+    """Return how many rows a model was fitted to; None where it keeps no sums."""
+    held = vars(model)
+    if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
+        return int(model.rows_seen_)
+    sums = held["_recording"].total if "_recording" in held else held.get("_sums")
+    return None if sums is None else int(sums.rows)
+
+
+def described(model: Any) -> dict[str, Any]:
+    """Return a fitted model as plain values, for JSON."""
+    coding = vars(model).get("coding_")
+    out: dict[str, Any] = {
+        "system": type(model).__name__,
+        "parameters": model.get_params(deep=False),
+        "rows": rows_of(model),
+        "target": None if coding is None else coding.target,
+        "columns": list(coding.needed) if coding is not None else None,
+        "features": columns_of(model) if {"feature_names_in_", "basis_"} & vars(model).keys() else None,
+        "classes": vars(model).get("classes_"),
+        "intercept": getattr(model, "intercept_", None),
+        "coef": getattr(model, "coef_", None),
+        "certificate": certificate(model.certificate_),
+    }
+    if hasattr(model, "summary"):
+        told = model.summary().to_dict()
+        out["summary"] = {key: value for key, value in told.items() if key not in ("certificate", "title")}
+    return dict(plain(out))
+
+
+def explain(model: Any, most: int | None = None, rest: str = "") -> None:
+    """Print coefficients and certificate; no more than `most` coefficients, then `rest`, which says where they are."""
+    if hasattr(model, "summary"):
+        _summary(model.summary().to_dict(), most, rest)
+    elif "classes_" in vars(model):
+        _discriminants(model, most, rest)
+    elif hasattr(model, "coef_"):
+        _taps(model, most, rest)
+    else:
+        _places(model, most, rest)
+    say()
+    certify(model.certificate_)
+
+
+def certify(proof: Any) -> None:
+    """Print a certificate, and what to do about it."""
+    first, *advice = str(proof).splitlines()
+    say(f"certificate: {first}", style="green" if proof.status is Status.SOLVED else "yellow")
+    for line in advice:
+        say(f"advice: {line.replace(' (see aliased_)', '')}", style="yellow")
+
+
+def _summary(told: dict[str, Any], most: int | None, rest: str) -> None:
+    likelihood = "reference" in told
+    targets = [{"target": name} for name in told["targets"]] if likelihood else told["targets"]
+    tail = 50 * (1 - told["level"])
+    digits = 6 if console().width >= WIDE else 5
+    head = ["", "estimate", "std error", "t" if told.get("errors") == "classical" else "z", "p"]
+    head += [f"{tail:g}%", f"{100 - tail:g}%"]
+    for entry in targets:
+        rows = [row for row in told["coefficients"] if len(targets) == 1 or row["target"] == entry["target"]]
+        if likelihood:
+            say(f"\nlog odds of {entry['target']} against {told['reference']}", style="bold")
+        elif len(targets) > 1:
+            say(f"\ntarget {entry['target']}", style="bold")
+        show(head, [_coefficient(row, digits) for row in rows[:most]])
+        _more(len(rows), most, rest)
+        say()
+        for line in [] if likelihood else _quality(entry):
+            say(line)
+    for line in _likely(told) if likelihood else []:
+        say(line)
+    for text in told["notes"]:
+        say(f"note: {text}")
+
+
+def _likely(told: dict[str, Any]) -> list[str]:
+    """Return how likely the rows are, in lines."""
+    first = f"log-likelihood {told['log_likelihood']:.6g}, McFadden's R² {told['pseudo_r_squared']:.6g}"
+    if math.isnan(told["chi2"]):
+        return [first]
+    ratio = f"likelihood ratio chi² {told['chi2']:.6g} on {told['chi2_freedom']} (p {p_value(told['chi2_p_value'])})"
+    return [first, f"{ratio}; AIC {told['aic']:.6g}, BIC {told['bic']:.6g}"]
+
+
+def _quality(entry: dict[str, Any]) -> list[str]:
+    """Return how well one target is fitted, in lines."""
+    if "scale" in entry:
+        shown = f"scale {entry['scale']:.6g}; {counted(entry['beyond'], form='g')} beyond the threshold"
+        return [] if math.isnan(entry["scale"]) else [shown]
+    p = p_value(entry["f_p_value"])
+    return [
+        f"R² {number(entry['r_squared'])}, adjusted {number(entry['adjusted_r_squared'])}; residual sd "
+        f"{number(entry['sigma'])} on {entry['freedom']:.6g} degrees of freedom",
+        f"F {number(entry['f_statistic'])} on {entry['model_freedom']:.6g} and {entry['f_freedom']:.6g} (p {p}); "
+        f"AIC {number(entry['aic'])}, BIC {number(entry['bic'])}",
+    ]
+
+
+def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
+    cells = [
+        row["name"],
+        number(row["estimate"], digits),
+        number(row["std_error"], digits),
+        number(row["statistic"], 4),
+    ]
+    return [*cells, p_value(row["p_value"]), number(row["lower"], digits), number(row["upper"], digits)]
+
+
+def _discriminants(model: Any, most: int | None, rest: str) -> None:
+    """Print the weights of a classifier, a column a class; those of two classes favour the second."""
+    classes = [str(label) for label in model.classes_]
+    machines = getattr(model, "estimators_", [model])
+    if not all(hasattr(machine, "coef_") for machine in machines):
+        facts([("classes", ", ".join(classes)), ("boundaries", "quadratic: there are no linear weights to show")])
+        return
+    coef = np.concatenate([np.atleast_2d(machine.coef_) for machine in machines])
+    constant = np.concatenate([np.ravel(machine.intercept_) for machine in machines])
+    sides = [f"for {classes[1]}, against {classes[0]}"] if len(coef) == 1 else classes
+    if machines[0] is not model:
+        sides = model.questions()
+    inner = None if machines[0] is model else basis_of(machines[0])
+    names = ["intercept", *(columns_of(model) if inner is None else inner.names(columns_of(model)))]
+    table = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, [constant, *coef.T], strict=True)]
+    for first in range(0, len(sides), MOST_CLASSES):
+        if first:
+            say()
+        chosen = slice(first, first + MOST_CLASSES)
+        show(["", *sides[chosen]], [[row[0], *row[1:][chosen]] for row in table[:most]])
+    _more(len(table), most, rest)
+
+
+def _places(model: Any, most: int | None, rest: str) -> None:
+    """Print the centres of clusters or the means of densities, a row each."""
+    centres = vars(model).get("cluster_centers_", vars(model).get("means_"))
+    rows = [[str(k), *(number(float(v)) for v in row)] for k, row in enumerate(np.asarray(centres))]
+    show(["", *columns_of(model)], rows[:most])
+    _more(len(rows), most, rest)
+
+
+def _taps(model: Any, most: int | None, rest: str) -> None:
+    """Print the coefficients of a filter, or of anything else that is linear."""
+    coef = np.atleast_2d(model.coef_)
+    names = model._tap_names() if hasattr(model, "_tap_names") else columns_of(model)
+    heads = ["coefficient"] if len(coef) == 1 else [f"target {k}" for k in range(len(coef))]
+    rows = [[name, *(number(float(v)) for v in row)] for name, row in zip(names, coef.T, strict=True)]
+    if np.any(np.asarray(model.intercept_) != 0):
+        constant = np.broadcast_to(np.ravel(model.intercept_), (len(coef),))
+        rows.insert(0, ["intercept", *(number(float(v)) for v in constant)])
+    show(["", *heads], rows[:most])
+    _more(len(rows), most, rest)
+
+
+def _more(count: int, most: int | None, rest: str) -> None:
+    if most is not None and count > most:
+        console().print(f"... and {count - most} more{rest}")
+
+
+def share(right: float) -> str:
+    """Return a share in per cent."""
+    return "-" if math.isnan(right) else f"{100 * right:.2f}%"
+
+
+# What there is: systems with their place in the lectures, bundled data sets, and what a model file holds.
+
+
+def systems(as_json: bool) -> None:
+    """List the systems: for what, what each is, and where the lectures have it."""
+    found = [system(name) for name in SYSTEMS]
+    if as_json:
+        print_json(found)
+        return
+    rows = [[one["name"], one["task"], one["about"], one["reference"]] for one in found]
+    show(["system", "for", "what it is", "lectures"], rows, left=4)
+    say()
+    say("Parameters are set by adaline fit --set key=value; adaline systems --json lists them.", style="dim")
+
+
+def data(as_json: bool) -> None:
+    """List the data sets that come with the package."""
+    found = [
+        dict(zip(("name", "about"), datasets.describe(name).split(": ", 1), strict=True)) for name in datasets.names()
+    ]
+    if as_json:
+        print_json(found)
+        return
+    show(["data set", "what it holds"], [[one["name"], one["about"]] for one in found], left=2)
+
+
+def summary(path: Path, as_json: bool) -> None:
+    """Show what a model file holds."""
+    head = storage.read_header(path)
+    model = storage.load(path)
+    told = described(model)
+    if as_json:
+        print_json({**told, "created": head["created"], "adaline": head["adaline"]})
+        return
+    lines = [("model", str(path)), ("system", type(model).__name__)]
+    changed = ", ".join(f"{key}={value!r}" for key, value in told["parameters"].items() if _differs(model, key))
+    lines += [("settings", changed)] if changed else []
+    lines += [("target", str(told["target"]))] if told["target"] is not None else []
+    if told["columns"] is not None:
+        coded = model.n_features_in_ if model.n_features_in_ != len(told["columns"]) else None
+        more = f" (coded as {coded})" if coded is not None else ""
+        lines.append(("columns", ", ".join(told["columns"]) + more))
+    lines += [("classes", ", ".join(map(str, told["classes"])))] if told["classes"] is not None else []
+    lines += [("rows", f"{told['rows']:,}")] if told["rows"] is not None else []
+    lines.append(("written", f"{head['created']} by adaline {head['adaline']}"))
+    facts(lines)
+    say()
+    explain(model)
+
+
+def system(name: str) -> dict[str, Any]:
+    """Return what a system says about itself.
+
+    Examples
+    --------
+    >>> from adaline.cli.summary import system
+    >>> system("Ridge")["reference"]
+    'S0, section 5.2, (5.12)-(5.18)'
+    """
+    cls = SYSTEMS[name]
+    doc = inspect.getdoc(cls) or ""
+    first = " ".join(doc.split("\n\n")[0].split()).rstrip(".")
+    cited = re.search(r"References\n-+\n(.*?)(?:\n\n|\Z)", doc, re.DOTALL)
+    cites = " ".join(cited.group(1).split()) if cited else ""
+    reference = re.sub(r"^Lectures? ", "", re.split(r"\. (?=[A-Z])|\.$", cites)[0])
+    task = "labels" if is_classifier(cls()) else "signals" if issubclass(cls, SignalSystem) else "numbers"
+    defaults = {key: plain(one.default) for key, one in inspect.signature(cls).parameters.items()}
+    return {"name": name, "task": task, "about": first, "reference": reference, "parameters": defaults}
+
+
+def _differs(model: Any, key: str) -> bool:
+    return repr(getattr(model, key)) != repr(inspect.signature(type(model)).parameters[key].default)

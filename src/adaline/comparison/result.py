@@ -1,0 +1,177 @@
+"""How one system did: its errors on rows held out, its predictions for them, and its fit to all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.results import Certificate
+from adaline.selection.cross_validation import ArrayRows, CrossValidation, Places
+
+SMALLEST = np.finfo(np.float64).eps  # a probability of zero for what happened counts as this in the log loss
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """How a system did.
+
+    Parameters
+    ----------
+    system, settings : its name in SYSTEMS and its constructor arguments.
+    error, std_error : mean over the folds of the error on rows held out, and the standard error of that mean. The error
+        is the root mean squared error in the units of the target, or the share of wrong labels.
+    second : R^2 on rows held out, against the mean of the other folds; for classes the log loss, NaN without
+        probabilities.
+    fold_errors : the error of each fold.
+    train_error : error on the rows the final model was fitted to, which are all of them.
+    seconds : time to fit all rows.
+    certificate : of that fit; None for the baseline and for a failure.
+    model : fitted to all rows, None for a failure.
+    predicted, probability : (n,) and (n, K) predictions for each row by the model that had not seen it, None where
+        there are none.
+    warnings : what the fits warned about.
+    failure : one line where the system failed, else "".
+    """
+
+    system: str
+    settings: dict[str, Any]
+    error: float
+    std_error: float
+    second: float
+    fold_errors: Array
+    train_error: float
+    seconds: float
+    certificate: Certificate | None
+    model: Any
+    predicted: NDArray[Any] | None
+    probability: Array | None
+    warnings: tuple[str, ...]
+    failure: str
+
+    @property
+    def label(self) -> str:
+        """The system with its settings: "Ridge", "GaussianClassifier(covariance='full')"."""
+        shown = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        return f"{self.system}({shown})" if shown else self.system
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what can be written as JSON: numbers that are not finite become None."""
+        proof = self.certificate
+        return {
+            "system": self.system,
+            "settings": dict(self.settings),
+            "label": self.label,
+            "error": plain(self.error),
+            "std_error": plain(self.std_error),
+            "second": plain(self.second),
+            "fold_errors": [plain(value) for value in self.fold_errors.tolist()],
+            "train_error": plain(self.train_error),
+            "seconds": plain(self.seconds),
+            "certificate": None
+            if proof is None
+            else {key: plain(value) for key, value in vars(proof).items()} | {"status": str(proof.status)},
+            "warnings": list(self.warnings),
+            "failure": self.failure,
+        }
+
+
+class Contestant:
+    """A system that takes part: cross-validated fold by fold, then fitted to all rows."""
+
+    def __init__(self, name: str, settings: dict[str, Any], system: Any, rows: ArrayRows) -> None:
+        self.name, self.settings = name, settings
+        self._rows = rows
+        self._classes = np.unique(rows.y) if rows.classes else None
+        self._predicted = np.empty_like(rows.y)
+        self._probability: Array | None = None
+        self._trial = CrossValidation(system, rows, self._judge)
+
+    def fold(self, k: int) -> None:
+        """Fit all folds but k and predict its rows."""
+        self._trial.fold(k)
+
+    def finish(self, guess: NDArray[Any] | None) -> Result:
+        """Fit all rows and sum up; `guess` are the baseline's predictions on rows held out, None for itself."""
+        rows, trial = self._rows, self._trial
+        start = perf_counter()
+        model = trial.attempt(lambda: rows.fitted_to(trial.system, np.arange(len(rows.weight))))
+        seconds = perf_counter() - start
+        train = trial.attempt(lambda: self._error(rows.y, model.predict(rows.x), rows.given_weight))
+        failed = bool(trial.failure)
+        errors = np.array([] if failed else trial.judged)
+        return Result(
+            system=self.name,
+            settings=self.settings,
+            error=np.nan if failed else float(errors.mean()),
+            std_error=np.nan if failed else float(errors.std(ddof=1) / np.sqrt(len(errors))),
+            second=np.nan if failed else self._second(guess),
+            fold_errors=errors,
+            train_error=np.nan if failed else float(train),
+            seconds=np.nan if failed else seconds,
+            certificate=None if failed else getattr(model, "certificate_", None),
+            model=None if failed else model,
+            predicted=None if failed else self._predicted,
+            probability=None if failed else self._probability,
+            warnings=trial.warnings,
+            failure=trial.failure,
+        )
+
+    def _judge(self, model: Any, learned: Places, held: Places) -> float:
+        """Keep the predictions for rows held out; return their error."""
+        x, y = self._rows.at(held)
+        self._predicted[held] = model.predict(x)
+        if self._classes is not None and hasattr(model, "predict_proba"):
+            if self._probability is None:
+                self._probability = np.zeros((len(self._predicted), len(self._classes)))
+            columns = np.searchsorted(self._classes, model.classes_)
+            self._probability[np.ix_(held, columns)] = model.predict_proba(x)
+        weight = self._rows.given_weight
+        return self._error(y, self._predicted[held], None if weight is None else weight[held])
+
+    def _error(self, truth: NDArray[Any], predicted: NDArray[Any], weight: Array | None) -> float:
+        if self._classes is not None:
+            return float(np.average(truth != predicted, weights=weight))
+        error = rms(truth - predicted, weight)
+        if not np.isfinite(error):
+            raise FloatingPointError("its predictions are not finite")
+        return error
+
+    def _second(self, guess: NDArray[Any] | None) -> float:
+        y, weight = self._rows.y, self._rows.given_weight
+        if self._classes is None:
+            if guess is None:
+                return 0.0
+            left, whole = (rms(y - predicted, weight) for predicted in (self._predicted, guess))
+            return 1.0 - (left / whole) ** 2 if whole > 0 else np.nan
+        if self._probability is None:
+            return np.nan
+        right = self._probability[np.arange(len(y)), np.searchsorted(self._classes, y)]
+        return float(np.average(-np.log(np.clip(right, SMALLEST, 1.0)), weights=weight))
+
+
+def rms(values: Array, weight: Array | None = None) -> float:
+    """Return the root of the mean square, of numbers of any size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.result import rms
+    >>> print(rms(np.array([3e-200, 5e-200, 2e-200, 2e-200])))
+    3.24...e-200
+    """
+    largest = float(np.abs(values).max())
+    if not 0 < largest < np.inf:
+        return largest
+    return largest * float(np.sqrt(np.average((values / largest) ** 2, weights=weight)))
+
+
+def plain(value: Any) -> Any:
+    """Return a number as JSON knows it: None where it is not finite."""
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value

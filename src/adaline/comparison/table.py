@@ -1,0 +1,397 @@
+"""What is compared upon: rows of numbers, a target, and what is known about the columns they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from adaline.arrays import Array
+from adaline.coding.columns import plain
+from adaline.comparison.open_data import Opened, known_as
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.solvers.least_squares.factor import ROUNDED
+from adaline.sources import Source
+from adaline.sources.tables.coding import target_columns
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sql import quoted
+from adaline.wording import counted
+
+SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
+DISTINCT = 20  # different values from which a skewness says something
+
+
+class Skewness(NamedTuple):
+    """Skewness of a target and of its logarithm."""
+
+    raw: float
+    log: float
+
+
+def is_two_valued(y: NDArray[Any]) -> bool:
+    """Whether a target holds exactly two different whole numbers, which then are classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.table import is_two_valued
+    >>> is_two_valued(np.array([0.0, 1.0, 1.0])), is_two_valued(np.array([0.5, 1.0, 1.0]))
+    (True, False)
+    """
+    if not len(y) or not np.isfinite(y).all():
+        return False
+    low, high = y.min(), y.max()
+    return bool(low < high and low == np.floor(low) and high == np.floor(high) and ((y == low) | (y == high)).all())
+
+
+def is_count(y: NDArray[Any]) -> bool:
+    """Whether a target holds counts: whole numbers, none negative, more than two different ones."""
+    return bool(y.min() >= 0 and (y == np.floor(y)).all() and not is_two_valued(y))
+
+
+def skewness(y: NDArray[Any]) -> Skewness | None:
+    """Return the skewness of a positive target with a long upper tail that a logarithm shortens; None for others."""
+    if not y.min() > 0 or len(np.unique(y)) <= DISTINCT:
+        return None
+    found = Skewness(float(stats.skew(y)), float(stats.skew(np.log(y))))
+    return found if found.raw > SKEW and abs(found.log) < found.raw / 2 else None
+
+
+LOSSES: dict[Any, Callable[[NDArray[Any]], bool]] = {
+    "poisson": is_count,
+    "gamma": lambda y: skewness(y) is not None,
+}
+"""Losses that are compared where the target suits them."""
+
+
+def suits(settings: dict[str, Any], y: NDArray[Any]) -> bool:
+    """Whether a target is one that the loss among the settings of a system is meant for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.table import suits
+    >>> suits({"loss": "poisson"}, np.array([0.0, 3.0, 1.0])), suits({"loss": "poisson"}, np.array([0.5, 3.0, 1.0]))
+    (True, False)
+    """
+    meant = LOSSES.get(settings.get("loss"))
+    return meant is None or meant(y)
+
+
+REGRESSION, CLASSIFICATION = "regression", "classification"
+MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows in memory, coded as numbers, with their names and their story.
+
+    Parameters
+    ----------
+    X : (n, D) float64.
+    y : (n,) the target: floats are regressed upon unless they are two whole numbers; text, booleans and few distinct
+        integers are classes.
+    names : of the columns of X, such as "distance" or "carrier[T.UA]".
+    origin : the column of the data that each column of X was made from, such as "carrier".
+    target : name of y.
+    weight : (n,) or None; a weight of 2 is the row twice.
+    total_rows : rows that could be used, of which these may be a random sample; 0: there are no others.
+    dropped : rows of the data that could not, as something is missing in them.
+    constant : columns that hold the same value in every row, and are not in X.
+    columns : what the columns of the data hold, before coding; dictionaries with `name`, `role`, `kind`, `missing`,
+        `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
+    source : what the user typed: a file, or the name of a data set.
+    command : the command line that makes this comparison again, "" if there is none.
+    opening : the Python call that opens the table again, "" if there is none.
+
+    Examples
+    --------
+    >>> from adaline.comparison.table import Table
+    >>> table = Table.of([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0], names=["x"], target="y")
+    >>> table.task(), table.X.shape, table.names
+    ('regression', (3, 1), ('x',))
+    """
+
+    X: Array
+    y: NDArray[Any]
+    names: tuple[str, ...]
+    origin: tuple[str, ...]
+    target: str
+    weight: Array | None = None
+    total_rows: int = 0
+    dropped: int = 0
+    constant: tuple[str, ...] = ()
+    columns: list[dict[str, Any]] = field(default_factory=list)
+    source: str = ""
+    command: str = ""
+    opening: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        names: Sequence[str] | None = None,
+        target: str = "y",
+        weight: Any = None,
+        source: str = "",
+    ) -> Table:
+        """Make a table of plain arrays: every column is a number and its own origin."""
+        x = np.ascontiguousarray(X, dtype=np.float64)
+        if x.ndim != 2:
+            raise InvalidData(f"X must have rows and columns, got an array of {x.ndim} dimension(s)")
+        known = tuple(f"x{j}" for j in range(x.shape[1])) if names is None else tuple(map(str, names))
+        return cls(
+            x,
+            np.asarray(y),
+            known,
+            known,
+            target,
+            None if weight is None else np.asarray(weight, dtype=np.float64),
+            len(x),
+            source=source,
+        )
+
+    def task(self, wanted: str | None = None) -> str:
+        """Return "regression" or "classification": as the type of y says, unless one is asked for."""
+        if wanted is not None:
+            if wanted not in (REGRESSION, CLASSIFICATION):
+                raise InvalidParameter(f"task must be '{REGRESSION}' or '{CLASSIFICATION}', got {wanted!r}")
+            return wanted
+        kind = self.y.dtype.kind
+        if kind == "f":
+            return CLASSIFICATION if is_two_valued(self.y) else REGRESSION
+        if kind in "iu":
+            return CLASSIFICATION if len(np.unique(self.y)) <= MOST_CLASSES else REGRESSION
+        return CLASSIFICATION
+
+    def groups(self) -> dict[str, list[int]]:
+        """Return, for each column of the data, the columns of X that were made from it."""
+        out: dict[str, list[int]] = {}
+        for j, name in enumerate(self.origin):
+            out.setdefault(name, []).append(j)
+        return out
+
+    def varying(self) -> Table:
+        """Return the table without the columns that are the same in every row, up to rounding."""
+        varies = np.ptp(self.X, axis=0) > ROUNDED * np.abs(self.X).max(axis=0)
+        if varies.all():
+            return self
+        if not varies.any():
+            raise InvalidData("every column holds the same value in all rows: there is nothing to predict from")
+        kept = np.flatnonzero(varies)
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[:, kept]),
+            names=tuple(self.names[j] for j in kept),
+            origin=tuple(self.origin[j] for j in kept),
+            constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
+        )
+
+    def described(self) -> list[dict[str, Any]]:
+        """Return `columns`, or what X and y themselves say where nobody described them."""
+        if self.columns:
+            return self.columns
+        out = [_described(self.target, "target", self.y)]
+        for name, places in self.groups().items():
+            if len(places) == 1:
+                out.append(_described(name, "feature", self.X[:, places[0]]))
+            else:
+                counts = [[self.names[j], int(np.count_nonzero(self.X[:, j]))] for j in places]
+                out.append(_empty(name, "feature", "category", counts))
+        return out
+
+    def check(self, task: str, folds: int) -> None:
+        """Refuse what cannot be compared upon, saying why and where."""
+        n, d = self.X.shape
+        for what, length, right in (
+            ("names", len(self.names), d),
+            ("origin", len(self.origin), d),
+            ("y", len(self.y), n),
+            ("weight", n if self.weight is None else len(self.weight), n),
+        ):
+            if length != right:
+                raise InvalidData(f"{what} has {length} entries where X of shape {self.X.shape} asks for {right}")
+        if folds < 2 or n < 2 * folds:
+            few = f"{counted(n)} {'is' if n == 1 else 'are'} too few for {folds} folds"
+            raise InvalidData(f"{few}: give more rows, or folds from 2 to {n // 2}")
+        if d == 0:
+            raise InvalidData("there is no column to predict from")
+        if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
+            row = int(np.flatnonzero(~(self.weight >= 0) | ~np.isfinite(self.weight))[0])
+            raise InvalidData(f"the weight of row {row} is {self.weight[row]}: weights are zero or more")
+        bad = np.argwhere(~np.isfinite(self.X))
+        if len(bad):
+            row, column = bad[0]
+            raise InvalidData(
+                f"column {self.names[column]} is {self.X[row, column]} in row {row}: leave such rows out or fill them"
+            )
+        if task == REGRESSION:
+            self._check_numbers()
+        else:
+            self._check_labels()
+
+    def _check_numbers(self) -> None:
+        try:
+            y = self.y.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InvalidData(
+                f"target {self.target} holds labels: compare classifiers, task='classification'"
+            ) from None
+        if not np.isfinite(y).all():
+            row = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise InvalidData(f"target {self.target} is {y[row]} in row {row}: leave such rows out")
+        if y.min() == y.max():
+            raise InvalidData(f"target {self.target} is {y[0]:g} in every row: there is nothing to learn")
+
+    def _check_labels(self) -> None:
+        labels, counts = np.unique(self.y, return_counts=True)
+        if len(labels) < 2:
+            raise InvalidData(f"target {self.target} is '{labels[0]}' in every row: there is nothing to learn")
+        if np.count_nonzero(counts > 1) < 2:
+            raise InvalidData(
+                f"target {self.target} has {len(labels)} labels in {len(self.y)} rows, fewer than two of them twice: "
+                "cross-validation needs two classes of two rows or more"
+            )
+
+
+def _described(name: str, role: str, values: NDArray[Any]) -> dict[str, Any]:
+    if values.dtype.kind in "fiu":
+        numbers = values.astype(np.float64)
+        low, mean, high = float(numbers.min()), float(numbers.mean()), float(numbers.max())
+        entry = _empty(name, role, "number", [])
+        return entry | {"distinct": len(np.unique(numbers)), "low": low, "mean": mean, "high": high}
+    labels, counts = np.unique(values, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    kind = "boolean" if values.dtype.kind == "b" else "category"
+    return _empty(name, role, kind, [[str(labels[i]), int(counts[i])] for i in order]) | {"distinct": len(labels)}
+
+
+def _empty(name: str, role: str, kind: str, levels: list[list[Any]]) -> dict[str, Any]:
+    unknown = dict.fromkeys(("distinct", "low", "mean", "high"))
+    return {"name": name, "role": role, "kind": kind, "missing": 0, **unknown, "levels": levels, "note": ""}
+
+
+# Rows for a comparison: a random sample in memory where there are too many, and what the raw columns hold.
+
+
+MOST_NUMBERS = 2**24  # of X; 128 MiB
+COUNTED = 10**6  # rows up to which different values are counted one by one
+MOST_LEVELS = 100  # kept of a category, most frequent first
+
+
+def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None) -> Table:
+    """Return the rows to compare upon, coded, with what is known of their columns."""
+    source: Source = opened.source
+    classes: NDArray[Any] | None = None
+    if task == CLASSIFICATION:
+        classes = opened.source.find_labels()
+        source = opened.source.encoded(classes)
+    x, t, weight = sample(source, MOST_NUMBERS // max(len(opened.source.names), 1), seed)
+    return Table(
+        x,
+        t[:, 0] if classes is None else classes[t[:, 0].astype(np.intp)],
+        opened.source.names,
+        opened.source.coding.origin,
+        opened.target,
+        weight,
+        opened.source.count_rows(),
+        opened.rows - opened.source.count_rows(),
+        columns=describe(opened),
+        source=known_as(data),
+        opening=_opening(opened, data, table),
+    )
+
+
+def _opening(opened: Opened, data: Any, table: str | None) -> str:
+    """Return the Python call that opens the same table."""
+    wish = opened.source.wish
+    said = {
+        "formula": wish.formula,
+        "target": wish.target,
+        "features": None if wish.features is None else list(wish.features),
+        "weight": wish.weight,
+        "categories": [name for name, _ in wish.categories] or None,
+        "dates": list(wish.dates) or None,
+        "missing": None if wish.missing == "error" else wish.missing,
+        "unseen": None if wish.unseen == "error" else wish.unseen,
+        "table": table,
+    }
+    arguments = [
+        repr(data) if isinstance(data, str) else "data",
+        *(f"{name}={value!r}" for name, value in said.items() if value is not None),
+    ]
+    return "adaline.open_table(\n    " + ",\n    ".join(arguments) + ",\n)"
+
+
+def sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
+    """Return x, t and weights of at most so many rows, drawn at random and left in their order."""
+    rows = source.count_rows()
+    wanted = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    parts: list[tuple[Array, Array, Array | None]] = []
+    for block in source.blocks():
+        end = block.first_row + block.rows
+        places: Any = slice(None)
+        if wanted is not None:
+            low, high = np.searchsorted(wanted, [block.first_row, end])
+            places = wanted[low:high] - block.first_row
+        parts.append((block.x[places], block.t[places], None if block.weight is None else block.weight[places]))
+    x, t = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    weights = [part[2] for part in parts if part[2] is not None]
+    return np.ascontiguousarray(x), t, np.concatenate(weights) if weights else None
+
+
+def describe(opened: Opened) -> list[dict[str, Any]]:
+    """Return what the raw columns hold: those used by one scan, those left out by name."""
+    relation = opened.source.relation
+    weight = opened.source.wish.weight
+    used = {
+        **dict.fromkeys(target_columns(relation, opened.target), "target"),
+        **dict.fromkeys(opened.source.coding.needed, "feature"),
+        **({} if weight is None else {weight: "weight"}),
+    }
+    categories = {column.name for column in opened.source.coding.columns if column.is_category}
+    exact = opened.source.count_rows() <= COUNTED
+    asked = [(name, part) for name in used for part in _asked(relation, name, name in categories, exact)]
+    values = relation.rows(f"SELECT {', '.join(sql for _, sql in asked)} FROM {relation.sql}")[0]
+    found: dict[str, list[Any]] = {}
+    for (name, _), value in zip(asked, values, strict=True):
+        found.setdefault(name, []).append(value)
+    out = [_entry(relation, name, role, name in categories, found[name]) for name, role in used.items()]
+    for name, reason in opened.left_out.items():
+        out.append({**_empty_column(name, "left out", relation.kind(name)), "note": reason})
+    return out
+
+
+def _asked(relation: Relation, name: str, category: bool, exact: bool) -> list[str]:
+    """Return SQL for what is missing and how many values differ, then for levels, or for low, mean and high."""
+    column = quoted(name)
+    distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
+    first = [f"count(*) FILTER ({relation.absent(name)})", distinct]
+    if category or relation.kind(name) in ("text", "category", "boolean"):
+        return [*first, f"histogram({relation.value(name)})"]
+    here = f"FILTER (NOT {relation.absent(name)})"
+    number = f"epoch({column}) / 86400" if relation.kind(name) == "date" else f"CAST({column} AS DOUBLE)"
+    return [*first, *(f"{how}({number}) {here}" for how in ("min", "avg", "max"))]
+
+
+def _entry(relation: Relation, name: str, role: str, category: bool, found: list[Any]) -> dict[str, Any]:
+    missing, distinct, *rest = found
+    if len(rest) == 1:
+        counts = sorted(dict(rest[0] or {}).items(), key=lambda item: -item[1])
+        kind = "boolean" if relation.kind(name) == "boolean" and not category else "category"
+        levels = [[str(plain(level)), int(count)] for level, count in counts[:MOST_LEVELS]]
+        return {**_empty_column(name, role, kind), "missing": missing, "distinct": len(counts), "levels": levels}
+    low, mean, high = (None if value is None else float(value) for value in rest)
+    numbers = {"missing": missing, "distinct": distinct, "low": low, "mean": mean, "high": high}
+    return {**_empty_column(name, role, relation.kind(name)), **numbers}
+
+
+def _empty_column(name: str, role: str, kind: str) -> dict[str, Any]:
+    unknown = dict.fromkeys(("distinct", "low", "mean", "high"))
+    return {"name": name, "role": role, "kind": kind, "missing": 0, **unknown, "levels": [], "note": ""}

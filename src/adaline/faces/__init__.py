@@ -1,1 +1,0 @@
-"""Faces: what people see. They read only systems and their solutions."""

@@ -1,0 +1,85 @@
+"""Fitting a differentiable machine of the user's own (row A21): by L-BFGS, batch steps, or one step a row."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidParameter
+from adaline.losses import Loss
+from adaline.parameters import Having
+from adaline.results import Certificate, Status
+from adaline.scans import Schedule
+from adaline.solvers.epochs.stochastic import stochastic_descent
+from adaline.solvers.epochs.sweep import EpochOptions
+from adaline.solvers.least_squares.fit import certificate
+from adaline.solvers.smooth.gradient import FunctionProblem, Stop, evenly, gradient_descent, quasi_newton_of
+from adaline.sources import Source
+from adaline.sums.machine import DifferentiableMachine, dense
+
+METHODS = ("start", "value", "gradient")
+MACHINE = Having(*METHODS, what="an object with start(features, outputs, rng), value(W, X) and gradient(W, X, slopes)")
+MOST = 10000  # steps of L-BFGS
+
+
+def first_weights(source: Source, machine: DifferentiableMachine, outputs: int, init: Any, rng: Any) -> Array:
+    """Return the weights to start from, tried on a few rows."""
+    given = machine.start(source.shape.features, outputs, rng) if init is None else init
+    weights = np.array(given, dtype=np.float64)
+    x = dense(source.peek().gathered().x[:2])
+    y = np.asarray(machine.value(weights, x))
+    if y.shape != (len(x), outputs):
+        raise InvalidParameter(f"value of the machine is {y.shape} for {len(x)} rows, not ({len(x)}, {outputs})")
+    slopes = np.asarray(machine.gradient(weights, x, np.zeros_like(y)))
+    if slopes.shape != weights.shape:
+        raise InvalidParameter(f"gradient of the machine has shape {slopes.shape}, the weights {weights.shape}")
+    return weights
+
+
+def fit_machine(
+    source: Source, machine: Any, loss: Loss, weights: Array, penalty: float, rule: Any, plan: EpochOptions
+) -> tuple[Array, list[float], Certificate]:
+    """Return weights, history and certificate; `rule` has solver, tol, rate, schedule, epochs and stop_error.
+
+    The penalty acts on all weights, or times what the machine's own `penalised(W)` gives for each.
+    """
+    which = machine.penalised(weights) if hasattr(machine, "penalised") else 1.0
+    hold = penalty * np.broadcast_to(np.asarray(which, dtype=np.float64), weights.shape)
+    problem = FunctionProblem(source, machine, loss, hold)
+    automatic = isinstance(rule.rate, str)
+    gradient = math.nan
+    if rule.solver == "stochastic":
+        total = source.total_weight()
+        schedule = None if automatic else Schedule(float(rule.rate), rule.schedule)
+        walked = stochastic_descent(source, machine, loss, weights, hold / total, schedule, plan)
+        weights, history, status = walked.weights, walked.history, walked.status
+        objective, name = history[-1] * total, "stochastic gradient descent"
+    else:
+        if rule.solver == "gradient":
+            metric = evenly(problem, weights)
+            scale = abs(problem.at(weights).value)
+            rate = None if automatic else np.asarray(float(rule.rate))
+            stop = Stop(plan.tol * scale, rule.stop_error, plan.epochs, scale)
+            found, status = gradient_descent(problem, weights, metric, rate, stop)
+            name = "batch gradient descent"
+        else:
+            found = quasi_newton_of(problem, weights, plan.tol, MOST)
+            status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
+            name = "L-BFGS"
+        weights, history, objective = found.theta, found.history, found.at.value
+        gradient = float(np.abs(found.at.gradient).max(initial=0.0))
+    known = certificate(
+        status=status,
+        objective=objective,
+        gradient=gradient,
+        gap=math.inf,
+        digits=math.nan,
+        condition=math.nan,
+        rank=0,
+        passes=0,
+        solver=f"{name} on the machine's own gradient",
+    )
+    return weights, history, known

@@ -1,0 +1,398 @@
+"""The fit of a linear machine, or of K coupled ones, under any likelihood or loss.
+
+`minimise` chooses the start and the solver, looks at whether there is a minimum at all, and certifies what it found.
+
+Newton and L-BFGS stop where the gradient in their metric is small. A loss whose curvature can vanish (Huber's beyond
+its threshold) hides slopes from Newton there: it starts from least squares where that costs less than constants; what
+it stops at without a proof is looked at in the metric of the columns alone, and gradient steps go on from it where it
+is no minimum.
+
+Losses of likelihoods may fall for ever along a direction (counts that are all zero on one side of a plane). Whole
+Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are returned.
+Where the targets are classes, `Doubt` asks whether a plane separates them instead.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData
+from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
+from adaline.input.opening import class_weights_of
+from adaline.losses import Logistic, Loss, Squared
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Solution, Status
+from adaline.solvers.least_squares.dependence import Dependence, independent
+from adaline.solvers.least_squares.descent import read_rate
+from adaline.solvers.least_squares.fit import certificate, digits
+from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_smooth
+from adaline.solvers.smooth.firth import firth, firth_ratios
+from adaline.solvers.smooth.gradient import Stop, gradient_descent
+from adaline.solvers.smooth.likelihood import LikelihoodFit, raw_root
+from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor
+from adaline.solvers.smooth.problem import Problem
+from adaline.solvers.smooth.proximal_newton import proximal
+from adaline.sources import Source
+from adaline.sums import Targets, View
+
+DEPENDENT = (
+    "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
+    "penalty"
+)
+ROUNDING = 2.0**-52
+NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
+AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
+ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a machine is to be fitted.
+
+    Parameters
+    ----------
+    penalty, l1 : of the coefficients; l1 acts in the units of the ridge penalty.
+    intercept : whether w0 is free.
+    tol : bounds the gap as a share of the loss of the best constants above the least loss.
+    solver : "auto", "newton", "lbfgs", "newton-cg" or "gradient".
+    init : (K, 1 + D) weights to start from, in raw units, or None.
+    firth : whether the likelihood is Firth's.
+    rate, epochs, stop_error : of solver="gradient".
+    """
+
+    penalty: RidgePenalty
+    intercept: bool
+    tol: float
+    solver: str = "auto"
+    init: Array | None = None
+    l1: float = 0.0
+    firth: bool = False
+    rate: Any = "auto"
+    epochs: int = 0
+    stop_error: float | None = None
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing holds the coefficients."""
+        return not self.penalty.any() and not self.l1
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What machines without slopes come to.
+
+    Parameters
+    ----------
+    theta : (K, 1 + D) weights in the view: the best constants, or zero without an intercept.
+    loss : of the rows there.
+    lowest : what the rows cost at least.
+    scale : size of the objective, of which rounding is a share.
+    slope : typical size of the slopes of the loss at a row.
+    inside : whether targets are known to be on both sides of the constants, so that these cannot grow without end.
+    """
+
+    theta: Array
+    loss: float
+    lowest: float
+    scale: float
+    slope: float
+    inside: bool
+
+    def gap(self, tol: float) -> float:
+        """Return the gap that is asked for by a tolerance."""
+        return tol * max(self.loss - self.lowest, np.finfo(float).tiny) + NOTHING * self.scale
+
+
+@dataclass(frozen=True)
+class FittedMachine:
+    """Weights (K, 1 + D) in raw units with their certificate, the objective after each step, and what else was found.
+
+    `separation` is the plane that separates the classes, where one does. Where the machine was not fitted by single
+    steps, `problem` and `found` are the last objective and where its solver ended, in the view, and `dependence` says
+    how columns depend on each other.
+    """
+
+    solution: Solution
+    history: list[float]
+    separation: Separation | None = None
+    problem: Problem | None = None
+    found: DescentResult | None = None
+    dependence: Dependence | None = None
+
+
+def constants_of_classes(problem: Problem, counts: Array) -> Constants:
+    """Return the best constants of a likelihood of classes, from the weight (C,) of each; no read of the rows."""
+    total = float(counts.sum())
+    shares = counts / total
+    theta = np.zeros((problem.outputs, 1 + problem.features))
+    if not problem.intercept:
+        loss = total * math.log(len(counts))
+    else:
+        theta[:, 0] = problem.loss.constant(shares if problem.outputs > 1 else shares[1:])
+        loss = -total * float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
+    return Constants(theta, loss, 0.0, loss, 1.0, True)
+
+
+def constants_of_targets(problem: Problem, constant: Array, lowest: float) -> Constants:
+    """Return near the best constants, given as outputs (K,), in two reads; refuse a loss that is no number there."""
+    nothing = np.zeros((len(constant), 1 + problem.features))
+    theta = nothing.copy()
+    theta[:, 0] = constant * problem.intercept
+    zero, loss = (problem.at(point).value for point in (nothing, theta))
+    if not math.isfinite(loss):
+        theta, loss = nothing, zero
+    if not math.isfinite(loss):
+        raise InvalidData("the loss is not finite where weights are zero: check its functions and the targets")
+    scale = max(abs(loss - lowest), abs(zero - lowest) if math.isfinite(zero) else 0.0)
+    slope = math.sqrt(2 * scale / problem.spread.weight)
+    return Constants(theta, lowest + abs(loss - lowest), lowest, scale, slope, False)
+
+
+def best_constants(source: Source, loss: Loss, seen: Targets) -> Array:
+    """Return the outputs to start from, (K,): near the best constants; a read where the outputs are coupled."""
+    if not loss.coupled:
+        return loss.constant(seen.mean)
+    if source.shape.targets > 1:
+        raise InvalidData(f"softmax takes one target, the place of a row's class; y has {source.shape.targets}")
+    classes = int(seen.largest) + 1
+    if classes < 2:
+        raise InvalidData("softmax needs rows of at least 2 classes, 0, 1, ...; all targets are 0")
+    return loss.constant(class_weights_of(source).of(classes) / seen.weight)
+
+
+def minimise(problem: Problem, constants: Constants, options: Options) -> FittedMachine:
+    """Return the machine of least objective."""
+    return _Minimising(problem, constants, options).run()
+
+
+def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> LikelihoodFit:
+    """Return a fitted machine with what inference needs; `null` is minus the log-likelihood of the best constants."""
+    problem, found = fitted.problem, fitted.found
+    assert problem is not None
+    assert found is not None
+    assert fitted.dependence is not None
+    w = found.theta[:, 1:]
+    if options.firth:
+        log_likelihood = -problem.at(found.theta).value
+    else:
+        held_by = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
+        log_likelihood = held_by - found.at.value
+    return LikelihoodFit(
+        fitted.solution,
+        None if found.curvature is None else raw_root(problem, found.curvature),
+        log_likelihood,
+        -null,
+        problem.source.n_rows,
+        problem.spread.weight,
+        max(problem.outputs - 1, 1) * (fitted.dependence.rank + problem.intercept),
+        not options.free or fitted.separation is not None,
+        problem.loss.coupled,
+        fitted.dependence,
+        options.firth,
+        firth_ratios(problem, found, options.tol * max(null, np.finfo(float).tiny)) if options.firth else None,
+    )
+
+
+def _corners(problem: Problem, options: Options) -> Array:
+    """Return the l1 penalties of the coefficients in the view, (D,)."""
+    return np.asarray(options.l1 * options.penalty.unit * problem.view.scale)
+
+
+class _Minimising:
+    """One run of `minimise`: it may find on the way that there is no minimum."""
+
+    def __init__(self, problem: Problem, constants: Constants, options: Options) -> None:
+        self.problem, self.constants, self.options = problem, constants, options
+        self.loss = problem.loss
+        self.wanted = constants.gap(options.tol)
+        self.unbounded = False
+        labelled = self.loss.coupled or (isinstance(self.loss, Logistic) and constants.lowest == 0)
+        asks = labelled and options.free and not options.firth
+        self.doubt = SeparationCheck(problem, max(problem.outputs, 2)) if asks else None
+
+    @property
+    def separation(self) -> Separation | None:
+        """The plane that separates the classes, where one was found."""
+        return None if self.doubt is None else self.doubt.found
+
+    def run(self) -> FittedMachine:
+        """Start, solve, look at whether that is a minimum, certify."""
+        options, problem = self.options, self.problem
+        status = Status.SOLVED
+        if options.solver == "gradient":
+            problem, found, status, name = self._descend()
+            if self.doubt is not None and status is Status.SOLVED and not self.doubt.give_up(found):
+                self._settle(found)
+        elif options.firth:
+            found, name = firth(problem, np.zeros_like(self.constants.theta), self.wanted), "Firth's scoring"
+        elif options.l1:
+            found = proximal(problem, _corners(problem, options), self._start(), self.wanted)
+            name = "proximal Newton"
+        else:
+            found, name = self._solve(self._start())
+            if self.doubt is not None and math.isinf(found.gap):
+                self._settle(found)
+            if self.unbounded or self.separation is not None:
+                problem, before = with_tiny_penalty(problem), found.history
+                solved = minimise_smooth(problem, found.theta * 0.5, self.wanted, options.solver)
+                found, name = solved.found, solved.solver
+                found.history = before + found.history
+        if status is Status.SOLVED and not found.converged:
+            status = Status.NOT_CONVERGED
+        raw, depends = self._outside(problem, found)
+        proof = self._certificate(problem, found, raw, depends, status, name)
+        return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
+
+    def _settle(self, found: DescentResult) -> None:
+        """Ask whether a plane separates the classes; rows in general position are separable where they are few (S4)."""
+        assert self.doubt is not None
+        self.doubt.settle(found.theta, likely=self.problem.features >= self.problem.source.n_rows)
+
+    def _start(self) -> Array:
+        """Return weights to start from: those given, of a convex loss if they cost less than constants; or constants,
+        or least squares.
+        """
+        problem, theta = self.problem, self.constants.theta
+        if self.options.init is not None:
+            given = problem.inside(self.options.init)
+            return given if not self.loss.convex or problem.at(given).value < problem.at(theta).value else theta
+        if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
+            return theta
+        near = replace(problem, loss=Squared()).at(theta, second=True)
+        if near.hessian is None:
+            return theta
+        squares = theta - factor(near.hessian).solve(near.gradient)
+        return squares if problem.at(squares).value < problem.at(theta).value else theta
+
+    def _solve(self, start: Array) -> tuple[DescentResult, str]:
+        problem, solver = self.problem, self.options.solver
+        solved = minimise_smooth(problem, start, self.wanted, solver, self._give_up)
+        found, history = solved.found, solved.found.history
+        for _ in range(ROUNDS):
+            if self.unbounded or self.separation is not None or self._is_flat(found):
+                break
+            stop = Stop(self.wanted, None, STEPS, self.constants.scale)
+            near, _ = gradient_descent(problem, found.theta, diagonal_metric(problem), None, stop)
+            found = minimise_smooth(problem, near.theta, self.wanted, solver, self._give_up).found
+            history = history + near.history + found.history
+        found.history = history
+        found.converged = found.converged and self._is_flat(found)
+        return found, solved.solver
+
+    def _is_flat(self, found: DescentResult) -> bool:
+        """Whether the gap is proven, or the gradient small in a metric that cannot be blind to it."""
+        if found.gap <= self.wanted and math.isfinite(self.loss.concordance):
+            return True
+        g = found.at.gradient
+        twice = float((g * diagonal_metric(self.problem).solve(g)).sum())
+        return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.at.value))
+
+    def _give_up(self, here: DescentResult) -> bool:
+        """Whether steps show that there is nothing to converge to."""
+        if self.doubt is not None:
+            return self.doubt.give_up(here)
+        if not (math.isfinite(self.loss.concordance) and self.options.free) or here.slow < PATIENCE:
+            return False
+        view, spread = self.problem.view, self.problem.spread
+        assert here.curvature is not None
+        furthest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
+        step = np.abs(here.curvature.solve(here.at.gradient)) @ furthest
+        self.unbounded = bool(step.max() > 0.5)
+        return self.unbounded
+
+    def _descend(self) -> tuple[Problem, DescentResult, Status, str]:
+        """Take the textbook's steps: in raw columns from zero where the rate is a number, in the view otherwise."""
+        options, problem = self.options, self.problem
+        stop = Stop(self.wanted, options.stop_error, options.epochs, self.constants.scale)
+        if isinstance(options.rate, str):
+            start = self.constants.theta if options.init is None else problem.inside(options.init)
+            found, status = gradient_descent(problem, start, diagonal_metric(problem), None, stop)
+            return problem, found, status, "batch gradient descent on standardised columns"
+        d = problem.features
+        raw = replace(
+            problem,
+            view=View(np.ones(d), np.zeros(d)),
+            ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64)),
+        )
+        start = np.zeros((problem.outputs, 1 + d)) if options.init is None else options.init
+        found, status = gradient_descent(raw, start, diagonal_metric(raw), read_rate(options.rate, 1 + d), stop)
+        return raw, found, status, "batch gradient descent"
+
+    def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
+        """Return the weights in raw units, of those that predict the same the shortest, and how columns depend."""
+        theta, depends = _shortest(problem, found)
+        may_vanish = theta is not found.theta and not math.isfinite(self.loss.concordance)
+        if may_vanish and problem.at(theta).value > found.at.value + FLAT * self.constants.scale:
+            theta, depends = found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
+        if not self.loss.coupled or self.options.solver == "gradient":
+            return problem.outside(theta), depends
+        shared = theta.mean(axis=0)  # what all machines have in common decides nothing
+        shared[1:] *= self.options.free
+        raw = problem.outside(theta - shared)
+        raw[:, 0] -= raw[:, 0].mean()
+        return raw, depends
+
+    def _certificate(
+        self, problem: Problem, found: DescentResult, raw: Array, depends: Dependence, status: Status, solver: str
+    ) -> Certificate:
+        condition = math.nan if found.curvature is None else found.curvature.condition
+        if self.unbounded or self._is_at_an_end(problem, found):
+            status = Status.NO_MINIMUM
+        elif status is Status.SOLVED:
+            if self.separation is not None:
+                status = self.separation.status
+            elif len(depends.left_out) and self.options.free:
+                status = Status.RANK_DEFICIENT
+            elif condition > 1e8:
+                status = Status.ILL_CONDITIONED
+        proof = certificate(
+            status=status,
+            objective=found.at.value,
+            gradient=problem.steepness(found.at.gradient),
+            gap=found.gap if self.loss.convex else math.inf,
+            digits=_digits(problem, found, raw, self.constants.slope),
+            condition=condition,
+            rank=depends.rank,
+            passes=0,
+            solver=solver,
+        )
+        return replace(proof, advice=DEPENDENT) if status is Status.RANK_DEFICIENT else proof
+
+    def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
+        """Whether constants alone fall for ever: no count above zero, or all shares one."""
+        h = found.at.hessian
+        if self.constants.inside or h is None or not problem.intercept or problem.outputs > 1:
+            return False
+        return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < AT_AN_END * problem.spread.weight)
+
+
+def _digits(problem: Problem, found: DescentResult, raw: Array, slope: float) -> float:
+    """Return the correct digits of coefficients in raw units: what the next step would change, and rounding."""
+    if found.curvature is None:
+        return math.nan
+    error = np.abs(found.curvature.solve(found.at.gradient))
+    spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
+    error += ROUNDING * slope * math.sqrt(problem.spread.weight) * spread
+    outside = error * np.concatenate([[1.0], problem.view.scale])
+    outside[:, 0] += np.abs(error[:, 1:]) @ np.abs(problem.view.offset)
+    outside[:, 0] *= problem.intercept
+    length = np.concatenate([[1.0], np.maximum(problem.spread.root, np.finfo(float).tiny)])
+    return digits(outside, raw, length)
+
+
+def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
+    """Return the weights of least norm in raw units among those that predict the same, and why there are several."""
+    curvature: Curvature | None = found.curvature
+    if curvature is None or problem.penalised or not curvature.null.shape[1]:
+        return found.theta, independent(problem.constant)
+    k, side = problem.outputs, 1 + problem.features
+    null = curvature.null
+    raw = np.stack([problem.outside(column.reshape(k, side))[:, 1:].ravel() for column in null.T], axis=1)
+    share = np.linalg.lstsq(raw, problem.outside(found.theta)[:, 1:].ravel(), rcond=None)[0]
+    theta = found.theta - (null @ share).reshape(k, side)
+    return theta, problem.dependence(null)

@@ -1,0 +1,262 @@
+"""One target by a robust criterion: in units where it is about one, and back.
+
+The target is taken about its median and in a power of two near its spread, so that neither a large mean nor its unit
+costs digits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidParameter
+from adaline.inference import robust
+from adaline.inference.robust import RobustFit, StandardErrors, m_errors, quantile_errors
+from adaline.input.random_state import generator
+from adaline.losses import Huber, Squared, Tukey
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Solution, Status
+from adaline.solvers.least_squares.choose import GRAM_BYTES
+from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
+from adaline.solvers.robust.m_estimation import (
+    EPS,
+    Estimated,
+    Scale,
+    estimate,
+    least_squares,
+    mad,
+    median,
+    proposal,
+    shortest,
+    trimmed,
+)
+from adaline.solvers.robust.quantile import cross
+from adaline.solvers.smooth.newton import Curvature
+from adaline.solvers.smooth.problem import Problem, pose
+from adaline.sources import Source
+from adaline.sums import Spread
+
+DEPENDENT = (
+    "some columns are linear combinations of others: the solution of minimum norm is returned; drop them, or give a "
+    "penalty"
+)
+
+
+@dataclass(frozen=True)
+class RobustCriterion:
+    """What to minimise, and how far: `loss` is None for quantiles, `doubled` counts them twice (|r|)."""
+
+    loss: type[Huber] | type[Tukey] | None
+    threshold: float
+    level: float
+    doubled: bool
+    scale: Any
+    intercept: bool
+    tol: float
+    most: int
+    random_state: Any
+
+
+@dataclass(frozen=True)
+class Units:
+    """The target as it is computed with: t about `middle`, over 2^exponent."""
+
+    middle: float
+    exponent: int
+
+    @classmethod
+    def of(cls, t: Array, weight: Array, intercept: bool) -> Units:
+        """Return the units of a target."""
+        middle = median(t, weight) if intercept else 0.0
+        away = np.abs(0.5 * t - 0.5 * middle)[weight > 0]
+        largest = float(away.max())
+        typical = float(np.median(away)) or largest
+        return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 900) + 1)
+
+    def inside(self, t: Array) -> Array:
+        """Return a target in these units."""
+        return np.asarray(np.ldexp(0.5 * t - 0.5 * self.middle, 1 - self.exponent))
+
+    def outside(self, theta: Array) -> Array:
+        """Return weights in the units of the target."""
+        out = np.ldexp(theta, self.exponent)
+        out[0, 0] += self.middle
+        return np.asarray(out)
+
+
+def fit_target(
+    source: Source, t: Array, spread: Spread, penalty: RidgePenalty, criterion: RobustCriterion, init: Any
+) -> tuple[RobustFit, list[float]]:
+    """Return the fit of one target, (N,), and the objective after each iteration."""
+    if 8 * (1 + source.shape.features) ** 2 > GRAM_BYTES:
+        raise InvalidParameter(
+            f"{source.shape.features} columns: X'X exceeds the limit of {GRAM_BYTES >> 20} MiB. Drop columns."
+        )
+    given = source.read_weights()
+    weight = np.ones(len(t)) if given is None else given
+    units = Units.of(t, weight, criterion.intercept)
+    rows = source.with_targets(np.ascontiguousarray(units.inside(t)[:, None]))
+    problem = pose(rows, Squared(), 1, criterion.intercept, penalty, spread)
+    start, gram = least_squares(problem)
+    if criterion.loss is None:
+        return _quantile(problem, criterion, units, weight, start, gram)
+    return _m_estimate(problem, criterion, units, weight, _start(problem, criterion, units, weight, start, init), gram)
+
+
+def _start(problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, init: Any) -> Array:
+    """Return where to start in the view: least squares, trimmed (Tukey), or weights given in raw units."""
+    if not isinstance(init, str):
+        raw = init.copy()
+        raw[0, 0] -= units.middle
+        return problem.inside(np.ldexp(raw, -units.exponent))
+    if criterion.loss is Huber or init == "least_squares":
+        return start
+    return trimmed(problem, weight, generator(criterion.random_state))
+
+
+def _m_estimate(
+    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, gram: Curvature
+) -> tuple[RobustFit, list[float]]:
+    assert criterion.loss is not None
+    p = gram.rank - (not problem.intercept)
+    size = 1.0 + abs(math.ldexp(units.middle, -units.exponent))
+    found = estimate(
+        problem,
+        criterion.loss,
+        criterion.threshold,
+        _scale(criterion, units, p),
+        weight,
+        start,
+        size,
+        criterion.tol,
+        criterion.most,
+    )
+    square = 2 * units.exponent
+    error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())
+    error[:, 1:][:, problem.constant] = 0.0
+    gap = math.inf  # the scale moves with the weights: nothing is proven
+    proof = certificate(
+        status=_status(found.converged, True, problem, gram),
+        objective=_ldexp(found.history[-1], square),
+        gradient=_ldexp(problem.steepness(found.at.gradient), units.exponent),
+        gap=_ldexp(gap, square),
+        digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.converged else math.nan,
+        condition=gram.condition,
+        rank=problem.dependence(gram.null).rank,
+        passes=0,
+        solver=_called(found, criterion),
+    )
+    reach = criterion.threshold * found.scale
+    if problem.ridge.any():
+        errors = robust.none(problem, robust.NO_PENALTY)
+    elif found.scale == 0:
+        errors = robust.none(problem, robust.ON_PLANE)
+    else:
+        errors = m_errors(problem, criterion.loss(reach), found.r, weight, gram, p)
+    beyond = float(weight[np.abs(found.r) > max(reach, 1e-9 * float(np.abs(found.r).max()))].sum())
+    fit = _assembled(problem, units, found.theta, gram, proof, {"H1": errors}, weight)
+    return replace(fit, scale=_ldexp(found.scale, units.exponent), beyond=beyond), _histories(found.history, square)
+
+
+def _quantile(
+    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, gram: Curvature
+) -> tuple[RobustFit, list[float]]:
+    unseen = gram.null if problem.intercept else np.column_stack([gram.null, np.eye(1 + problem.features)[:, 0]])
+    basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
+    level, share = _within(criterion.level, weight, problem.intercept)
+    found = cross(problem, level, weight, basis, start, criterion.most)
+    theta = np.where(np.abs(found.theta) <= 64 * EPS, 0.0, found.theta)  # of a target of about one
+    times = 2.0 if criterion.doubled else share
+    error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
+    proof = certificate(
+        status=_status(
+            found.gap <= criterion.tol * found.objective + 64 * EPS * weight.sum(), found.unique, problem, gram
+        ),
+        objective=times * _ldexp(found.objective, units.exponent),
+        gradient=math.nan,
+        gap=times * _ldexp(found.gap, units.exponent),
+        digits=digits(error, theta, np.ones_like(theta[0])) if found.unique else math.nan,
+        condition=gram.condition,
+        rank=problem.dependence(gram.null).rank,
+        passes=0,
+        solver="interior point, onto the rows it meets",
+    )
+
+    def residuals_at(other: float) -> Array:
+        return cross(problem, _within(other, weight, problem.intercept)[0], weight, basis, theta, criterion.most).r
+
+    errors = quantile_errors(problem, criterion.level, found.r, weight, gram, residuals_at)
+    fit = _assembled(problem, units, theta, gram, proof, errors, weight)
+    return fit, [times * value for value in _histories(found.history, units.exponent)]
+
+
+def _within(level: float, weight: Array, intercept: bool) -> tuple[float, float]:
+    """Return a level with the same solution that is not needlessly near 0 or 1, and the share of its cost to count.
+
+    The duals of rows below the plane, and shares of those on it, add up to level x total weight. Where that is less
+    than the lightest row, none lies below: the plane is the lowest one, whatever the level, and only rows above cost.
+    """
+    least = 0.5 * float(weight[weight > 0].min() / weight.sum()) if intercept else 0.0
+    if level < least:
+        return least, level / least
+    if 1.0 - level < least:
+        return 1.0 - least, (1.0 - level) / least
+    return level, 1.0
+
+
+def _assembled(
+    problem: Problem,
+    units: Units,
+    theta: Array,
+    gram: Curvature,
+    proof: Certificate,
+    errors: dict[str, StandardErrors],
+    weight: Array,
+) -> RobustFit:
+    """Return the fit in raw units."""
+    if proof.status is Status.RANK_DEFICIENT:
+        proof = replace(proof, advice=DEPENDENT)
+    errors = {name: replace(one, std_error=np.ldexp(one.std_error, units.exponent)) for name, one in errors.items()}
+    raw = units.outside(shortest(problem, theta, gram.null))
+    raw[0, 0] *= problem.intercept
+    total = float(weight.sum())
+    depends = problem.dependence(gram.null)
+    return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, len(weight), total, depends)
+
+
+def _scale(criterion: RobustCriterion, units: Units, p: int) -> Scale:
+    if criterion.scale == "mad":
+        return mad
+    if criterion.scale == "huber":
+        return proposal(p)
+    known = math.ldexp(float(criterion.scale), -units.exponent)
+    return lambda r, weight: known
+
+
+def _status(converged: bool, unique: bool, problem: Problem, gram: Curvature) -> Status:
+    if not converged:
+        return Status.NOT_CONVERGED
+    if len(problem.dependence(gram.null).left_out):
+        return Status.RANK_DEFICIENT
+    if not unique:
+        return Status.NOT_UNIQUE
+    return Status.ILL_CONDITIONED if gram.condition > ILL_CONDITIONED else Status.SOLVED
+
+
+def _called(found: Estimated, criterion: RobustCriterion) -> str:
+    if found.scale == 0:
+        return "reweighting: more than half of the rows lie on a plane"
+    return "Newton" if criterion.loss is Huber else "reweighting, then Newton: a minimum, of which there may be others"
+
+
+def _histories(history: list[float], exponent: int) -> list[float]:
+    return [_ldexp(value, exponent) for value in history]
+
+
+def _ldexp(value: float, exponent: int) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(value, exponent))

@@ -1,0 +1,209 @@
+"""Whether the classes of a logistic or softmax regression are separated, asked while it is being fitted.
+
+Where a plane separates the classes the likelihood has no maximum. It shows in two ways: the objective falls below the
+ln 2 that the lightest row costs on the plane (then every row is on its side), or whole Newton steps keep gaining at the
+pace 1/e. Then `separability` decides, and the weights are those under a tiny penalty on standardised columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array, host
+from adaline.block import Block
+from adaline.errors import AdalineError
+from adaline.penalties import RidgePenalty
+from adaline.results import Status
+from adaline.scans import Scan
+from adaline.separation.separability import jointly, separating
+from adaline.solvers.smooth.newton import DescentResult
+from adaline.solvers.smooth.problem import Problem, pose
+from adaline.sources import Source
+from adaline.sums.wrong_rows import outputs
+
+TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
+PATIENCE = 8  # slow whole steps before separation is asked about
+PROOF = 5e9  # work of a proof of separation, in products: seconds
+
+
+@dataclass(frozen=True)
+class Separation:
+    """That a plane separates the classes: "complete", "quasi" or "suspected", and its direction in raw units."""
+
+    kind: str
+    direction: Array
+
+    @property
+    def status(self) -> Status:
+        """As a certificate says it."""
+        return Status.SEPARATED if self.kind == "complete" else Status.QUASI_SEPARATED
+
+    def told(self, names: Sequence[str]) -> str:
+        """Return it as a sentence, with the names of the columns that the plane leans on most."""
+        size = np.abs(self.direction[:, 1:]).max(axis=0)
+        shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
+        how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
+        doubt = " (to prove it would take too long)" if self.kind == "suspected" else ""
+        return (
+            f"the classes {how} separated by a plane{doubt}, mostly along {shown} (see separation_.direction): the "
+            f"likelihood has no maximum. {self.status.advice}"
+        )
+
+
+class SeparationCheck:
+    """Whether a fit without a penalty has anything to converge to; its targets are places of so many classes."""
+
+    def __init__(self, problem: Problem, classes: int) -> None:
+        self.problem, self.classes = problem, classes
+        self.found: Separation | None = None
+        self.settled = False
+
+    def give_up(self, here: DescentResult) -> bool:
+        """Whether there is nothing to converge to: asked of every iterate."""
+        if self.settled:
+            return False
+        if here.at.value < 0.5 * math.log(2) * self._lightest:
+            self.settled = True
+            self.found = Separation("complete", _unit(self.problem.outside(here.theta)))
+        elif here.slow >= PATIENCE:
+            self.settle(here.theta)
+        return self.found is not None
+
+    def settle(self, theta: Array, likely: bool = True) -> None:
+        """Find what separability says, within a budget; beyond, where it is likely, the direction of theta."""
+        if not self.settled:
+            self.settled = True
+            self.found = self._asked(theta, likely)
+
+    @cached_property
+    def _lightest(self) -> float:
+        if self.problem.lightest is not None:
+            return self.problem.lightest
+        weight = self.problem.source.read_weights()
+        return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
+
+    def _asked(self, theta: Array, likely: bool) -> Separation | None:
+        try:
+            verdict = jointly(self.problem.source, np.arange(self.classes), PROOF)
+        except AdalineError:
+            return Separation("suspected", _unit(self.problem.outside(theta))) if likely else None
+        if verdict.kind == "none":
+            return None
+        assert verdict.coef is not None
+        assert verdict.intercept is not None
+        coef, constant = np.atleast_2d(verdict.coef), np.atleast_1d(verdict.intercept)
+        return Separation(verdict.kind, _unit(np.column_stack([constant, coef])))
+
+
+def with_tiny_penalty(problem: Problem) -> Problem:
+    """Return a problem without a minimum under a tiny penalty on standardised columns, which gives it one."""
+    unit = problem.spread.deviation if problem.intercept else problem.spread.root
+    penalty = RidgePenalty(TINY, unit)
+    return pose(
+        problem.source, problem.loss, problem.outputs, problem.intercept, penalty, problem.spread, problem.sample
+    )
+
+
+def _unit(theta: Array) -> Array:
+    return np.asarray(theta / np.linalg.norm(theta))
+
+
+# Why a perceptron did not end: no plane separates the classes, or it needs more epochs. Proved where that is cheap.
+
+
+MOST_NUMBERS = 2**22  # of all rows, once for each machine: tenths of a second
+MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
+
+
+@dataclass(frozen=True)
+class ConvergenceOutlook:
+    """Whether a perceptron can end.
+
+    Parameters
+    ----------
+    separable : None where the question was left open, because the answer would cost more than the fit.
+    reason : why not, where it is not.
+    bound : R^2/M^2 of a plane that separates, summed over the machines: most corrections from zero weights.
+    """
+
+    separable: bool | None = None
+    reason: str = ""
+    bound: float = math.inf
+
+    def advice(self, system: Any, made: int) -> str:
+        """Return one line for a perceptron that made so many corrections without a clean epoch."""
+        scaling = "" if system.standardize else "set standardize=True, or "
+        if self.separable is None:
+            return (
+                "no epoch was free of mistakes: perhaps no plane separates the classes (adaline.separability decides "
+                f"that); {scaling}raise epochs, or use Pocket(standardize=True) or another classifier"
+            )
+        if not self.separable:
+            return (
+                f"{self.reason} (adaline.separability proves such things), so that no epoch will ever be free of "
+                "mistakes: use Pocket(standardize=True) or another classifier"
+            )
+        if not system.fit_intercept:
+            return "a plane separates the classes, but perhaps none through the origin: set fit_intercept=True"
+        if self.bound == math.inf:
+            return f"a plane separates the classes, so that there can be a clean epoch: {scaling}raise epochs"
+        return (
+            "a plane separates the classes, so that a clean epoch will come after at most "
+            f"{self.bound:.3g} corrections, {made} are made: {scaling}raise epochs"
+        )
+
+
+def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theorem: bool = False) -> ConvergenceOutlook:
+    """Decide whether the rows of a perceptron's source are separable, within a budget.
+
+    Targets are above zero for the class of a machine, or class numbers where all machines learn together. `theorem`
+    says whether the bound on corrections holds for rows without weights: it does from zero weights at a constant rate.
+    """
+    together = len(labels) if scan.classes else 2
+    width = 1 + source.shape.features
+    if source.streamed or source.n_rows * width * len(scan.theta) > MOST_NUMBERS:
+        return ConvergenceOutlook()
+    if (together - 1) * width > MOST_COORDINATES:
+        return ConvergenceOutlook()
+    targets = source.read_targets() if scan.classes else (source.read_targets() > 0).astype(np.float64)
+    bound = 0.0
+    for name, t in zip(labels.tolist(), targets.T, strict=False):
+        rows = source.with_targets(t[:, None])
+        try:
+            theta = separating(rows, together)
+        except AdalineError:  # too close to tell without long arithmetic, or rows of some classes only
+            return ConvergenceOutlook()
+        if theta is None:
+            return ConvergenceOutlook(False, _reason(name, targets.shape[1], together))
+        bound += _bound(rows, theta, scan.tally.radius)
+    return ConvergenceOutlook(True, bound=bound if theorem and not source.weighted else math.inf)
+
+
+def _reason(name: Any, machines: int, together: int) -> str:
+    if together > 2:
+        return "no linear functions, one for each class, are largest on the rows of their class"
+    return "no plane separates " + ("the classes" if machines == 1 else f"class {name!r} from the rest")
+
+
+def _bound(source: Source, theta: Array, radius: float) -> float:
+    """Return R^2/M^2 in the space of Kesler's vectors, (1, x) for a row's class and -(1, x) for a rival."""
+
+    def leads(block: Block) -> Array:
+        block = block.packed()
+        z = outputs(block.x, theta)
+        every, own = np.arange(len(z)), host(block.t)[:, 0].astype(np.intp)
+        mine = z[every, own].copy()
+        z[every, own] = -math.inf
+        lead = mine - z.max(axis=1)
+        return lead if block.weight is None else np.where(host(block.weight) > 0, lead, math.inf)
+
+    lead = float(source.map(leads).min())
+    length = float(np.linalg.norm(theta - theta.mean(axis=0)))
+    return 2 * (radius * length / lead) ** 2 if lead > 0 else math.inf

@@ -1,0 +1,154 @@
+"""Classical inference from the same sums as the fit: standard errors, tests, intervals, information criteria.
+
+    sigma^2 = SSE / (N - p),   Cov(w) = sigma^2 (S + P)^-1,   Var(w0) = sigma^2 (1/W + mean'(S + P)^-1 mean)
+
+W is the sum of the weights. N is the same where weights count as frequencies; where they are precisions it is the
+number of rows of positive weight, and the log-likelihood gains half the sum of their logarithms. With a penalty, Cov is
+the posterior covariance under the prior (5.18) and p the trace of the hat matrix. Robust covariances replace Cov: then
+single coefficients are judged by the normal distribution and all slopes together by F on the robust covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from adaline.arrays import Array
+from adaline.inference.covariance import Covariance
+from adaline.inference.sample import Sample
+from adaline.solvers.least_squares.fit import Fit
+
+OUTSIDE = 1e-6  # the share of a row beyond the span of those fitted from which its prediction is not determined
+
+
+class Interval(NamedTuple):
+    """Predictions with lower and upper ends of their intervals, arrays of one shape."""
+
+    prediction: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Statistics of one target: arrays are (1 + D), intercept first; NaN where they do not exist."""
+
+    estimate: Array
+    std_error: Array
+    statistic: Array
+    p_value: Array
+    lower: Array
+    upper: Array
+    sigma: float
+    freedom: float
+    model_freedom: float
+    r_squared: float
+    adjusted_r_squared: float
+    f_statistic: float
+    f_freedom: float
+    f_p_value: float
+    log_likelihood: float
+    aic: float
+    bic: float
+
+
+def infer(
+    fit: Fit, k: int, intercept: bool, level: float, sample: Sample | None = None, robust: Covariance | None = None
+) -> Inference:
+    """Return the statistics of target k; with frequencies where no sample says otherwise."""
+    theta = fit.solution.theta[k]
+    sample = Sample(fit.weight) if sample is None else sample
+    n, p = sample.n, float(fit.trace[k])
+    freedom = n - p
+    squares, total = float(fit.squares[k]), float(fit.total[k])
+    variance = np.float64(squares / freedom if freedom > 0.5 else np.nan)  # may be zero, and is divided by
+    sigma = float(np.sqrt(variance) * fit.unit[k])
+    error = sigma * unit_errors(fit, intercept) if robust is None else robust.std_errors()
+    judge = freedom if robust is None else np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = theta / error
+        r_squared = 1.0 - squares / total if total > 0 else np.nan
+        model = p - intercept
+        f, f_freedom = ((total - squares) / model / variance if model > 0 else np.nan), freedom
+    if robust is not None:
+        f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
+    reach = quantile(judge, level)
+    likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds
+    spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if likely else np.nan
+    likelihood = -0.5 * n * (np.log(2 * np.pi) + spread + 1.0)
+    likelihood += 0.5 * sample.log_weight
+    return Inference(
+        estimate=theta,
+        std_error=error,
+        statistic=statistic,
+        p_value=2 * tail(judge, np.abs(statistic)),
+        lower=theta - reach * error,
+        upper=theta + reach * error,
+        sigma=sigma,
+        freedom=freedom,
+        model_freedom=model,
+        r_squared=r_squared,
+        adjusted_r_squared=1.0 - (1.0 - r_squared) * (n - intercept) / freedom if freedom > 0.5 else np.nan,
+        f_statistic=float(f),
+        f_freedom=float(f_freedom),
+        f_p_value=float(special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else np.nan,
+        log_likelihood=float(likelihood),
+        aic=float(2 * p - 2 * likelihood),
+        bic=float(np.log(n) * p - 2 * likelihood),
+    )
+
+
+def quantile(freedom: float, level: float) -> float:
+    """Return how many standard errors an interval reaches: Student's t, the normal distribution for infinity."""
+    if np.isinf(freedom):
+        return float(special.ndtri(0.5 + level / 2))
+    return float(special.stdtrit(freedom, 0.5 + level / 2)) if freedom > 0.5 else np.nan
+
+
+def tail(freedom: float, t: Array) -> Array:
+    """Return the probability beyond t: Student's, the normal distribution's for infinity."""
+    if np.isinf(freedom):
+        return np.asarray(special.ndtr(-t))
+    return np.asarray(special.stdtr(freedom, -t)) if freedom > 0.5 else np.full(len(t), np.nan)
+
+
+def unit_errors(fit: Fit, intercept: bool) -> Array:
+    """Return standard errors for sigma = 1, (1 + D); NaN where the solver kept no factor."""
+    features = fit.solution.theta.shape[1] - 1
+    if fit.factor is None:
+        return np.full(1 + features, np.nan)
+    frame = fit.factor.frame
+    slopes = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -frame.scale), np.nan)
+    if not intercept:
+        return np.concatenate([[np.nan], slopes])
+    mean = fit.factor.half(frame.scaled_mean()[0][None, :])[0]
+    return np.concatenate([[np.sqrt(1.0 / frame.weight + mean @ mean)], slopes])
+
+
+def leverages(fit: Fit, x: Array) -> Array:
+    """Return 1/N + (x - mean)'(S + P)^-1 (x - mean) for each row, or without 1/N where there is no intercept.
+
+    A row that the fitted rows do not span has an infinite one: they say nothing about its prediction.
+    """
+    assert fit.factor is not None
+    frame = fit.factor.frame
+    d = frame.features
+    rows = np.ldexp((x - frame.mean_hi[:d]) - frame.mean_lo[:d], -frame.scale)
+    half = fit.factor.half(rows)
+    found = np.asarray(frame.intercept / frame.weight + (half**2).sum(axis=1))
+    return np.where(fit.factor.outside(rows) > OUTSIDE, np.inf, found)
+
+
+def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float, sample: Sample | None = None) -> Array:
+    """Return half the width of confidence or prediction intervals of target k at rows with these leverages.
+
+    With precision weights, a new observation is one of weight 1.
+    """
+    freedom = (fit.weight if sample is None else sample.n) - float(fit.trace[k])
+    if freedom <= 0.5:
+        return np.full(len(leverage), np.nan)
+    variance = fit.squares[k] / freedom
+    return np.asarray(quantile(freedom, level) * fit.unit[k] * np.sqrt(variance * (leverage + prediction)))

@@ -1,0 +1,287 @@
+"""The covariance of the coefficients, held by a root: Cov(w0, w) = A root (A root)', A A' = (X'X + P)^-1.
+
+A comes from the factor of the fit, so that large means and unlike units cost nothing. Classical: root = sigma I;
+robust: root root' = G, see `adaline.inference.covariance`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array, host
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.sample import Sample
+from adaline.parameters import OneOf
+from adaline.solvers.least_squares.factor import EPS, Factor
+from adaline.solvers.least_squares.fit import Fit
+from adaline.sources import Source
+from adaline.sums import GroupScores, Lens, Scores
+from adaline.sums.scores import look
+
+DEPENDENT = 1e-13  # a direction this much shorter than the others is one that rounding made
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Cov of target k: root (m, s), degrees of freedom of F tests, what the errors are called.
+
+    `normal`: whether single coefficients are judged by the normal distribution instead of Student's t.
+    """
+
+    fit: Fit
+    k: int
+    root: Array
+    freedom: float
+    errors: str = "classical"
+
+    @property
+    def normal(self) -> bool:
+        """Whether z, not t, judges single coefficients: so for all robust errors."""
+        return self.errors != "classical"
+
+    def along(self, contrasts: Array) -> Array:
+        """Return rows b, (q, s), with b b' = C Cov C' for the rows of C (q, 1 + D), intercept first."""
+        return np.asarray(coordinates(self.fit, contrasts) @ self.root)
+
+    def std_errors(self) -> Array:
+        """Return the standard errors of (w0, w), NaN for an intercept that is not there."""
+        frame = factor_of(self.fit).frame
+        units = np.concatenate([[0], frame.scale])
+        scaled = np.diag(np.exp2(np.clip(units, -1000, 1000)))
+        out = np.ldexp(lengths(self.along(scaled)), -np.clip(units, -1000, 1000))
+        out[0] = out[0] if frame.intercept else np.nan
+        out[1:][~factor_of(self.fit).alive] = np.nan  # left out
+        return np.asarray(out)
+
+    def model_f(self) -> float:
+        """Return the F statistic of all slopes being zero: NaN if the covariance has too low a rank."""
+        factor = factor_of(self.fit)
+        slopes = np.ldexp(self.fit.solution.theta[self.k, 1:], factor.frame.scale)
+        basis = factor.basis()
+        if basis.shape[1] == 0:
+            return np.nan
+        along: Array = np.linalg.lstsq(basis * factor.length[:, None], slopes * factor.length)[0].astype(np.float64)
+        return quadratic(self.root[1:], along) / len(along)
+
+
+def classical(fit: Fit, k: int, sample: Sample) -> Covariance:
+    """Return sigma^2 (X'X + P)^-1."""
+    freedom = sample.n - float(fit.trace[k])
+    sigma = fit.unit[k] * np.sqrt(fit.squares[k] / freedom) if freedom > 0.5 else np.nan
+    return Covariance(fit, k, sigma * np.eye(1 + factor_of(fit).rank), freedom)
+
+
+def factor_of(fit: Fit) -> Factor:
+    """Return the factor of a fit, or say why there is none."""
+    if fit.factor is None:
+        raise SumsMissing(
+            "no standard errors: the solver for wide data keeps no D x D matrix. Use fewer columns than rows."
+        )
+    return fit.factor
+
+
+def coordinates(fit: Fit, contrasts: Array) -> Array:
+    """Return C A, (q, m): what combinations C theta look like where (X'X + P)^-1 is the identity."""
+    factor = factor_of(fit)
+    first = contrasts[:, :1]
+    constant = first * (factor.frame.intercept / np.sqrt(factor.frame.weight))
+    return np.hstack([constant, about_mean(factor, contrasts) @ factor.basis()])
+
+
+def about_mean(factor: Factor, contrasts: Array) -> Array:
+    """Return c - c0 mean in scaled coordinates, (q, D): the slopes' part once w0 is counted at the mean of the rows."""
+    hi, lo = factor.frame.scaled_mean()
+    first = contrasts[:, :1]
+    return np.asarray((np.ldexp(contrasts[:, 1:], -factor.frame.scale) - first * hi) - first * lo)
+
+
+def offset(fit: Fit) -> Array:
+    """Return mean_t - mean'w - w0, (K,): zero at a solution, up to rounding, and then exactly zero."""
+    frame = factor_of(fit).frame
+    d, theta = frame.features, fit.solution.theta
+    w, mean, mean_t = theta[:, 1:], frame.mean_hi[:d], frame.mean_hi[d:]
+    off = mean_t - w @ mean - theta[:, 0]
+    size = np.abs(mean_t) + np.abs(w) @ np.abs(mean) + np.abs(theta[:, 0])
+    return np.asarray(np.where(np.abs(off) <= 16 * EPS * size, 0.0, off))
+
+
+def estimates(fit: Fit, k: int, contrasts: Array) -> Array:
+    """Return C theta, (q,), from raw coefficients or about the mean, whichever cancels less."""
+    factor = factor_of(fit)
+    frame, theta = factor.frame, fit.solution.theta[k]
+    centre = frame.mean_hi[frame.features + k] - offset(fit)[k]
+    about = np.column_stack(
+        [contrasts[:, :1] * centre, about_mean(factor, contrasts) * np.ldexp(theta[1:], frame.scale)]
+    )
+    raw = contrasts * theta
+    less = np.abs(raw).sum(axis=1) <= np.abs(about).sum(axis=1)
+    return np.asarray(np.where(less, raw.sum(axis=1), about.sum(axis=1)))
+
+
+def lengths(rows: Array) -> Array:
+    """Return the norms of rows of any magnitude."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    return np.asarray(unit * np.linalg.norm(rows / unit[:, None], axis=1))
+
+
+def quadratic(root: Array, difference: Array) -> float:
+    """Return d'(root root')^-1 d, or NaN where root has dependent rows."""
+    length = lengths(root)
+    if not (length > 0).all() or root.shape[0] > root.shape[1]:
+        return np.nan
+    u, s, _ = np.linalg.svd(root / length[:, None], full_matrices=False)
+    if not s[-1] > DEPENDENT * s[0]:
+        return np.nan
+    return float((((difference / length) @ u / s) ** 2).sum())
+
+
+# Standard errors that hold without equal variances (HC0 to HC3) or independent rows (cluster): one more pass.
+#
+#     Cov(w0, w) = A G A',   G = c sum w r^2 / (1 - h)^power z z'     or     G = c sum_g s_g s_g'
+#
+#     HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
+#     cluster: c = G/(G - 1) (N - 1)/(N - p), G groups
+#
+# The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their
+# residuals.
+
+
+POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}
+ERRORS = ("classical", *POWERS, "cluster")
+WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9
+FULL_LEVERAGE = 1e-12
+FEW_GROUPS = 4
+
+
+def check_errors(errors: str) -> None:
+    """Refuse a name of errors that means nothing."""
+    OneOf(*ERRORS).check("errors", errors)
+
+
+def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, groups: Any = None) -> list[Covariance]:
+    """Return the covariance of each target of a fit; robust ones read the rows of `source`."""
+    targets = len(fit.squares)
+    if errors == "classical":
+        return [classical(fit, k, sample) for k in range(targets)]
+    assert source is not None
+    if any(sample.n - trace <= 0.5 for trace in fit.trace):
+        raise InvalidData(
+            f"no robust errors: {sample.n:g} observations leave no residuals to {fit.trace[0]:g} parameters"
+        )
+    check_weight(source, fit, sample)
+    if errors == "cluster":
+        return _clustered(fit, source, sample, read_groups(groups, source.count_rows()))
+    through = lens(fit, sample.precision)._replace(power=POWERS[errors])
+    scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
+    check_squares(source, fit, scores.squares)
+    if through.power and scores.rest[0] <= FULL_LEVERAGE:
+        _refuse_leverage(source, through, errors)
+    out = []
+    for k in range(targets):
+        freedom = sample.n - float(fit.trace[k])
+        scale = sample.n / freedom if errors == "HC1" else 1.0
+        out.append(Covariance(fit, k, _root(fit, k, scores.meat[k], scale), freedom, errors))
+    return out
+
+
+def lens(fit: Fit, precision: bool) -> Lens:
+    """Return a fit as its rows see it."""
+    factor = factor_of(fit)
+    frame = factor.frame
+    down = -frame.target_scale[:, None]
+    return Lens(
+        mean_hi=frame.mean_hi,
+        mean_lo=frame.mean_lo,
+        exponent=frame.exponent,
+        rotation=factor.basis(),
+        slopes=np.ldexp(fit.solution.theta[:, 1:], frame.scale + down),
+        offset=np.ldexp(offset(fit), down[:, 0]),
+        constant=frame.intercept / float(np.sqrt(frame.weight)),
+        precision=precision,
+    )
+
+
+def check_weight(source: Source, fit: Fit, sample: Sample) -> None:
+    """Refuse rows whose number or weight is not that of the rows fitted."""
+    weight = source.total_weight()
+    if abs(weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
+        raise InvalidData(
+            f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "
+            "Give all rows again, with the same sample_weight."
+        )
+    given = source.read_weights()
+    rows = source.count_rows() if given is None else int(np.count_nonzero(given))
+    if sample.precision and rows != sample.n:
+        raise InvalidData(
+            f"these are not the rows that were fitted: {rows} have a positive weight, the model holds {sample.n:g}. "
+            "Give all rows again."
+        )
+
+
+def check_squares(source: Source, fit: Fit, squares: Array) -> None:
+    """Refuse rows that are not finite, or whose residuals (sums of squares, scaled) are not those of the fit."""
+    if not np.isfinite(squares).all():
+        source.refuse_nonfinite()
+    if (np.abs(squares - fit.squares) > SQUARES_TOLERANCE * fit.squares + TOTAL_TOLERANCE * fit.total).any():
+        raise InvalidData(
+            "these are not the rows that were fitted: their squared residuals add up to "
+            f"{(squares * fit.unit * fit.unit).sum():.6g}, the model's to {fit.rss.sum():.6g}. "
+            "Give the same X and y again."
+        )
+
+
+def read_groups(groups: Any, rows: int) -> Array:
+    """Return labels of any kind as numbers 0, 1, ... of their groups."""
+    if groups is None:
+        raise InvalidParameter("errors='cluster' needs groups: one label for each row")
+    labels = np.asarray(groups)
+    if labels.shape != (rows,):
+        raise InvalidData(f"groups has shape {labels.shape}; it must be one label for each of the {rows} rows")
+    if labels.dtype == object:
+        known: dict[Any, int] = {}
+        missing = [i for i, label in enumerate(labels) if label is None or label != label]
+        codes = np.array([known.setdefault(label, len(known)) for label in labels])
+    else:
+        missing = list(np.flatnonzero(labels != labels))
+        codes = np.unique(labels, return_inverse=True)[1]
+    if missing:
+        raise InvalidData(f"groups has no label at row {missing[0]}: give every row one")
+    return codes.astype(np.float64)
+
+
+def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[Covariance]:
+    joined = source.with_targets(np.column_stack([source.read_targets(), codes]))
+    scores = joined.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank)
+    check_squares(source, fit, scores.squares)
+    count = len(scores.groups)
+    if count < 2:
+        raise InvalidData("errors='cluster' needs at least 2 groups: one group says nothing about their variation")
+    out = []
+    for k in range(len(fit.squares)):
+        scale = count / (count - 1.0) * (sample.n - 1.0) / (sample.n - float(fit.trace[k]))
+        if count <= FEW_GROUPS * scores.scores.shape[2]:  # the scores are a root themselves, and show its rank
+            root = np.ldexp(np.sqrt(scale) * scores.scores[:, k].T, factor_of(fit).frame.target_scale[k])
+        else:
+            root = _root(fit, k, scores.meat(k), scale)
+        out.append(Covariance(fit, k, root, count - 1.0, "cluster"))
+    return out
+
+
+def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
+    """Return a root of scale times the meat in raw units of the target."""
+    values, vectors = np.linalg.eigh(meat)
+    root = vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0))
+    return np.asarray(np.ldexp(root, factor_of(fit).frame.target_scale[k]))
+
+
+def _refuse_leverage(source: Source, through: Lens, errors: str) -> None:
+    rest = 1.0 - source.map(lambda block: host(look(block.gathered(), through).leverage))
+    row = int(np.argmin(rest))
+    raise InvalidData(
+        f"row {row} has leverage 1: the fit passes through it whatever its target, and {errors} divides by zero there. "
+        "Use errors='HC0' or 'HC1', or drop the column that only this row has."
+    )

@@ -1,0 +1,95 @@
+"""Coefficients side by side: what one standard deviation of each column does to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.input.basis import basis_of
+from adaline.sources.expanded import phi
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A coefficient, in units of its column and per standard deviation of it.
+
+    Parameters
+    ----------
+    name : of the column, or "intercept".
+    side : the class it speaks for, "" in a regression.
+    estimate, std_error, p_value, lower, upper : as in `summary()`; all but the first NaN where there is no inference.
+    spread : standard deviation of the column; 0 for the intercept.
+    """
+
+    name: str
+    side: str
+    estimate: float
+    std_error: float
+    p_value: float
+    lower: float
+    upper: float
+    spread: float
+
+    @property
+    def strength(self) -> float:
+        """What one standard deviation of the column does, in units of the target or the discriminant."""
+        return self.estimate * self.spread
+
+
+def effects(model: Any, X: Array, names: Sequence[str]) -> list[Effect]:
+    """Return the coefficients of a fitted system, intercept first where it has one; none where it is not linear.
+
+    From `summary()` where the system has one, with standard errors and intervals; else from `coef_`, the discriminants
+    of several classes taken about their mean, since only their differences matter.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression, datasets
+    >>> from adaline.inference.effects import effects
+    >>> data = datasets.load("penguins", target="body_mass_g")
+    >>> found = effects(LinearRegression().fit(data.X, data.y), data.X, data.feature_names)
+    >>> [(e.name, round(e.strength)) for e in found[1:]]
+    [('bill_length_mm', 18), ('bill_depth_mm', 35), ('flipper_length_mm', 710)]
+    """
+    basis = basis_of(model)
+    if basis is not None:
+        X, names = phi(basis, X), basis.names(list(names))
+    spread = np.std(X, axis=0)
+    if hasattr(model, "summary"):
+        rows = model.summary().to_dict()["coefficients"]
+        first = len(rows) - len(names)
+        if first in (0, 1) and not any("target" in row for row in rows):
+            labels = ["intercept", *names][1 - first :]
+            spreads = [0.0, *spread][1 - first :]
+            keys = ("estimate", "std_error", "p_value", "lower", "upper")
+            return [
+                Effect(name=label, side="", spread=float(size), **{key: float(row[key]) for key in keys})
+                for label, row, size in zip(labels, rows, spreads, strict=True)
+            ]
+    if not hasattr(model, "coef_"):
+        return []
+    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    sides = [""] if len(coef) == 1 else [str(label) for label in model.classes_]
+    if len(coef) == 1 and "classes_" in vars(model):
+        sides = [str(model.classes_[-1])]
+    elif len(coef) > 1:
+        coef = coef - coef.mean(axis=0)
+    return [
+        Effect(str(name), side, float(coef[k, j]), np.nan, np.nan, np.nan, np.nan, float(spread[j]))
+        for j, name in enumerate(names)
+        for k, side in enumerate(sides)
+    ]
+
+
+def strongest(found: Sequence[Effect], limit: int) -> tuple[list[str], int]:
+    """Return the names of the columns with the largest effects, strongest first, and how many are left out."""
+    size: dict[str, float] = {}
+    for effect in found:
+        if effect.spread > 0 or effect.name != "intercept":
+            size[effect.name] = max(size.get(effect.name, 0.0), abs(effect.strength))
+    ordered = sorted(size, key=lambda name: -size[name])
+    return ordered[:limit], max(len(ordered) - limit, 0)

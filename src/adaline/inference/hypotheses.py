@@ -1,0 +1,353 @@
+"""Tests of linear hypotheses C theta = value by Wald's quadratic form.
+
+    F = (C theta - value)' [C Cov C']^-1 (C theta - value) / q
+
+With classical errors and normal residuals F has exactly the F distribution on q and N - p degrees of freedom. With
+robust errors it is approximate, the denominator N - p for HC0 to HC3 and the number of groups less one for cluster, as
+in statsmodels' f_test; q F, compared with chi-squared on q degrees of freedom, is statsmodels' wald_test.
+
+A. Wald, Trans. AMS 54 (1943), 426-482.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.inference.classical import OUTSIDE
+from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
+
+
+@dataclass(frozen=True)
+class HypothesisTest:
+    """The result of `test`: numbers for one target, arrays (K,) for several.
+
+    Parameters
+    ----------
+    hypotheses : each hypothesis as text.
+    statistic : F; `chi2` is q F.
+    freedom : degrees of freedom of numerator and denominator.
+    p_value : probability of an F at least as large if the hypotheses hold; `chi2_p_value` the one of chi-squared.
+    errors : which standard errors were used.
+    """
+
+    hypotheses: tuple[str, ...]
+    statistic: Any
+    freedom: tuple[int, float]
+    p_value: Any
+    errors: str
+
+    @property
+    def chi2(self) -> Any:
+        """Wald's statistic, q F."""
+        return self.freedom[0] * self.statistic
+
+    @property
+    def chi2_p_value(self) -> Any:
+        """Probability of a chi-squared with q degrees of freedom beyond `chi2`."""
+        return special.chdtrc(self.freedom[0], self.chi2)
+
+    def __str__(self) -> str:
+        lines = ["hypothesis: " + "\n            ".join(self.hypotheses)]
+        values = zip(np.atleast_1d(self.statistic), np.atleast_1d(self.p_value), strict=True)
+        for k, (f, p) in enumerate(values):
+            target = f"target y{k}: " if np.ndim(self.statistic) else ""
+            chance = "<0.0001" if p < 1e-4 else f"{p:.4f}"
+            lines.append(
+                f"{target}F {f:.6g} on {self.freedom[0]} and {self.freedom[1]:g} degrees of freedom, p {chance} "
+                f"({self.errors} errors)"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def read_hypotheses(
+    hypothesis: Any, value: Any, names: Sequence[str], intercept: bool
+) -> tuple[Array, Array, tuple[str, ...]]:
+    """Return C (q, 1 + D), values (q,) and text of hypotheses given as text, as names or as a matrix."""
+    if isinstance(hypothesis, str) or _are_names(hypothesis):
+        texts = [hypothesis] if isinstance(hypothesis, str) else list(hypothesis)
+        matrix, constant = _read_texts(texts, names, listed=not isinstance(hypothesis, str))
+        if isinstance(hypothesis, str) and np.any(value):
+            raise InvalidParameter(f"write the value into the hypothesis, '... = {value}', or give a matrix")
+    else:
+        matrix, constant = _read_matrix(hypothesis, len(names), intercept), np.zeros(1)
+    values = np.asarray(value, dtype=np.float64)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != len(matrix)) or not np.isfinite(values).all():
+        raise InvalidParameter(f"value must be one finite number for each of {len(matrix)} hypotheses, got {value!r}")
+    values = np.broadcast_to(values + constant, (len(matrix),))
+    if not intercept and matrix[:, 0].any():
+        raise InvalidParameter("the hypothesis is about the intercept, and the model has none (fit_intercept=False)")
+    if not matrix.any(axis=1).all():
+        row = int(np.flatnonzero(~matrix.any(axis=1))[0])
+        raise InvalidParameter(f"hypothesis {row + 1} says nothing about a coefficient: its row is zero")
+    known = ("intercept", *names)
+    return matrix, values, tuple(_write(row, v, known) for row, v in zip(matrix, values, strict=True))
+
+
+def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[str]) -> tuple[float, float]:
+    """Return F and its p value for one target."""
+    if covariance.fit.penalty.any():
+        raise InvalidParameter(
+            "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
+            "Use LinearRegression, or penalty=0."
+        )
+    if not covariance.freedom > 0.5:
+        raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
+    factor = factor_of(covariance.fit)
+    lost = factor.outside(about_mean(factor, matrix)) > OUTSIDE
+    if lost.any():
+        raise InvalidData(
+            f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
+            "are linear combinations of others (see aliased_). Drop those columns."
+        )
+    difference = estimates(covariance.fit, covariance.k, matrix) - value
+    if not covariance.root.any():  # a perfect fit
+        return (np.inf, 0.0) if difference.any() else (np.nan, np.nan)
+    squares = quadratic(covariance.along(matrix), difference)
+    if np.isnan(squares):
+        raise InvalidParameter(
+            f"these {len(matrix)} hypotheses cannot be tested together: some follow from others"
+            + (", or there are fewer groups than hypotheses" if covariance.errors == "cluster" else "")
+        )
+    f = squares / len(matrix)
+    return f, float(special.fdtrc(len(matrix), covariance.freedom, f))
+
+
+def _are_names(hypothesis: Any) -> bool:
+    if not isinstance(hypothesis, list | tuple | np.ndarray):
+        return False
+    return len(hypothesis) > 0 and all(isinstance(entry, str) for entry in hypothesis)
+
+
+def _read_texts(texts: list[str], names: Sequence[str], listed: bool) -> tuple[Array, Array]:
+    """Read each text as the name of a column that is zero, or as hypotheses."""
+    matrices, values = [], []
+    for text in texts:
+        if listed and text in names:
+            matrices.append(np.eye(1, 1 + len(names), 1 + list(names).index(text)))
+            values.append(np.zeros(1))
+        elif listed and not set(text) & set("=+-*/ ") and text != "intercept":
+            raise InvalidParameter(f"no column is called {text!r}" + hint(text, ["intercept", *names]))
+        else:
+            matrix, value = parse(text, names)
+            matrices.append(matrix)
+            values.append(value)
+    return np.concatenate(matrices), np.concatenate(values)
+
+
+def _read_matrix(hypothesis: Any, features: int, intercept: bool) -> Array:
+    try:
+        matrix = np.atleast_2d(np.asarray(hypothesis, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            "hypothesis must be text such as 'x1 = x2', a list of column names, or a matrix of numbers, "
+            f"got {type(hypothesis).__name__}"
+        ) from None
+    if not intercept and matrix.ndim == 2 and matrix.shape[1] == features:
+        matrix = np.column_stack([np.zeros(len(matrix)), matrix])
+    if matrix.ndim != 2 or matrix.shape[1] != 1 + features or len(matrix) == 0:
+        raise InvalidParameter(
+            f"hypothesis has shape {np.shape(hypothesis)}; it must be (q, {1 + features}): intercept first, then one "
+            "number for each column"
+        )
+    if not np.isfinite(matrix).all():
+        raise InvalidParameter("hypothesis has numbers that are not finite")
+    return matrix
+
+
+def _write(row: Array, value: float, names: Sequence[str]) -> str:
+    """Return a hypothesis as text."""
+    out = ""
+    for place in map(int, np.flatnonzero(row)):
+        size = abs(row[place])
+        sign = ("-" if row[place] < 0 else "") if not out else (" - " if row[place] < 0 else " + ")
+        out += sign + ("" if size == 1 else f"{size:.6g}*") + names[place]
+    return f"{out} = {value:.6g}"
+
+
+# Linear hypotheses as text: "x1 = x2", "x1 + 2*x2 = 3", "age = 0, income = 0".
+#
+#     hypotheses = equation {"," equation}        equation = sum {"=" sum}; without "=", the sum is zero
+#     sum        = ["+" | "-"] term {("+" | "-") term}
+#     term       = factor {("*" | "/") factor}    factor = number | name | "(" sum ")"
+#
+# A name is that of a column, or `intercept`; one with spaces or signs is found too, the longest name first, and a name
+# in
+# backquotes is taken as it stands. Numbers are exact: 0.1 is a tenth until the end. Nothing is evaluated as Python.
+
+
+CONSTANT = -1
+LONGEST = 1000  # digits of a number
+_NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+Linear = dict[int, Fraction]
+"""Coefficients by place: 0 the intercept, 1, 2, ... the columns, CONSTANT a number by itself."""
+
+
+def parse(text: str, names: Sequence[str]) -> tuple[Array, Array]:
+    """Return the matrix C (q, 1 + D) and the values (q,) of hypotheses C theta = value."""
+    equations = _Parser(text, names).hypotheses()
+    matrix = np.zeros((len(equations), 1 + len(names)))
+    value = np.zeros(len(equations))
+    for row, equation in enumerate(equations):
+        try:
+            value[row] = -float(equation.pop(CONSTANT, Fraction(0)))
+            for place, coefficient in equation.items():
+                matrix[row, place] = float(coefficient)
+        except OverflowError:
+            raise InvalidParameter(f"hypothesis {row + 1} of {text!r} has a number beyond 1.8e308") from None
+        if not matrix[row].any():
+            raise InvalidParameter(f"hypothesis {row + 1} of {text!r} says nothing about a coefficient")
+    return matrix, value
+
+
+class _Parser:
+    """Recursive descent over one text."""
+
+    def __init__(self, text: str, names: Sequence[str]) -> None:
+        self.text = text
+        self.names = list(names)
+        self.places = {"intercept": 0} | {name: place for place, name in enumerate(names, start=1)}
+        self.longest_first = sorted(self.places, key=len, reverse=True)
+        self.at = 0
+
+    def hypotheses(self) -> list[Linear]:
+        out = self.equation()
+        while self.take(","):
+            out += self.equation()
+        if self.at < len(self.text):
+            raise self.error("expected +, -, *, /, = or a comma")
+        return out
+
+    def equation(self) -> list[Linear]:
+        sides = [self.sum()]
+        while self.take("="):
+            sides.append(self.sum())
+        if len(sides) == 1:
+            return sides
+        return [_add(left, right, Fraction(-1)) for left, right in pairwise(sides)]
+
+    def sum(self) -> Linear:
+        sign = Fraction(-1 if self.take("-") else 1)
+        if sign > 0:
+            self.take("+")
+        out = _add({}, self.term(), sign)
+        while True:
+            if self.take("+"):
+                out = _add(out, self.term(), Fraction(1))
+            elif self.take("-"):
+                out = _add(out, self.term(), Fraction(-1))
+            else:
+                return out
+
+    def term(self) -> Linear:
+        out = self.factor()
+        while True:
+            start = self.at
+            if self.take("*"):
+                other = self.factor()
+                if not _is_number(other):
+                    out, other = other, out
+                if not _is_number(other):
+                    raise self.error("a product of coefficients is not linear", start)
+                out = _add({}, out, other.get(CONSTANT, Fraction(0)))
+            elif self.take("/"):
+                other = self.factor()
+                if not _is_number(other) or not other.get(CONSTANT):
+                    raise self.error("can only divide by a number that is not zero", start)
+                out = _add({}, out, 1 / other[CONSTANT])
+            else:
+                return out
+
+    def factor(self) -> Linear:
+        if self.take("("):
+            out = self.sum()
+            if not self.take(")"):
+                raise self.error("expected )")
+            return out
+        start = self.at
+        if self.take("`"):
+            stop = self.text.find("`", self.at)
+            name = self.text[self.at : stop] if stop >= 0 else ""
+            if name not in self.places:
+                raise self.error(f"no column is called {name!r}" + self.hint(name), start)
+            self.at = stop + 1
+            self.skip()
+            return {self.places[name]: Fraction(1)}
+        number = _NUMBER.match(self.text, self.at)
+        for name in self.longest_first:
+            end = self.at + len(name)
+            if self.text.startswith(name, self.at) and not _continues(self.text, end) and not _NUMBER.fullmatch(name):
+                self.at = end
+                self.skip()
+                return {self.places[name]: Fraction(1)}
+        if number and not _continues(self.text, number.end()):
+            if len(number.group()) > LONGEST or abs(int((number.group(3) or "e0")[1:])) > LONGEST:
+                raise self.error("a number of so many digits")
+            self.at = number.end()
+            self.skip()
+            return {CONSTANT: Fraction(number.group())}
+        word = re.match(r"[^\s+\-*/=,()`]+", self.text[self.at :])
+        if word is None:
+            raise self.error("expected a column or a number")
+        raise self.error(f"no column is called {word.group()!r}" + self.hint(word.group()))
+
+    def take(self, sign: str) -> bool:
+        """Step over a sign if it is next."""
+        self.skip()
+        found = self.text.startswith(sign, self.at)
+        self.at += len(sign) * found
+        if found and sign != "`":
+            self.skip()
+        return found
+
+    def skip(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def error(self, what: str, at: int | None = None) -> InvalidParameter:
+        place = (self.at if at is None else at) + 1
+        return InvalidParameter(f"cannot read the hypothesis {self.text!r}: {what}, at character {place}")
+
+    def hint(self, word: str) -> str:
+        return hint(word, list(self.places))
+
+
+def hint(word: str, names: Sequence[str]) -> str:
+    """Return a close name, or some of the names there are."""
+    close = difflib.get_close_matches(word, names, 1)
+    if close:
+        return f" (did you mean {close[0]!r}?)"
+    return f" (there are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''})"
+
+
+def _add(a: Linear, b: Linear, times: Fraction) -> Linear:
+    out = dict(a)
+    for place, coefficient in b.items():
+        out[place] = out.get(place, Fraction(0)) + times * coefficient
+    return out
+
+
+def _is_number(a: Linear) -> bool:
+    return all(place == CONSTANT or not coefficient for place, coefficient in a.items())
+
+
+def _continues(text: str, at: int) -> bool:
+    """Whether a word that ends at `at` in fact goes on there."""
+    return at < len(text) and at > 0 and _in_word(text[at]) and _in_word(text[at - 1])
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character in "_."

@@ -1,0 +1,335 @@
+"""Inference from a likelihood: Wald's standard errors, z and intervals, odds ratios, and how well the model fits.
+
+    z = w / (Cov_ww)^(1/2),   Cov = inverse information,   odds ratio = exp(w)
+    chi2 = 2 (ln L - ln L_0),   McFadden's R^2 = 1 - ln L / ln L_0
+
+With K classes the machines of a softmax are known up to what all of them gain alike. What the rows tell is how a class
+differs from another: w_k - w_ref, with Cov of the difference. Any reference gives the same model.
+
+A. Wald, Trans. AMS 54 (1943), 426-482; D. McFadden, in Frontiers in Econometrics (1974), 105-142.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.classical import quantile
+from adaline.inference.covariance import lengths, quadratic
+from adaline.inference.hypotheses import read_hypotheses
+from adaline.inference.left_out import left_out
+from adaline.inference.summary import STATISTICS, CoefficientTable, Part, chance, number
+from adaline.parameters import LEVEL
+from adaline.results import Certificate
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+
+
+@dataclass(frozen=True)
+class WaldInference:
+    """Statistics of one class against another: arrays are (1 + D), intercept first; NaN where they do not exist."""
+
+    estimate: Array
+    std_error: Array
+    statistic: Array
+    p_value: Array
+    lower: Array
+    upper: Array
+
+    @property
+    def odds_ratio(self) -> Array:
+        """By what the odds are multiplied when a column grows by one."""
+        return _exp(self.estimate)
+
+    @property
+    def odds_lower(self) -> Array:
+        """Lower end of the interval of the odds ratio."""
+        return _exp(self.lower)
+
+    @property
+    def odds_upper(self) -> Array:
+        """Upper end of the interval of the odds ratio."""
+        return _exp(self.upper)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How likely the model makes the rows; NaN where a penalty leaves a number without its meaning.
+
+    `chi2` compares with the constants alone, or, without an intercept, with equal odds of all classes; so does
+    `null_log_likelihood`.
+    """
+
+    log_likelihood: float
+    null_log_likelihood: float
+    pseudo_r_squared: float
+    chi2: float
+    chi2_freedom: int
+    chi2_p_value: float
+    parameters: int
+    aic: float
+    bic: float
+
+
+@dataclass(frozen=True)
+class WaldTest:
+    """The result of `wald_test`.
+
+    Parameters
+    ----------
+    hypotheses : each hypothesis as text.
+    about : which classes they are about, and against which.
+    chi2, freedom, p_value : the statistic, its degrees of freedom, and the chance of as much if the hypotheses hold.
+    """
+
+    hypotheses: tuple[str, ...]
+    about: str
+    chi2: float
+    freedom: int
+    p_value: float
+
+    def __str__(self) -> str:
+        what = "\n            ".join(self.hypotheses)
+        freedom = f"{self.freedom} degree{'s' if self.freedom > 1 else ''} of freedom"
+        return (
+            f"hypothesis: {what}\nlog odds of {self.about}: chi² {self.chi2:.6g} on {freedom}, p {chance(self.p_value)}"
+        )
+
+    __repr__ = __str__
+
+
+def against(fit: LikelihoodFit, k: int, reference: int) -> tuple[Array, Array | None]:
+    """Return w_k - w_reference, (1 + D), and a root of its covariance, (1 + D, M); two classes are 0 and 1."""
+    theta, root = fit.solution.theta, fit.root
+    if fit.coupled:
+        return theta[k] - theta[reference], None if root is None else root[k] - root[reference]
+    sign = float(k - reference)
+    return sign * theta[0], None if root is None else sign * root[0]
+
+
+def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float) -> WaldInference:
+    """Return the statistics of class k against the reference."""
+    estimate, root = against(fit, k, reference)
+    error = np.full(len(estimate), np.nan) if root is None else lengths(root)
+    error[1:][~fit.dependence.kept] = np.nan
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = estimate / error
+    reach = quantile(np.inf, level) * error
+    p = np.asarray(2 * special.ndtr(-np.abs(z)))
+    if fit.ratios is not None:
+        p[1:] = np.where(np.isnan(error[1:]), np.nan, special.chdtrc(1, fit.ratios[1:]))
+    return WaldInference(estimate, error, z, p, estimate - reach, estimate + reach)
+
+
+def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
+    """Return how well the model fits."""
+    freedom = fit.parameters - (classes - 1) * intercept
+    plain = 1.0 if not (fit.penalised or fit.firth) else np.nan
+    chi2 = plain * max(2 * (fit.log_likelihood - fit.null), 0.0) if fit.ratios is None else float(fit.ratios[0])
+    return Quality(
+        log_likelihood=fit.log_likelihood,
+        null_log_likelihood=fit.null,
+        pseudo_r_squared=1.0 - fit.log_likelihood / fit.null if fit.null < 0 else np.nan,
+        chi2=chi2,
+        chi2_freedom=freedom,
+        chi2_p_value=float(special.chdtrc(freedom, chi2)) if freedom > 0 else np.nan,
+        parameters=fit.parameters,
+        aic=plain * (2 * fit.parameters - 2 * fit.log_likelihood),
+        bic=plain * (float(np.log(fit.weight)) * fit.parameters - 2 * fit.log_likelihood),
+    )
+
+
+def wald_test(
+    fit: LikelihoodFit,
+    hypothesis: Any,
+    value: Any,
+    names: Sequence[str],
+    classes: Sequence[Any],
+    *,
+    intercept: bool,
+    target: Any = None,
+    reference: Any = None,
+) -> WaldTest:
+    """Test C (w_k - w_reference) = value by Wald's chi-squared, for one class k or for all of them together.
+
+    Parameters
+    ----------
+    fit : what was fitted, without a penalty.
+    hypothesis, value : text, column names or a matrix, as for `LinearRegression.test`.
+    names, classes : of the columns and of the classes, in the order of the machines.
+    intercept : whether the model has one.
+    target : the class the hypothesis is about; None for all but the reference.
+    reference : the class that others are compared with, the first unless told otherwise.
+    """
+    if fit.penalised:
+        raise InvalidParameter(
+            "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
+            "Use penalty=0."
+        )
+    if fit.root is None:
+        raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
+    matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    lost = ~fit.dependence.determines(matrix)
+    if lost.any():
+        raise InvalidData(
+            f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
+            "are constant or linear combinations of others (see aliased_). Drop those columns."
+        )
+    base = place_of(classes, reference, "reference")
+    tested = [k for k in range(len(classes)) if k != base]
+    if target is not None:
+        tested = [place_of(classes, target, "target")]
+        if tested == [base]:
+            raise InvalidParameter(f"target {target!r} is the reference: name another class, or another reference")
+    pairs = [against(fit, k, base) for k in tested]
+    difference = np.concatenate([matrix @ estimate - values for estimate, _ in pairs])
+    squares = quadratic(np.concatenate([matrix @ root for _, root in pairs if root is not None]), difference)
+    if np.isnan(squares):
+        raise InvalidParameter(f"these {len(matrix)} hypotheses cannot be tested together: some follow from others")
+    about = f"{', '.join(str(classes[k]) for k in tested)} against {classes[base]}"
+    return WaldTest(texts, about, squares, len(difference), float(special.chdtrc(len(difference), squares)))
+
+
+def place_of(classes: Sequence[Any], label: Any, what: str) -> int:
+    """Return the place of a class, the first where none is named."""
+    if label is None:
+        return 0
+    found = [k for k, own in enumerate(classes) if np.all(own == label)]
+    if not found:
+        raise InvalidParameter(f"{what} must be one of the classes {', '.join(map(str, classes))}; got {label!r}")
+    return found[0]
+
+
+def _exp(a: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(a))
+
+
+# The table that `summary()` of a logistic or softmax regression returns.
+
+
+ODDS = ("odds_ratio", "odds_lower", "odds_upper")
+
+PENALISED = (
+    "the penalty is read as a prior: estimates are the mode of its posterior, and errors, z, p and intervals those of "
+    "the normal approximation there, not of repeated samples; no likelihood-ratio test, AIC or BIC"
+)
+FIRTH = (
+    "Firth's correction (Jeffreys' prior): errors, z and intervals are those of the information at the estimate, rough "
+    "near separation, where the likelihood is skew; no AIC or BIC"
+)
+BY_RATIO = "chi² and the p of slopes are those of penalised likelihood ratios"
+SEPARATED = (
+    "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
+    "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
+)
+TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
+
+
+@dataclass(frozen=True, repr=False)
+class LikelihoodSummary(CoefficientTable):
+    """Coefficients of each class against the reference, odds ratios, and how likely the model makes the rows.
+
+    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic (z), p_value, lower, upper,
+    odds_ratio, odds_lower, odds_upper, intercept first; with more than two classes each row also has its `target`.
+    """
+
+    parts: list[WaldInference]
+    reference: str
+    quality: Quality
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        return {
+            **self._head(),
+            "reference": self.reference,
+            "targets": list(self.targets),
+            "coefficients": [
+                row | ({"target": target} if len(self.targets) > 1 else {})
+                for target, part in zip(self.targets, self.parts, strict=True)
+                for row in self._rows(part, STATISTICS + ODDS)
+            ],
+            **vars(self.quality),
+            **self._foot(),
+        }
+
+    def _groups(self) -> list[dict[str, str]]:
+        headings = ("estimate", "std error", "z", "p", *self._ends())
+        return [
+            dict(zip(STATISTICS, headings, strict=True)),
+            dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True)),
+        ]
+
+    def _sections(self) -> list[Part]:
+        return [
+            Part(f"log odds of {target} against {self.reference}", self._rows(part, STATISTICS + ODDS), [])
+            for target, part in zip(self.targets, self.parts, strict=True)
+        ]
+
+    def _closing(self) -> list[str]:
+        q = self.quality
+        null = "constants alone" if self.intercept else "equal odds"
+        return [
+            f"log-likelihood {q.log_likelihood:.6g}, {null} {q.null_log_likelihood:.6g};  "
+            f"McFadden's R² {number(q.pseudo_r_squared)}",
+            f"likelihood ratio chi² {number(q.chi2)} on {q.chi2_freedom} degrees of freedom "
+            f"(p {chance(q.chi2_p_value)})",
+            f"AIC {number(q.aic)}, BIC {number(q.bic)}, {q.parameters} parameters",
+        ]
+
+
+def summarise(
+    fit: LikelihoodFit,
+    names: Sequence[str],
+    classes: Sequence[Any],
+    *,
+    title: str,
+    intercept: bool,
+    level: float = 0.95,
+    reference: Any = None,
+    notes: Sequence[str] = (),
+    certificate: Certificate | None = None,
+) -> LikelihoodSummary:
+    """Return the table of a fit; `reference` is one of the classes, the first unless told otherwise.
+
+    Parameters
+    ----------
+    fit : what was fitted; theta has one machine for two classes, otherwise one for each class.
+    names, classes : of the columns and of the classes, in the order of the machines.
+    title, intercept : of the model, and whether it has one.
+    level : coverage of the intervals.
+    reference : the class that all others are compared with.
+    notes : what else is to be said, such as `SEPARATED`.
+    certificate : that of the model, where it says more than that of the fit.
+    """
+    LEVEL.check("level", level)
+    base = place_of(classes, reference, "reference")
+    others = [k for k in range(len(classes)) if k != base]
+    automatic = [
+        (fit.penalised and SEPARATED not in notes, PENALISED),
+        (fit.firth, FIRTH),
+        (fit.ratios is not None, BY_RATIO),
+        (fit.root is None, TOO_LARGE),
+    ]
+    fit = fit.without_dependent()
+    missing = left_out(fit.dependence, names)
+    return LikelihoodSummary(
+        title=title,
+        names=list(names),
+        targets=[str(classes[k]) for k in others],
+        parts=[infer_class(fit, k, base, level) for k in others],
+        level=level,
+        rows=fit.rows,
+        weight=fit.weight,
+        certificate=certificate or fit.solution.certificate,
+        notes=[*notes, *(note for holds, note in automatic if holds), *missing.notes()],
+        intercept=intercept,
+        reference=str(classes[base]),
+        quality=quality(fit, len(classes), intercept),
+        left_out=missing,
+    )

@@ -1,0 +1,303 @@
+"""Analysis of variance of nested least-squares models: is the larger one worth its columns?
+
+F = ((RSS_0 - RSS_1) / (df_0 - df_1)) / (RSS / df),   RSS / df of the largest model
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.inference.sample import Sample
+from adaline.inference.summary import ModelTable, cell
+from adaline.solvers.least_squares.fit import Fit
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+
+SAME = 1e-9  # how closely the rows' total sums of squares must agree
+
+
+class Explained(Protocol):
+    """A fitted linear system, as far as analysis of variance asks it."""
+
+    fit_intercept: bool
+    _fits: tuple[Fit, ...]
+
+    def _sample(self) -> Sample: ...
+
+
+@dataclass(frozen=True, repr=False)
+class Anova(ModelTable):
+    """The table that `anova` returns: arrays with one entry a model, NaN for the first where it compares two.
+
+    Parameters
+    ----------
+    columns : number of columns of each model.
+    freedom : residual degrees of freedom.
+    rss : residual sums of squares.
+    freedom_more, squares_more : degrees of freedom and sums of squares by which a model differs from the one before.
+    f_statistic, p_value : of that difference, against the residual variance of the largest model.
+    """
+
+    TITLE: ClassVar[str] = "Analysis of variance"
+    HEADINGS: ClassVar[tuple[str, ...]] = ("model", "columns", "df", "RSS", "df more", "SS", "F", "p")
+
+    columns: tuple[int, ...]
+    freedom: NDArray[np.float64]
+    rss: NDArray[np.float64]
+    freedom_more: NDArray[np.float64]
+    squares_more: NDArray[np.float64]
+    f_statistic: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                str(i + 1),
+                str(self.columns[i]),
+                f"{self.freedom[i]:g}",
+                f"{self.rss[i]:.6g}",
+                cell(self.freedom_more[i]),
+                cell(self.squares_more[i]),
+                cell(self.f_statistic[i], ".5g"),
+                cell(self.p_value[i], "p"),
+            ]
+            for i in range(len(self.columns))
+        ]
+
+
+def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
+    """Compare nested models, each with the one before it: least squares by F tests, likelihoods by chi-squared.
+
+    The rows must be the same for all and each model must contain the columns of the one before; F uses the residual
+    variance of the last model, which is the largest; likelihoods are compared two at a time. No pass over the rows.
+
+    Parameters
+    ----------
+    smaller, larger, *more : fitted `LinearRegression` models of one target, or models of a likelihood without penalty,
+        in order of size.
+
+    Returns
+    -------
+    Anova : `rss`, `freedom`, `f_statistic`, `p_value` and more; prints as a table. For likelihoods, Deviances: `chi2`,
+        `freedom_more`, `p_value` and more.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression, anova, datasets
+    >>> data = datasets.load("longley")
+    >>> small = LinearRegression().fit(data.X[:, 2:], data.y)
+    >>> table = anova(small, LinearRegression().fit(data.X, data.y))
+    >>> print(f"F {table.f_statistic[1]:.4f}, p {table.p_value[1]:.4f}")
+    F 0.8032, p 0.4776
+
+    References
+    ----------
+    R. A. Fisher, Statistical Methods for Research Workers (1925); S. S. Wilks, Annals of Mathematical Statistics 9
+    (1938), 60-62.
+    """
+    if all(
+        isinstance(fit, LikelihoodFit) for model in (smaller, larger, *more) for fit in getattr(model, "_fits", [None])
+    ):
+        return deviances([smaller, larger, *more])
+    models: list[Explained] = [smaller, larger, *more]
+    for model in models:
+        _check(model)
+    for before, after in pairwise(models):
+        _check_nested(before, after)
+    freedom = np.array([model._sample().n - float(model._fits[0].trace[0]) for model in models])
+    rss = np.array([float(model._fits[0].rss[0]) for model in models])
+    if not freedom[-1] > 0.5:
+        raise InvalidData("anova: the largest model leaves no degrees of freedom to judge by")
+    fewer = np.concatenate([[np.nan], -np.diff(freedom)])
+    squares = np.concatenate([[np.nan], np.maximum(-np.diff(rss), 0.0)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = squares / fewer / (rss[-1] / freedom[-1])
+    p = special.fdtrc(fewer, freedom[-1], f)
+    return Anova(
+        tuple(model._fits[0].solution.theta.shape[1] - 1 for model in models), freedom, rss, fewer, squares, f, p
+    )
+
+
+def _check(model: Any) -> None:
+    if not hasattr(model, "_fits") or not hasattr(model, "_sample"):
+        raise InvalidParameter(
+            f"anova compares models that are all linear or all logistic; got {type(model).__name__}, not fitted"
+        )
+    if any(fit.penalty.any() for fit in model._fits):
+        raise InvalidParameter(
+            "anova: a penalised fit has no residual degrees of freedom in the sense of an F test. Use LinearRegression."
+        )
+    if sum(len(fit.squares) for fit in model._fits) > 1:
+        raise InvalidParameter("anova: the model has several targets; fit and compare them one at a time")
+
+
+def _check_nested(before: Explained, after: Explained) -> None:
+    a, b = before._fits[0], after._fits[0]
+    if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME * b.weight:
+        raise InvalidData(
+            f"anova: the models were not fitted to the same rows: {before._sample().n:g} and {after._sample().n:g} "
+            f"observations of weight {a.weight:g} and {b.weight:g}"
+        )
+    about = before.fit_intercept and after.fit_intercept
+    totals = [_total(model, about) for model in (before, after)]
+    if abs(totals[0] - totals[1]) > SAME * max(totals):
+        raise InvalidData(
+            "anova: the models were not fitted to the same targets: their total sums of squares are "
+            f"{totals[0]:.9g} and {totals[1]:.9g}"
+        )
+    check_nested_columns(before, after)
+    if not a.trace[0] < b.trace[0] - 0.5:
+        raise InvalidData(
+            f"anova: not nested: the models have {a.trace[0]:g} and {b.trace[0]:g} parameters; the smaller comes first"
+        )
+    if b.rss[0] > a.rss[0] * (1 + SAME) + SAME * SAME * b.tss[0]:
+        raise InvalidData(
+            f"anova: not nested: the larger model leaves more residual, {b.rss[0]:.6g} against {a.rss[0]:.6g}"
+        )
+
+
+def _total(model: Explained, about_mean: bool) -> float:
+    """Return the total sum of squares of the target, about its mean or about zero."""
+    fit = model._fits[0]
+    if about_mean or not model.fit_intercept or fit.factor is None:
+        return float(fit.tss[0])
+    return float(fit.tss[0] + fit.weight * fit.factor.frame.mean_hi[-1] ** 2)
+
+
+# Analysis of deviance of nested likelihood models: is the larger one worth its columns?
+#
+# chi2 = 2 (ln L_1 - ln L_0),   degrees of freedom = parameters_1 - parameters_0
+#
+# S. S. Wilks, Annals of Mathematical Statistics 9 (1938), 60-62.
+
+
+class Likely(Protocol):
+    """A fitted system with a likelihood, as far as analysis of deviance asks it."""
+
+    fit_intercept: bool
+    _fits: Sequence[LikelihoodFit]
+
+
+class LikelihoodRatio(NamedTuple):
+    """Twice the difference of log-likelihoods, its degrees of freedom, and the chance of as much if the small holds."""
+
+    chi2: float
+    freedom: int
+    p_value: float
+
+
+@dataclass(frozen=True, repr=False)
+class Deviances(ModelTable):
+    """The table that `anova` of likelihoods returns: arrays with one entry a model, NaN where one compares two.
+
+    Parameters
+    ----------
+    columns, parameters : number of columns and of free coefficients of each model.
+    log_likelihood, deviance : ln L, and -2 ln L.
+    freedom_more, chi2, p_value : of the likelihood-ratio test against the model before.
+    """
+
+    TITLE: ClassVar[str] = "Analysis of deviance"
+    HEADINGS: ClassVar[tuple[str, ...]] = ("model", "columns", "parameters", "-2 ln L", "df more", "chi²", "p")
+
+    columns: tuple[int, ...]
+    parameters: tuple[int, ...]
+    log_likelihood: NDArray[np.float64]
+    deviance: NDArray[np.float64]
+    freedom_more: NDArray[np.float64]
+    chi2: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                str(i + 1),
+                str(self.columns[i]),
+                str(self.parameters[i]),
+                f"{self.deviance[i]:.6g}",
+                cell(self.freedom_more[i]),
+                cell(self.chi2[i], ".5g"),
+                cell(self.p_value[i], "p"),
+            ]
+            for i in range(len(self.columns))
+        ]
+
+
+def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRatio:
+    """Return the likelihood-ratio test of a model against one with fewer columns, fitted to the same rows."""
+    for fit in (full, small):
+        if fit.penalised or fit.firth:
+            raise InvalidParameter("no likelihood-ratio test: a penalised fit is not where its likelihood is largest")
+    if small.rows != full.rows or abs(small.weight - full.weight) > SAME * full.weight:
+        raise InvalidData(
+            f"the models were not fitted to the same rows: {small.rows} and {full.rows} rows of weight "
+            f"{small.weight:g} and {full.weight:g}"
+        )
+    nulls = {full.null, _equal_odds(full)}  # the latter of a small model without an intercept
+    if min(abs(small.null - null) for null in nulls) > SAME * abs(full.null) or small.coupled != full.coupled:
+        raise InvalidData(
+            "the models were not fitted to the same targets: the best constants have log-likelihoods "
+            f"{small.null:.9g} and {full.null:.9g}"
+        )
+    freedom = full.parameters - small.parameters
+    if freedom < 1:
+        raise InvalidData(
+            f"not nested: the models have {small.parameters} and {full.parameters} parameters; the smaller comes first"
+        )
+    more = full.log_likelihood - small.log_likelihood
+    if more < -SAME * abs(full.null):
+        raise InvalidData(
+            f"not nested: the larger model is less likely, {full.log_likelihood:.9g} against {small.log_likelihood:.9g}"
+        )
+    chi2 = 2 * max(more, 0.0)
+    return LikelihoodRatio(chi2, freedom, float(special.chdtrc(freedom, chi2)))
+
+
+def deviances(models: Sequence[Likely]) -> Deviances:
+    """Compare nested models, each with the one before it."""
+    if any(len(model._fits) > 1 for model in models):
+        raise InvalidParameter("anova: several machines fitted one by one have no likelihood in common; use softmax")
+    fits = [model._fits[0] for model in models]
+    for before, after in pairwise(models):
+        check_nested_columns(before, after)
+    tests = [likelihood_ratio(after, before) for before, after in pairwise(fits)]
+    chi2, more, p = (np.array([np.nan, *column]) for column in zip(*tests, strict=True))
+    likelihood = np.array([fit.log_likelihood for fit in fits])
+    return Deviances(
+        tuple(fit.solution.theta.shape[1] - 1 for fit in fits),
+        tuple(fit.parameters for fit in fits),
+        likelihood,
+        -2 * likelihood,
+        more,
+        chi2,
+        p,
+    )
+
+
+def _equal_odds(fit: LikelihoodFit) -> float:
+    return -fit.weight * float(np.log(len(fit.solution.theta) if fit.coupled else 2))
+
+
+def check_nested_columns(before: Any, after: Any) -> None:
+    """Refuse models of which the later does not contain the columns of the one before."""
+    if before.fit_intercept and not after.fit_intercept:
+        raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
+    names = [_known_names(model) for model in (before, after)]
+    extra = [name for name in names[0] if name not in names[1]] if all(names) else []
+    if extra:
+        raise InvalidData(f"anova: not nested: the larger model has no column {', '.join(map(repr, extra))}")
+
+
+def _known_names(model: Any) -> list[str]:
+    """Return the names of a model's columns, those that its basis gives where it has one; none where it has neither."""
+    given, basis = getattr(model, "feature_names_in_", None), getattr(model, "basis_", None)
+    if basis is not None:
+        return list(basis.get_feature_names_out(given))
+    return [] if given is None else list(given)

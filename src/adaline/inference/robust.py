@@ -1,0 +1,287 @@
+"""Standard errors of robust fits, and their table.
+
+M-estimates (Huber 1981, H1):  Cov = k^2 [s^2 sum w psi(u)^2 / (W - p)] / [mean psi'(u)]^2 (X'X)^-1,  u = r/s,
+                               k = 1 + p/W var psi'(u) / [mean psi'(u)]^2
+Quantiles (Koenker 2005):      Cov = q (1 - q) D^-1 X'X D^-1,  D = sum_n w_n f_n x_n x_n', where f_n is the density of
+                               the target of row n at its quantile q:
+    nid (Hendricks, Koenker 1992)  f_n = 2 h / d_n,  d_n = x_n'(b(q + h) - b(q - h)), the distance of two planes
+    kernel (Powell 1991)           f_n = phi(r_n / g) / g
+    iid                            f_n = the mean of those, the same for every row
+
+h is Hall and Sheather's bandwidth, halved until q - h and q + h are quantiles; g the distance of these two in a normal
+distribution as wide as the residuals. R's quantreg computes "nid" and "ker" so. Where two planes nearly meet, R divides
+by a distance that is noise, and intervals become too short. Here d_n is at least half of its own standard error,
+[2 h (1 - 2 h) x_n'(X'X)^-1 x_n]^(1/2) mean(d) / (2 h), which falls faster with the number of rows than d_n does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import special
+
+from adaline.arrays import Array
+from adaline.inference.summary import STATISTICS, CoefficientTable, Part
+from adaline.losses import Loss
+from adaline.results import Solution
+from adaline.solvers.least_squares.dependence import Dependence
+from adaline.solvers.robust.m_estimation import row_lengths
+from adaline.solvers.smooth.newton import Curvature, factor
+from adaline.solvers.smooth.problem import Problem
+
+QUANTILE_ERRORS = ("nid", "iid", "kernel")
+"""Standard errors of regression quantiles, the default first."""
+
+NO_PENALTY = "no standard errors under a penalty"
+FEW_ROWS = "no standard errors: there are no more rows than coefficients"
+ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
+ALL_BEYOND = "no standard errors: no row lies within the threshold"
+SPARSE = "no {} standard errors: too few rows lie near the plane to tell the density of the residuals there"
+
+
+@dataclass(frozen=True)
+class StandardErrors:
+    """Standard errors (1 + D,), NaN where there are none, and a note: why there are none, or what they rest on."""
+
+    std_error: Array
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class RobustFit:
+    """A robust fit of one target.
+
+    Parameters
+    ----------
+    solution : theta (1, 1 + D) in raw units, and the certificate.
+    scale : of the residuals; NaN where the loss needs none.
+    errors : standard errors by name, the default first.
+    beyond : weight of the rows beyond the threshold, of those off the plane for an exact fit; NaN without threshold.
+    rows, weight : number of rows, and the sum of their weights.
+    dependence : the constant columns and combinations among columns; errors are those without the columns left out.
+    """
+
+    solution: Solution
+    scale: float
+    errors: dict[str, StandardErrors]
+    beyond: float
+    rows: int
+    weight: float
+    dependence: Dependence
+
+
+@dataclass(frozen=True)
+class TargetAsCurvature(Loss):
+    """A loss whose curvature is the target, to sum t x x' over the rows."""
+
+    name: ClassVar[str] = "target as curvature"
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return 0."""
+        return z * 0.0
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return 0."""
+        return z * 0.0
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return t."""
+        return t + 0.0 * z
+
+
+def none(problem: Problem, note: str) -> StandardErrors:
+    """Return that there are no standard errors, and why."""
+    return StandardErrors(np.full(1 + problem.features, np.nan), note)
+
+
+def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int) -> StandardErrors:
+    """Return the standard errors of (w0, w), in raw units of the columns; the loss has its threshold in units of r."""
+    total, zero = float(weight.sum()), np.zeros_like(r)
+    bent = loss.curvature(zero, r)
+    mean = float(weight @ bent) / total
+    if total - p < 0.5:
+        return none(problem, FEW_ROWS)
+    if not mean > 0:
+        return none(problem, ALL_BEYOND)
+    k = 1.0 + p / total * float(weight @ (bent - mean) ** 2) / total / mean**2
+    pull = float(weight @ loss.slope(zero, r) ** 2) / (total - p)
+    return StandardErrors(_lengths(problem, gram.root * (k * np.sqrt(pull) / mean), gram))
+
+
+def quantile_errors(
+    problem: Problem, level: float, r: Array, weight: Array, gram: Curvature, residuals_at: Callable[[float], Array]
+) -> dict[str, StandardErrors]:
+    """Return the standard errors of a regression quantile by name; `residuals_at` fits another level."""
+    total = float(weight.sum())
+    if total - (gram.rank - (not problem.intercept)) < 0.5:
+        return dict.fromkeys(QUANTILE_ERRORS, none(problem, FEW_ROWS))
+    h = bandwidth(level, total)
+    square = _weighed(problem, np.ones_like(r))
+    shares = row_lengths(problem, gram.root)
+    densities = {
+        "nid": _between_planes(residuals_at(level - h) - residuals_at(level + h), shares, h, weight),
+        **_kernel(r, weight, level, h),
+    }
+    out = {}
+    for name in QUANTILE_ERRORS:
+        f, note = densities[name]
+        bread = None if f is None else factor(_weighed(problem, f))
+        if bread is None or bread.rank < gram.rank:
+            out[name] = none(problem, note or SPARSE.format(name))
+            continue
+        values, vectors = np.linalg.eigh(bread.root.T @ square @ bread.root)
+        spread = np.sqrt(level * (1.0 - level) * np.maximum(values, 0.0))
+        out[name] = StandardErrors(_lengths(problem, bread.root @ (vectors * spread), gram), note)
+    return out
+
+
+def bandwidth(level: float, total: float) -> float:
+    """Return how far from `level` to look for the density, in quantiles (Hall and Sheather 1988)."""
+    z = float(special.ndtri(level))
+    density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+    h = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
+    while not 0 < level - h < level + h < 1:
+        h *= 0.5
+    return float(h)
+
+
+def _between_planes(distance: Array, shares: Array, h: float, weight: Array) -> tuple[Array | None, str]:
+    """Return the density of each row, (N,), and a note; `shares` are the lengths of the rows, [x'(X'X)^-1 x]^(1/2)."""
+    mean = float(weight @ distance / weight.sum())
+    if not mean > 0:
+        return None, (
+            "no nid standard errors: the planes of the neighbouring quantiles, whose distance gives the density, do "
+            "not lie apart; errors='iid' and errors='kernel' take it from the residuals"
+        )
+    noise = np.sqrt(2.0 * h * (1.0 - 2.0 * h)) * shares * mean / (2.0 * h)
+    lifted = float(weight[distance < 0.5 * noise].sum())
+    note = ""
+    if lifted:
+        note = (
+            f"{lifted:g} of {weight.sum():g} rows lie where the planes of the neighbouring quantiles nearly meet: "
+            "their distance, which gives the density, counts as half of its standard error there"
+        )
+    return 2.0 * h / np.maximum(distance, 0.5 * noise), note
+
+
+def _kernel(r: Array, weight: Array, level: float, h: float) -> dict[str, tuple[Array | None, str]]:
+    """Return densities of the rows by a normal kernel, one by one and the same for all, and notes."""
+    total = float(weight.sum())
+    quartiles = [_percentile(r, weight, share) for share in (0.75, 0.25)]
+    centre = float(weight @ r) / total
+    with np.errstate(over="ignore"):
+        deviation = float(np.sqrt(weight @ (r - centre) ** 2 / (total - 1.0)))
+    spread = min(deviation, (quartiles[0] - quartiles[1]) / 1.34)
+    if spread <= 0:
+        return {"iid": (None, ON_PLANE), "kernel": (None, ON_PLANE)}
+    width = spread * float(special.ndtri(level + h) - special.ndtri(level - h))
+    with np.errstate(over="ignore", under="ignore"):
+        f = np.exp(-0.5 * (r / width) ** 2) / (np.sqrt(2 * np.pi) * width)
+    return {"iid": (np.full_like(r, weight @ f / total), ""), "kernel": (f, "")}
+
+
+def _weighed(problem: Problem, f: Array) -> Array:
+    """Return the sum of w f x x' over the rows, in the view."""
+    rows = problem.source.with_targets(np.ascontiguousarray(f[:, None]))
+    weighed = replace(problem, source=rows, loss=TargetAsCurvature(), ridge=np.zeros_like(problem.ridge))
+    hessian = weighed.at(np.zeros((1, 1 + problem.features)), second=True).hessian
+    assert hessian is not None
+    return hessian
+
+
+def _lengths(problem: Problem, root: Array, gram: Curvature) -> Array:
+    """Return the square roots of the diagonal of Cov = root root', brought from the view to raw units.
+
+    Without the columns that depend on others, as in R: they have none.
+    """
+    slopes = root[1:] * problem.view.scale[:, None]
+    first = root[:1] + problem.view.offset[None] @ root[1:]
+    depends = problem.dependence(gram.null)
+    out = np.linalg.norm(depends.drop_root(np.concatenate([first, slopes])), axis=1)
+    out[0] = out[0] if problem.intercept else np.nan
+    out[1:][~depends.kept] = np.nan
+    return np.asarray(out)
+
+
+def _percentile(values: Array, weight: Array, share: float) -> float:
+    """Return the percentile of values that count `weight` times, with straight lines between them."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    place = share * (below[-1] - 1.0)
+    low, high = (
+        values[order[min(int(np.searchsorted(below, i, side="right")), len(order) - 1)]]
+        for i in (np.floor(place), np.ceil(place))
+    )
+    return float(low + (place - np.floor(place)) * (high - low))
+
+
+@dataclass(frozen=True)
+class RobustEstimate:
+    """What the table shows of one target: arrays are (1 + D)."""
+
+    estimate: Array
+    std_error: Array
+    statistic: Array
+    p_value: Array
+    lower: Array
+    upper: Array
+    scale: float
+    beyond: float
+
+
+def judged(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
+    """Return estimates judged by the normal distribution."""
+    theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors].std_error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = theta / error
+    half = float(special.ndtri(0.5 + level / 2)) * error
+    return RobustEstimate(
+        theta, error, z, 2 * special.ndtr(-np.abs(z)), theta - half, theta + half, fit.scale, fit.beyond
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class RobustSummary(CoefficientTable):
+    """Coefficients of a robust fit with their statistics, its scale, and the certificate."""
+
+    errors: str = "H1"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        several = len(self.targets) > 1
+        return {
+            **self._head(),
+            "errors": self.errors,
+            "coefficients": [
+                row | ({"target": target} if several else {})
+                for target, part in zip(self.targets, self.parts, strict=True)
+                for row in self._rows(part, STATISTICS)
+            ],
+            "targets": [
+                {"target": target, "scale": part.scale, "beyond": part.beyond}
+                for target, part in zip(self.targets, self.parts, strict=True)
+            ],
+            "scale": self.parts[0].scale,
+            "beyond": self.parts[0].beyond,
+            **self._foot(),
+        }
+
+    def _groups(self) -> list[dict[str, str]]:
+        headings = ("estimate", "std error", "z", "p", *self._ends())
+        return [dict(zip(STATISTICS, headings, strict=True))]
+
+    def _sections(self) -> list[Part]:
+        several = len(self.targets) > 1
+        return [
+            Part(f"target {target}" if several else "", self._rows(part, STATISTICS), self._lines(part))
+            for target, part in zip(self.targets, self.parts, strict=True)
+        ]
+
+    def _lines(self, part: RobustEstimate) -> list[str]:
+        if np.isnan(part.scale):
+            return []
+        where = "off the plane that more than half of them lie on" if part.scale == 0 else "beyond the threshold"
+        return [f"scale {part.scale:.6g};  {part.beyond:g} of {self.weight:g} rows {where}"]

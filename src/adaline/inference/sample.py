@@ -1,0 +1,50 @@
+"""How many observations weighted rows stand for.
+
+A weight is a frequency, how often the row was seen, or a precision, the inverse of its variance up to a factor. The
+solution is the same; degrees of freedom, variances and likelihoods are not. Frequencies add up to the number of
+observations. Of precisions the sums do not say enough: how many are positive, and the sum of their logarithms, are
+counted beside them. Both add up over rows, so that streamed, merged and thinned models know them too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from adaline.arrays import host
+from adaline.sources import Source
+
+WEIGHTS = ("frequency", "precision")
+
+
+class Sample(NamedTuple):
+    """n observations: the sum of the weights if they are frequencies, the number of positive ones if precisions.
+
+    log_weight: the sum of the logarithms of precisions, zero for frequencies.
+    """
+
+    n: float
+    log_weight: float = 0.0
+    precision: bool = False
+
+
+class Counted(NamedTuple):
+    """Rows of positive weight, and the sum of the logarithms of their weights."""
+
+    rows: int
+    log_weight: float
+
+    def plus(self, other: Counted, sign: int = 1) -> Counted:
+        """Return the counts over both sets of rows, or (sign -1) with the other's taken out."""
+        return Counted(self.rows + sign * other.rows, self.log_weight + sign * other.log_weight)
+
+
+def count(source: Source) -> Counted:
+    """Return the counts of a source."""
+    given = source.read_weights()
+    if given is None:
+        return Counted(source.count_rows(), 0.0)
+    weight = host(given)
+    positive = weight[weight > 0]
+    return Counted(len(positive), float(np.log(positive).sum()))

@@ -1,0 +1,259 @@
+"""Tables of results: text in a terminal, HTML in a notebook."""
+
+from __future__ import annotations
+
+import html
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+from adaline.inference.classical import Inference
+from adaline.inference.left_out import LeftOutColumns, nothing_left_out
+from adaline.results import Certificate
+from adaline.wording import counted
+
+STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
+
+
+class Part(NamedTuple):
+    """Coefficients of one target: a heading, rows with a name and numbers by column, and lines that follow them."""
+
+    heading: str
+    rows: list[dict[str, Any]]
+    lines: list[str]
+
+
+@dataclass(frozen=True)
+class CoefficientTable(ABC):
+    """Coefficients with their statistics, how well the model fits, and its certificate."""
+
+    title: str
+    names: list[str]
+    targets: list[str]
+    parts: Sequence[Any]
+    level: float
+    rows: int
+    weight: float
+    certificate: Certificate
+    notes: list[str]
+    intercept: bool
+    left_out: LeftOutColumns = field(default_factory=nothing_left_out, kw_only=True)
+
+    @abstractmethod
+    def _groups(self) -> list[dict[str, str]]:
+        """Return columns and their headings; in text each group is a table of its own."""
+
+    @abstractmethod
+    def _sections(self) -> list[Part]:
+        """Return the coefficients of each target."""
+
+    def _closing(self) -> list[str]:
+        """Return lines about the model as a whole."""
+        return []
+
+    def _rows(self, part: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
+        why = self.left_out.reasons
+        return [
+            {"name": name}
+            | {column: float(getattr(part, column)[j]) for column in columns}
+            | ({"left_out": why[name]} if j and name in why else {})
+            for j, name in enumerate(["intercept", *self.names])
+            if j or self.intercept
+        ]
+
+    def _ends(self) -> tuple[str, str]:
+        """Return the headings of both ends of an interval."""
+        tail = 100 * (1 - self.level) / 2
+        return f"{tail:g}%", f"{100 - tail:g}%"
+
+    def _head(self) -> dict[str, Any]:
+        return {"title": self.title, "rows": self.rows, "weight": self.weight, "level": self.level}
+
+    def _foot(self) -> dict[str, Any]:
+        return {
+            "certificate": {**vars(self.certificate), "status": str(self.certificate.status)},
+            "notes": list(self.notes),
+        }
+
+    def _caption(self) -> str:
+        weight = "" if self.weight == self.rows else f" (weight {self.weight:g})"
+        return f"{self.title}, {counted(self.rows, form='d')}{weight}"
+
+    def __str__(self) -> str:
+        lines = [self._caption()]
+        for part in self._sections():
+            lines += ["", part.heading] if part.heading else []
+            for group in self._groups():
+                body = [[row["name"], *(_shown(row, c) for c in group)] for row in part.rows]
+                lines += ["", *text_table(["", *group.values()], body)]
+            lines += ["", *part.lines] if part.lines else []
+        lines += ["", *self._closing()] if self._closing() else []
+        return "\n".join([*lines, "", *(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        columns = {column: heading for group in self._groups() for column, heading in group.items()}
+        body = ""
+        for part in self._sections():
+            if part.heading:
+                body += f'<tr><th colspan="{1 + len(columns)}">{html.escape(part.heading)}</th></tr>'
+            for row in part.rows:
+                body += html_row([_shown(row, c) for c in columns], row["name"])
+        below = [line for part in self._sections() for line in part.lines] + self._closing()
+        below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
+        return html_table(self._caption(), ["", *columns.values()], body) + "".join(
+            f"<p>{html.escape(line)}</p>" for line in below
+        )
+
+
+class ModelTable(ABC):
+    """A table with one row a model; a dataclass whose fields have one entry a model."""
+
+    TITLE: ClassVar[str]
+    HEADINGS: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def _rows(self) -> list[list[str]]:
+        """Return the cells."""
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return the columns of the table as plain lists."""
+        return {name: [float(value) for value in values] for name, values in vars(self).items()}
+
+    def __str__(self) -> str:
+        return "\n".join([self.TITLE, "", *text_table(self.HEADINGS, self._rows(), left=0)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self.TITLE, self.HEADINGS, "".join(html_row(row) for row in self._rows()))
+
+
+def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1, ends: int = 0) -> list[str]:
+    """Return the lines of a table; its first `left` and last `ends` columns are flush left, all others right."""
+    cells = [headings, *body]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    lines = [
+        "  ".join(
+            c.ljust(w) if i < left or i >= len(headings) - ends else c.rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+    return [lines[0], "-" * len(lines[0]), *lines[1:]]
+
+
+def html_table(caption: str, headings: Sequence[str], body: str) -> str:
+    """Return a table around rows that are HTML already."""
+    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
+    return (
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def html_row(cells: Sequence[str], name: str | None = None) -> str:
+    """Return one row, with a name in front where it has one."""
+    first = "" if name is None else f"<th>{html.escape(name)}</th>"
+    return f"<tr>{first}{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+def _shown(row: dict[str, Any], column: str) -> str:
+    """Return a cell: the number, or that the column was left out."""
+    if "left_out" in row:
+        return "left out" if column == "estimate" else "-"
+    return number(row[column], column)
+
+
+def number(value: float, column: str = "") -> str:
+    """Return a number as its column shows it."""
+    if math.isnan(value):
+        return "-"
+    if column == "p_value":
+        return chance(value)
+    return f"{value:.4g}" if column == "statistic" else f"{value:.6g}"
+
+
+def chance(p: float) -> str:
+    """Return a p value as text."""
+    return "-" if math.isnan(p) else "<0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def cell(value: float, form: str = ".6g") -> str:
+    """Return a number of a table of models, nothing where there is none; form "p" for a p value."""
+    if math.isnan(value):
+        return ""
+    return chance(value) if form == "p" else format(value, form)
+
+
+# The table that `summary()` of a regression returns: text in a terminal, HTML in a notebook, a dictionary.
+
+
+QUALITY = (
+    "r_squared",
+    "adjusted_r_squared",
+    "sigma",
+    "freedom",
+    "model_freedom",
+    "f_statistic",
+    "f_freedom",
+    "f_p_value",
+    "log_likelihood",
+    "aic",
+    "bic",
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Summary(CoefficientTable):
+    """Coefficients with their statistics, how well the model fits, and its certificate.
+
+    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic, p_value, lower, upper,
+    intercept first; with several targets each row also names its target.
+    """
+
+    parts: list[Inference]
+    intercept: bool = True
+    errors: str = "classical"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        return {
+            **self._head(),
+            "errors": self.errors,
+            "coefficients": [
+                row | ({"target": target} if len(self.targets) > 1 else {})
+                for target, part in zip(self.targets, self.parts, strict=True)
+                for row in self._rows(part, STATISTICS)
+            ],
+            "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
+            **_quality(self.parts[0]),
+            **self._foot(),
+        }
+
+    def _groups(self) -> list[dict[str, str]]:
+        statistic = "t" if self.errors == "classical" else "z"
+        headings = ("estimate", "std error", statistic, "p", *self._ends())
+        return [dict(zip(STATISTICS, headings, strict=True))]
+
+    def _sections(self) -> list[Part]:
+        return [
+            Part(f"target {target}" if len(self.targets) > 1 else "", self._rows(part, STATISTICS), _lines(part))
+            for target, part in zip(self.targets, self.parts, strict=True)
+        ]
+
+
+def _quality(part: Inference) -> dict[str, float]:
+    return {name: float(getattr(part, name)) for name in QUALITY}
+
+
+def _lines(part: Inference) -> list[str]:
+    return [
+        f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd {number(part.sigma)} "
+        f"on {part.freedom:.6g} degrees of freedom",
+        f"F {number(part.f_statistic)} on {part.model_freedom:.6g} and {part.f_freedom:.6g} "
+        f"(p {chance(part.f_p_value)})",
+        f"log-likelihood {number(part.log_likelihood)}, AIC {number(part.aic)}, BIC {number(part.bic)}",
+    ]

@@ -1,0 +1,70 @@
+"""Methods from rows to rows, such as predict, block by block: on sources, and where phi(x) of all rows is large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.block import Block
+from adaline.input.basis import basis_of, width_of
+from adaline.input.coded import CodedRows, coded
+from adaline.input.open import read_rows, refuse_nonfinite, source_of
+from adaline.sources import Source
+from adaline.sources.expanded import PIECE, piece_rows
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def by_blocks(method: Method) -> Method:
+    """Let a method from rows to rows take a source: it is called for each block, in order."""
+
+    @wraps(method)
+    def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        source = _source(self, X)
+        if source is None:
+            return method(self, X, *args, **kwargs)
+        parts: dict[int, Any] = {}
+
+        def rows(block: Any) -> Array:
+            for piece in _pieces(self, block):
+                x = piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x
+                parts[piece.first_row] = method(self, x, *args, **kwargs)
+            return np.empty(0)
+
+        source.map(rows)
+        found = [parts[first] for first in sorted(parts)]
+        if isinstance(found[0], tuple):
+            return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        return np.concatenate(found)
+
+    return cast(Method, reading)
+
+
+def _source(system: Any, X: Any) -> Source | None:
+    """Return rows to be gone over block by block; None where they are taken at once."""
+    if isinstance(X, Source):
+        return coded(system, X, targets=False)
+    if basis_of(system) is None or isinstance(X, CodedRows):
+        return None
+    x = read_rows(system, X, reset=False)
+    if x.shape[0] * width_of(system) <= PIECE:
+        return None
+    refuse_nonfinite(system, x)
+    x = host(x) if is_device(x) else x
+    return source_of(x, np.empty((x.shape[0], 0)), None, None)
+
+
+def _pieces(system: Any, block: Block) -> Iterator[Block]:
+    """Return a block as it is, or cut so that phi of a piece is small."""
+    if block.rows == 0:
+        return
+    if basis_of(system) is None:
+        yield block
+        return
+    for piece in block.pieces(piece_rows(width_of(system)) * block.shape.features):
+        yield replace(piece, x=piece.x.toarray()) if is_sparse(piece.x) else piece

@@ -1,0 +1,97 @@
+"""`class_weight`: weights of the classes, by name or balanced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.labels import Labels
+from adaline.input.open import Labelled
+from adaline.input.opening import class_weights_of, read_opening
+from adaline.solvers.smooth.problem import column_spread
+from adaline.sources import Source
+from adaline.sources.views import recoded
+from adaline.sums import ClassWeights, Spread
+
+
+def class_weights(given: Any, classes: Labels, counts: Array | None) -> Array:
+    """Return the weight of each class, (C,); "balanced" needs the counts (C,) of their rows."""
+    if isinstance(given, str) and given == "balanced":
+        if counts is None:
+            raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
+        there = counts > 0
+        return np.where(there, counts.sum() / (there.sum() * np.where(there, counts, 1.0)), 0.0)
+    labels = classes.tolist()
+    strange = [label for label in given if label not in labels]
+    if strange:
+        raise InvalidParameter(f"class_weight names {strange[0]!r}, which is no class: {labels}")
+    return np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ClassifiedRows:
+    """Rows of classes, weighed by class.
+
+    Parameters
+    ----------
+    classes : (C,) labels.
+    source : the rows, with the indices of their labels as targets.
+    counts : (C,) weight of the rows of each class.
+    spread : of the columns.
+    sample : some rows where they are streamed, else None.
+    lightest : the smallest positive weight of a row; None where that was not looked at.
+    """
+
+    classes: Labels
+    source: Source
+    counts: Array
+    spread: Spread
+    sample: Source | None
+    lightest: float | None
+
+    def with_rows(self) -> ClassifiedRows:
+        """Return the same without the classes that have no weight, whose rows have no weight either."""
+        there = self.counts > 0
+        if there.all():
+            return self
+        places = np.where(there, np.cumsum(there) - 1.0, 0.0)
+        source = recoded(self.source, places[:, None], there.astype(np.float64))
+        return replace(self, classes=self.classes[there], source=source, counts=self.counts[there], sample=None)
+
+
+def open_classes(given: Labelled, class_weight: Any) -> ClassifiedRows:
+    """Return rows with the indices of their classes as targets, weighed by class; one read, two with class weights."""
+    spread: Spread | None
+    sample: Source | None
+    if given.numbered is not None:
+        rows, book = given.numbered()
+        weights, spread, sample = read_opening(rows, ClassWeights)
+        classes, place = book.sorted()
+        counts = np.zeros(len(classes))
+        counts[place] = weights.of(len(classes))
+        if sample is not None and len(classes):
+            sample = sample.recoded(place.astype(np.float64)[:, None])
+        source = given.encoded(classes)
+    else:
+        classes = given.all_classes()
+        source = given.encoded(classes)
+        if source.streamed:
+            weights, spread, sample = read_opening(source, ClassWeights)
+        else:
+            weights, spread, sample = class_weights_of(source), None, None
+        counts = weights.of(len(classes))
+    if len(classes) < 2 or (counts > 0).sum() < 2:
+        shown = f"one class, '{classes[int(counts.argmax())]}'" if len(classes) else "none"
+        raise InvalidData(f"LogisticRegression needs rows of at least 2 classes; there is {shown}")
+    if class_weight is None:
+        spread = column_spread(source) if spread is None else spread
+        return ClassifiedRows(classes, source, counts, spread, sample, weights.lightest)
+    own = class_weights(class_weight, classes, counts)
+    source = recoded(source, np.arange(len(classes), dtype=float)[:, None], own)
+    if (counts * own > 0).sum() < 2:
+        raise InvalidData("class_weight leaves rows of one class only")
+    return ClassifiedRows(classes, source, counts * own, column_spread(source), None, None)

@@ -1,0 +1,99 @@
+"""Class labels as indices: 0 .. K - 1 in the sorted order of the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import column_or_1d
+
+from adaline.arrays import host, is_device, namespace
+from adaline.coding.frames import collected
+from adaline.errors import InvalidData, InvalidType, UnknownLabel
+
+Labels = NDArray[Any]
+Codes = NDArray[np.intp]
+
+AMOUNT = " Use a regression, such as LinearRegression, or cut the target into classes."
+NARROW = 2**16  # integers within this range are counted instead of sorted
+
+
+def read_labels(y: Any) -> Any:
+    """Return labels as a vector; refuse what are not labels."""
+    if y is None:
+        raise InvalidData("requires y to be passed, but the target y is None: a classifier needs labels")
+    if is_device(y):
+        if y.ndim == 1 and not namespace(y).isdtype(y.dtype, "real floating"):
+            return y
+        y = host(y)
+    try:
+        labels = column_or_1d(collected(y), warn=True)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
+        if labels.dtype.kind not in "iub":
+            check_classification_targets(labels)
+    except ValueError as error:
+        told = str(error)
+        raise InvalidData(told + AMOUNT if "type: continuous" in told else told) from None
+    except TypeError as error:  # bytes
+        raise InvalidType(str(error)) from None
+    return np.asarray(labels)
+
+
+def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
+    """Return the classes, sorted, and the index of each label; with classes given, refuse others."""
+    if is_device(labels):
+        return _encode_there(labels, classes)
+    if classes is None:
+        classes, codes = _classes(labels)
+        return classes, codes
+    if labels.dtype.kind in "iub" and classes.dtype.kind in "iub":
+        found, codes = _classes(labels)
+    else:
+        found, codes = np.unique(labels, return_inverse=True)
+    return classes, _places(found, classes)[codes].astype(np.intp)
+
+
+def _places(found: Labels, classes: Labels) -> Codes:
+    """Return where labels stand among the classes."""
+    place = np.searchsorted(classes, found)
+    unknown = (place == len(classes)) | (classes[np.minimum(place, len(classes) - 1)] != found)
+    if unknown.any():
+        raise UnknownLabel(f"label '{found[unknown][0]}' is not among the classes {classes.tolist()}")
+    return place
+
+
+def _encode_there(labels: Any, classes: Labels | None) -> tuple[Labels, Any]:
+    """Encode labels on their device; only the classes come to the host."""
+    xp = namespace(labels)
+    whole = labels if xp.isdtype(labels.dtype, "integral") else xp.astype(labels, xp.int64)
+    values, codes = xp.unique_inverse(whole)
+    found = host(values).astype(np.int64)
+    codes = xp.reshape(codes, (-1,))
+    if classes is None:
+        return found, codes
+    place = xp.asarray(_places(found, classes), device=labels.device)
+    return classes, xp.take(place, codes, axis=0)
+
+
+def all_classes(*parts: Any) -> Labels:
+    """Return the sorted union of labels."""
+    return np.asarray(unique_labels(*(encode(part, None)[0] if is_device(part) else part for part in parts)))
+
+
+def _classes(labels: Labels) -> tuple[Labels, Codes]:
+    """Return unique labels and codes; small integers by counting, in two passes over the labels."""
+    if labels.dtype.kind in "iub" and len(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < NARROW:
+            shifted = (labels if low == 0 else labels.astype(np.int64) - low).astype(np.intp, copy=False)
+            present = np.flatnonzero(np.bincount(shifted, minlength=high - low + 1))
+            if len(present) == high - low + 1:
+                return (present + low).astype(labels.dtype), shifted
+            place = np.zeros(high - low + 1, dtype=np.intp)
+            place[present] = np.arange(len(present))
+            return (present + low).astype(labels.dtype), place[shifted]
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes

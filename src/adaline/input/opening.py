@@ -1,0 +1,57 @@
+"""What a fit learns of the rows before it begins: their targets, the spread of the columns, and a sample.
+
+One read of a stream gives all of it; of rows in memory the spread alone is a read, and samples are taken when needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adaline.block import Block
+from adaline.solvers.smooth.choose import sample_rows
+from adaline.solvers.smooth.problem import check_spread, column_spread
+from adaline.sources import ArraySource, Source
+from adaline.sums import ClassWeights, RowSample, Spread, Sum, Together
+
+SAMPLE = 2**21  # numbers of a sample at most, as each part of a sum over a stream holds one
+
+
+class Opening(NamedTuple):
+    """What the targets come to, mean and spread of the columns, and some rows, or None where rows lie in memory."""
+
+    targets: Any
+    spread: Spread
+    sample: Source | None
+
+
+def read_opening(source: Source, kind: type[Sum], theta: Any = None) -> Opening:
+    """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
+    most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
+    kinds: tuple[tuple[type[Sum], dict[str, Any]], ...] = (
+        *((kind, {}), (Spread, {})),
+        (RowSample, {"most": max(most, 1)}),
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        found, spread, some = source.sum(Together, (theta, None, None), kinds=kinds).parts
+    assert isinstance(spread, Spread)
+    assert isinstance(some, RowSample)
+    sample = ArraySource(some.x, some.t, some.weight if source.weighted else None, source.names)
+    return Opening(found, check_spread(spread, source), sample)
+
+
+def opening_of(source: Source, kind: type[Sum], theta: Any = None) -> Opening:
+    """Return the same of any source; rows in memory are read for the spread, and once more for the targets."""
+    if source.streamed:
+        return read_opening(source, kind, theta)
+    return Opening(source.sum(kind, theta), column_spread(source), None)
+
+
+def class_weights_of(source: Source) -> ClassWeights:
+    """Return the weights of the classes of an encoded source; a read where it is streamed."""
+    if source.streamed:
+        return source.sum(ClassWeights)
+    out, t = ClassWeights.zero(source.shape), source.read_targets()
+    out.add(Block(t, t, source.read_weights()))
+    return out

@@ -1,0 +1,65 @@
+"""Plots in one readable style, safe for the colour-blind; public as `adaline.plots`.
+
+Every function takes `ax`, where to draw (None: axes of a new figure), and returns the Axes; nothing is shown, and no
+setting of matplotlib is changed. Legends stand above the axes: for a title use `ax.figure.suptitle`, and for axes of
+your own `plt.subplots(layout="constrained")`, which leaves room for them. Scatter plots show at most 5000 rows, drawn
+at random. `svg(ax)` is the figure as text; `ax.figure.savefig("plot.png")` writes a file.
+
+| what | plots |
+|---|---|
+| regression | `line`, `residuals`, `quantiles`, `leverage` |
+| coefficients | `coefficients`, `coefficient_path`, `penalty_path` |
+| classification | `confusion`, `calibration`, `fisher_projection` |
+| classes in the plane | `decision_regions`, `hyperplane`, `ambiguous_regions` |
+| learning | `learning_curve`, `validation_curve`, `history`, `error_surface` with `trajectory` |
+| signals | `filter_signals` |
+| without labels | `mixture`, `clusters` |
+| systems side by side | `comparison` |
+
+Examples
+--------
+>>> from adaline import LinearRegression, datasets, plots
+>>> data = datasets.load("penguins", target="body_mass_g")
+>>> model = LinearRegression().fit(data.X, data.y)
+>>> ax = plots.residuals(data.y, model.predict(data.X))
+>>> ax.get_xlabel(), plots.svg(ax)[:4]
+('prediction', '<svg')
+"""
+
+from adaline.plots.classification import calibration, confusion, fisher_projection
+from adaline.plots.coefficients import coefficient_path, coefficients, penalty_path
+from adaline.plots.comparison import comparison
+from adaline.plots.curves import history, learning_curve, validation_curve
+from adaline.plots.hyperplane import hyperplane
+from adaline.plots.mixtures import clusters, mixture
+from adaline.plots.regions import ambiguous_regions, decision_regions
+from adaline.plots.regression import leverage, line, quantiles, residuals
+from adaline.plots.signals import filter_signals
+from adaline.plots.style import svg
+from adaline.plots.surfaces import error_surface, trajectory
+
+__all__ = [
+    "ambiguous_regions",
+    "calibration",
+    "clusters",
+    "coefficient_path",
+    "coefficients",
+    "comparison",
+    "confusion",
+    "decision_regions",
+    "error_surface",
+    "filter_signals",
+    "fisher_projection",
+    "history",
+    "hyperplane",
+    "learning_curve",
+    "leverage",
+    "line",
+    "mixture",
+    "penalty_path",
+    "quantiles",
+    "residuals",
+    "svg",
+    "trajectory",
+    "validation_curve",
+]

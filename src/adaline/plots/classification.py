@@ -1,0 +1,203 @@
+"""Classification: what was taken for what, whether probabilities hold, and classes along Fisher's direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.errors import InvalidParameter
+from adaline.plots.inputs import asked, labels, need, numbers, plain, same_length
+from adaline.plots.style import GREY, INK, LINES, axes, colour, legend_above, marker, short, styled
+
+if TYPE_CHECKING:
+    from adaline.plots.style import Axes
+
+
+BINS = 40
+
+
+@styled
+def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12) -> Axes:
+    """Draw how often each class was taken for each other; the most frequent classes where there are many.
+
+    Parameters
+    ----------
+    y, predicted : labels (n,).
+    ax : where to draw; None: axes of a new figure.
+    limit : most classes to show.
+
+    Examples
+    --------
+    >>> from adaline import plots
+    >>> ax = plots.confusion(["cat", "cat", "dog"], ["cat", "dog", "dog"])
+    >>> [text.get_text() for text in ax.texts]
+    ['1', '1', '0', '1']
+    """
+    y = np.asarray(plain(y))
+    predicted = np.asarray(plain(predicted))
+    same_length("y", len(y), "predicted", len(predicted))
+    found = np.unique(np.concatenate([y, predicted]))
+    counts = np.array([np.count_nonzero(y == label) for label in found])
+    kept = np.sort(np.argsort(-counts, kind="stable")[:limit])
+    found = found[kept]
+    table = np.array([[np.count_nonzero((y == a) & (predicted == b)) for b in found] for a in found])
+    ax = axes(ax, 1.5 + 0.42 * max(len(found), 4))
+    share = table / np.maximum(counts[kept], 1)[:, None]
+    ax.imshow(share, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
+    for i, j in np.ndindex(*table.shape):
+        ink = "white" if share[i, j] > 0.6 else INK
+        ax.text(j, i, f"{table[i, j]}", ha="center", va="center", color=ink, fontsize=10 if len(found) < 9 else 7.5)
+    names = [short(label, 14) for label in found]
+    tilt = sum(map(len, names)) > 40
+    ax.set_xticks(np.arange(len(found)), names, rotation=35 if tilt else 0, ha="right" if tilt else "center")
+    ax.set_yticks(np.arange(len(found)), names)
+    ax.set_xlabel("predicted")
+    ax.set_ylabel("true")
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    return ax
+
+
+@styled
+def calibration(y: Any, probability: Any, ax: Axes | None = None, *, classes: Sequence[Any] | None = None) -> Axes:
+    """Draw how often a class is true where it was given a probability, with 95% intervals (Wilson), in ten bins.
+
+    Two classes: the second one. Three to six: each. More: all probabilities together.
+
+    Parameters
+    ----------
+    y : labels (n,).
+    probability : (n, K), what `predict_proba` says of rows held out; two classes also (n,), of the second one.
+    ax : where to draw; None: axes of a new figure.
+    classes : the labels that the columns belong to; None: those of y, sorted.
+
+    Examples
+    --------
+    >>> from adaline import GaussianClassifier, datasets, plots
+    >>> data = datasets.load("penguins", target="species")
+    >>> model = GaussianClassifier().fit(data.X[::2], data.y[::2])
+    >>> ax = plots.calibration(data.y[1::2], model.predict_proba(data.X[1::2]))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['Adelie', 'Chinstrap', 'Gentoo']
+    """
+    p = numbers(probability, "probability", 2)
+    p = np.column_stack([1 - p, p]) if p.shape[1] == 1 else p
+    y = labels(y, len(p))
+    classes = list(np.unique(y)) if classes is None else list(classes)
+    if p.shape[1] != len(classes):
+        raise InvalidParameter(f"probability has {p.shape[1]} columns for {len(classes)} classes: name them by classes")
+    if p.min() < 0 or p.max() > 1:
+        raise InvalidParameter("probabilities must lie between 0 and 1: give what predict_proba returns")
+    truth = y[:, None] == np.asarray(classes)[None, :]
+    if len(classes) == 2:
+        series = [(str(classes[1]), p[:, 1], truth[:, 1])]
+    elif len(classes) <= 6:
+        series = [(str(name), p[:, k], truth[:, k]) for k, name in enumerate(classes)]
+    else:
+        series = [("all classes", p.ravel(), truth.ravel())]
+    ax = axes(ax, 3.6)
+    ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9)
+    for k, (name, given, hit) in enumerate(series):
+        found = reliability(given, hit)
+        reach = np.array([found.share - found.lower, found.upper - found.share])
+        style: dict[str, Any] = {"fmt": marker(k), "color": colour(k), "capsize": 2.5, "markersize": 4.5}
+        ax.errorbar(found.probability, found.share, yerr=reach, label=short(name), **style)
+        ax.plot(found.probability, found.share, color=colour(k), linewidth=1, alpha=0.35)
+    ax.set_xlabel("probability given")
+    ax.set_ylabel("share that was true")
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_ylim(-0.03, 1.03)
+    legend_above(ax)
+    return ax
+
+
+@styled
+def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, direction: int = 0) -> Axes:
+    """Draw a histogram of each class along a direction of Fisher's discriminant, with the threshold of two classes.
+
+    Parameters
+    ----------
+    model : a fitted FisherDiscriminant.
+    X, y : rows (n, D) and labels (n,).
+    ax : where to draw; None: axes of a new figure.
+    direction : which one, from 0, where there are several.
+
+    Examples
+    --------
+    >>> from adaline import FisherDiscriminant, datasets, plots
+    >>> data = datasets.load("penguins", target="sex")
+    >>> model = FisherDiscriminant().fit(data.X, data.y)
+    >>> ax = plots.fisher_projection(model, data.X, data.y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['female', 'male', 'threshold']
+
+    References
+    ----------
+    Lecture S2, Fisher's linear discriminant.
+    """
+    need(model, "directions_", "fisher_projection", "use a fitted FisherDiscriminant")
+    x = numbers(X, "X", 2)
+    y = labels(y, len(x))
+    z = asked(model.transform, x)
+    if not 0 <= direction < z.shape[1]:
+        raise InvalidParameter(f"direction must be from 0 to {z.shape[1] - 1}, got {direction}")
+    ax = axes(ax, 3.6)
+    along = z[:, direction]
+    edges: Any = np.linspace(along.min(), along.max(), min(BINS, 8 + len(along) // 8) + 1)
+    for k, label in enumerate(model.classes_):
+        own = along[y == label]
+        style: dict[str, Any] = {"color": colour(k), "label": short(label, 18)}
+        ax.hist(own, edges, alpha=0.25, **style)
+        ax.hist(own, edges, histtype="step", linewidth=1.4, linestyle=LINES[k % 4], color=colour(k))
+    if len(model.classes_) == 2:
+        cut = float(np.median(along - asked(model.decision_function, x)))  # the same for every row
+        ax.axvline(cut, color=INK, linewidth=1.2, linestyle="--", label="threshold")
+    ax.set_xlabel("projection" if z.shape[1] == 1 else f"projection on direction {direction + 1}")
+    ax.set_ylabel("rows")
+    legend_above(ax)
+    return ax
+
+
+# Whether probabilities hold: how often what was given a probability came true, with intervals.
+
+
+RELIABILITY_BINS = 10
+FEWEST = 5  # rows of a bin from which its share says anything
+
+
+class Reliability(NamedTuple):
+    """Bins of probabilities: their mean, the share that came true, and its 95% interval."""
+
+    probability: Array
+    share: Array
+    lower: Array
+    upper: Array
+
+
+def reliability(probability: Array, happened: NDArray[np.bool_]) -> Reliability:
+    """Return the shares in ten bins of equal width, those with five rows or more; intervals by Wilson's formula.
+
+    E. B. Wilson, JASA 22 (1927), 209-212.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.plots.classification import reliability
+    >>> found = reliability(np.repeat([0.25, 0.75], 40), np.tile([True, False, False, False], 20))
+    >>> found.share.tolist(), bool(found.upper[1] < 0.75)
+    ([0.25, 0.25], True)
+    """
+    bins = np.minimum((probability * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
+    n = np.bincount(bins, minlength=RELIABILITY_BINS)
+    known = n >= FEWEST
+    n = n[known]
+    mean = np.bincount(bins, probability, RELIABILITY_BINS)[known] / n
+    share = np.bincount(bins, happened.astype(np.float64), RELIABILITY_BINS)[known] / n
+    z = 1.96
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return Reliability(mean, share, np.minimum(middle - half, share), np.maximum(middle + half, share))

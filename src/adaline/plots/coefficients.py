@@ -1,0 +1,231 @@
+"""Coefficients: how strong they are, and how they shrink under a penalty."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from adaline.arrays import Array
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
+from adaline.fits.l1_path import L1Path
+from adaline.inference.effects import effects, strongest
+from adaline.input.basis import basis_of, rows_through_basis
+from adaline.plots.inputs import column_names, need, numbers, plain, same_length
+from adaline.plots.style import (
+    BLUE,
+    COLOURS,
+    GREY,
+    LINES,
+    MARKERS,
+    ORANGE,
+    axes,
+    colour,
+    label_beside,
+    legend_above,
+    log_scale,
+    short,
+    styled,
+)
+
+if TYPE_CHECKING:
+    from adaline.plots.style import Axes
+
+
+STEPS = 60  # fits along a path
+NAMED = 12  # lines with a name; others are grey
+
+
+@styled
+def coefficients(
+    model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None, limit: int = 25
+) -> Axes:
+    """Draw what one standard deviation of each column does, with intervals where there are some, strongest first.
+
+    Parameters
+    ----------
+    model : a fitted linear system.
+    X : rows (n, D), for the spread of the columns.
+    ax : where to draw; None: axes of a new figure.
+    names : of the columns; None: those of a frame, of the model, or x0, x1, ...
+    limit : most columns to show.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression, datasets, plots
+    >>> data = datasets.load("penguins", target="body_mass_g")
+    >>> ax = plots.coefficients(LinearRegression().fit(data.X, data.y), data.X, names=data.feature_names)
+    >>> ax.get_yticklabels()[0].get_text()
+    'flipper_length_mm'
+    """
+    x = numbers(X, "X", 2)
+    names = column_names(names, X, model, x.shape[1])
+    found = effects(model, x, names)
+    if not found:
+        raise InvalidParameter(f"coefficients needs a linear system, and {type(model).__name__} has no `coef_`")
+    shown, _ = strongest(found, limit)
+    sides = list(dict.fromkeys(effect.side for effect in found if effect.name in shown))
+    ax = axes(ax, 1.1 + (0.26 if len(sides) < 3 else 0.34) * len(shown))
+    step = 0.6 / max(len(sides), 1)
+    for k, side in enumerate(sides):
+        own = {effect.name: effect for effect in found if effect.side == side}
+        rows = [own[name] for name in shown]
+        place = np.arange(len(rows)) + step * (k - (len(sides) - 1) / 2)
+        middle = np.array([effect.strength for effect in rows])
+        reach = np.array([(effect.upper - effect.lower) / 2 * effect.spread for effect in rows])
+        bars: dict[str, Any] = {} if np.isnan(reach).all() else {"xerr": np.nan_to_num(reach), "capsize": 2.5}
+        style: dict[str, Any] = {"fmt": MARKERS[k % 7], "color": COLOURS[k % 7], "markersize": 4.5}
+        ax.errorbar(middle, place, label=short(side), **bars, **style)
+    ax.axvline(0, color=GREY, linewidth=0.8)
+    ax.set_yticks(np.arange(len(shown)), shown)
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlabel("effect of one standard deviation")
+    ax.grid(axis="y", color="#eeeeee", linewidth=0.7)
+    ax.set_axisbelow(True)
+    if len(sides) > 1:
+        legend_above(ax)
+    elif sides and sides[0]:
+        ax.set_title(f"to the right: towards {short(sides[0])}", color=GREY, fontsize=9)
+    return ax
+
+
+@styled
+def coefficient_path(
+    path: Any,
+    X: Any = None,
+    y: Any = None,
+    ax: Axes | None = None,
+    *,
+    names: Sequence[Any] | None = None,
+    penalties: Any = None,
+) -> Axes:
+    """Draw the coefficients against the penalty, from strong to weak, the largest ones named at their ends.
+
+    Parameters
+    ----------
+    path : what `l1_path` returned, a pair (penalties (m,), coefficients (m, D)), or a system with a penalty, such as
+        Ridge.
+    X, y : with a system: the rows it is fitted to once more under each penalty. Effects of one standard deviation of a
+        column are then drawn, so that units do not matter, and the system's own penalty is marked.
+    ax : where to draw; None: axes of a new figure.
+    names : of the columns; None: those of a frame, of the model, or x0, x1, ...
+    penalties : with a system: those to try; None: those that Ridge(penalty="auto") tried, or six decades about its own.
+
+    Examples
+    --------
+    >>> from adaline import Ridge, datasets, plots
+    >>> data = datasets.load("longley")
+    >>> ax = plots.coefficient_path(Ridge().fit(data.X, data.y), data.X, data.y, names=data.feature_names)
+    >>> ax.get_xscale(), ax.get_ylabel()
+    ('log', 'effect of one standard deviation')
+
+    References
+    ----------
+    Lecture S0, section 5.2, (5.13). Cost: with a system, a fit for each of 60 penalties, or of those given.
+    """
+    chosen: float | None = None
+    if hasattr(path, "fit"):
+        if X is None or y is None:
+            raise InvalidParameter("coefficient_path of a system needs the rows: give X and y, or (penalties, coefs)")
+        if getattr(path, "penalty", None) == "auto" and not hasattr(path, "penalty_"):
+            path = clone(path).fit(X, y)
+        tried, own = _penalties(path, penalties)
+        chosen = own if own > 0 else None
+        x = numbers(X, "X", 2)
+        models = [_refitted(path, one, x, y) for one in tried]
+        heights = np.array([np.ravel(one.coef_) for one in models], dtype=np.float64)
+        heights *= np.std(rows_through_basis(models[0], x), axis=0)
+        names, basis = column_names(names, X, path, x.shape[1]), basis_of(models[0])
+        names = names if basis is None else basis.names(names)
+    else:
+        if isinstance(path, L1Path):
+            if path.coef.ndim != 2:
+                raise InvalidParameter("coefficient_path draws one target, or two classes: draw one at a time")
+            path = (path.l1, path.coef)
+        tried, heights = numbers(path[0], "penalties"), numbers(path[1], "coefficients", 2)
+        same_length("penalties", len(tried), "coefficients", len(heights))
+        names = column_names(names, None, None, heights.shape[1])
+    if not (tried > 0).all():
+        raise InvalidParameter("penalties must be above zero: the axis is logarithmic")
+    order = np.argsort(-tried)
+    tried, heights = tried[order], heights[order]
+    named = np.argsort(-np.abs(heights).max(axis=0), kind="stable")[:NAMED]
+    ax = axes(ax, max(3.6, 1.0 + 0.24 * len(named)))
+    ax.axhline(0, color=GREY, linewidth=0.8)
+    rest = np.setdiff1d(np.arange(heights.shape[1]), named)
+    ax.plot(tried, heights[:, rest], color="#bbbbbb", linewidth=0.7)
+    for k, j in enumerate(named):
+        ax.plot(tried, heights[:, j], color=colour(k), linestyle=LINES[(k // 7) % 4], linewidth=1.5)
+    ax.set_xlim(tried[0], tried[-1])
+    log_scale(ax, "x")
+    if chosen is not None and tried[-1] <= chosen <= tried[0]:
+        ax.axvline(chosen, color=GREY, linestyle="--", linewidth=1, label=f"chosen: {chosen:.3g}")
+        legend_above(ax)
+    ax.set_xlabel("penalty, from strong to weak")
+    ax.set_ylabel("coefficient" if X is None else "effect of one standard deviation")
+    ax.set_ylim(ax.get_ylim())
+    label_beside(ax, heights[-1, named], [short(names[j], 20) for j in named], [colour(k) for k in range(len(named))])
+    return ax
+
+
+@styled
+def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
+    """Draw the criterion that Ridge(penalty="auto") minimised, along the penalty, with the choice marked.
+
+    Parameters
+    ----------
+    model : a Ridge(penalty="auto"), fitted to one target.
+    ax : where to draw; None: axes of a new figure.
+
+    Examples
+    --------
+    >>> from adaline import Ridge, datasets, plots
+    >>> data = datasets.load("longley")
+    >>> plots.penalty_path(Ridge().fit(data.X, data.y)).get_ylabel()
+    'GCV'
+    """
+    path = need(model, "path_", "penalty_path", "fit Ridge(penalty='auto') on one target")
+    if not isinstance(path, dict):
+        raise InvalidParameter("penalty_path draws one target: fit Ridge(penalty='auto') on one target at a time")
+    ax = axes(ax, 3.4)
+    ax.plot(path["penalties"], path["values"], color=BLUE)
+    log_scale(ax, "x")
+    if model.criterion != "evidence":
+        log_scale(ax, "y")
+    ax.axvline(model.penalty_, color=ORANGE, linestyle="--", label=f"chosen: {model.penalty_:.3g}")
+    ax.set_xlabel("penalty on standardised columns")
+    ax.set_ylabel(model.criterion.upper() if model.criterion != "evidence" else "-2 log evidence")
+    legend_above(ax)
+    return ax
+
+
+def _penalties(model: Any, given: Any) -> tuple[Array, float]:
+    """Return the penalties to try, and the system's own."""
+    own = getattr(model, "penalty_", getattr(model, "penalty", None))
+    if own is None or isinstance(own, str) or np.ndim(own):
+        raise InvalidParameter(f"coefficient_path needs one number as penalty, {type(model).__name__} has {own!r}")
+    own = float(own)
+    if given is not None:
+        return numbers(given, "penalties"), own
+    known = getattr(model, "path_", None)
+    if isinstance(known, dict):
+        return np.geomspace(min(known["penalties"]), max(known["penalties"]), STEPS), own
+    middle = own if own > 0 else 1.0
+    return np.geomspace(1e-3 * middle, 1e3 * middle, STEPS), own
+
+
+def _refitted(model: Any, penalty: float, x: Array, y: Any) -> Any:
+    """Return the system fitted anew under a penalty."""
+    again = clone(model).set_params(penalty=float(penalty))
+    if model.penalty == "auto" and getattr(model, "standardize", False) is None:
+        again.set_params(standardize=True)  # as "auto" had it
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", AdalineWarning)
+        again.fit(x, plain(y))
+    if len(np.atleast_2d(again.coef_)) != 1:
+        raise InvalidParameter("coefficient_path draws one target, or two classes: draw one at a time")
+    return again

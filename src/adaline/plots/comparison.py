@@ -1,0 +1,72 @@
+"""Systems side by side: their errors on rows held out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adaline.errors import InvalidParameter
+from adaline.plots.style import BLUE, GREY, ORANGE, axes, short, styled
+from adaline.wording import amount
+
+if TYPE_CHECKING:
+    from adaline.plots.style import Axes
+
+
+@styled
+def comparison(found: Any, ax: Axes | None = None) -> Axes:
+    """Draw a Comparison: the error of each system with its standard error, single folds, and the baseline.
+
+    Parameters
+    ----------
+    found : what `adaline.compare` returned.
+    ax : where to draw; None: axes of a new figure.
+
+    Examples
+    --------
+    >>> from adaline import compare, plots
+    >>> plots.comparison(compare("norris", target="y")).get_xlabel()
+    'RMSE of y, rows held out'
+    """
+    if not hasattr(found, "results"):
+        raise InvalidParameter(f"comparison draws what compare() returned, got {type(found).__name__}")
+    able = [result for result in found.results if not result.failure]
+    ax = axes(ax, 1.2 + 0.42 * len(able))
+    scale = 100.0 if found.measure == "error rate" else 1.0
+    for i, result in enumerate(able):
+        colour = ORANGE if result is found.recommended else BLUE
+        ax.plot(scale * result.fold_errors, np.full(len(result.fold_errors), i), "|", color=colour, alpha=0.45, ms=9)
+        ax.errorbar(
+            scale * result.error,
+            i,
+            xerr=scale * result.std_error,
+            fmt="D" if result is found.recommended else "o",
+            color=colour,
+            capsize=3,
+        )
+    ends = [scale * value for result in able for value in result.fold_errors]
+    low, high = min(ends), max(ends)
+    ax.set_yticks(np.arange(len(able)), [_folded(result.label) for result in able])
+    for label, result in zip(ax.get_yticklabels(), able, strict=True):
+        if result is found.recommended:
+            label.set_fontweight("bold")
+    ax.set_ylim(len(able) - 0.5, -0.5)
+    level = scale * found.baseline.error
+    title = f"{found.baseline.system}: {amount(found.baseline.error, found.measure)}"
+    if level <= high + 1.5 * (high - low):
+        ax.axvline(level, color=GREY, linestyle="--", linewidth=1)
+        ax.set_title(f"dashed: {title}", loc="right", color=GREY, fontsize=9)
+    else:
+        ax.set_title(f"far to the right: {title}", loc="right", color=GREY, fontsize=9)
+    unit = "wrong labels, %" if found.measure == "error rate" else f"{found.measure} of {short(found.data.target)}"
+    ax.set_xlabel(f"{unit}, rows held out")
+    ax.grid(axis="x", color="#dddddd", linewidth=0.7)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def _folded(label: str) -> str:
+    """Return a long label on two lines: the system above, its settings below."""
+    name, _, settings = label.partition("(")
+    return label if len(label) <= 24 or not settings else f"{name}\n({short(settings, 32)}"

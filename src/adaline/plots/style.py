@@ -1,0 +1,220 @@
+"""One style for all plots: colours, sizes, axes, legends and names that fit.
+
+Colours are those of M. Okabe and K. Ito (2008), safe for the colour-blind; classes also differ by their markers, lines
+by their dashes. Only this file imports matplotlib, when the first plot is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.errors import AdalineError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+
+P = ParamSpec("P")
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
+BLUE, ORANGE, GREEN, GREY = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[6]
+INK = "#222222"
+MARKERS = "os^Dv<>"
+LINES = ("-", "--", "-.", ":")
+MOST_POINTS = 5000
+WIDTH = 5.2  # inches: the text is then readable on a phone, and two figures stand side by side on a desk
+LETTERS = 14  # of a legend that fit into an inch
+HANDLE = 7  # and those that the picture beside a name takes
+
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "text.parse_math": False,  # names of columns are text, dollars and all
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "adaline",
+}
+
+
+def styled(plot: Callable[P, Axes]) -> Callable[P, Axes]:
+    """Let a function draw in the style, which ends with it."""
+
+    @wraps(plot)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Axes:
+        with _matplotlib().rc_context(STYLE):
+            return plot(*args, **kwargs)
+
+    return drawn
+
+
+def svg(ax: Axes) -> str:
+    """Return the figure of these axes as SVG text that refers to nothing outside itself.
+
+    Parameters
+    ----------
+    ax : what a plot returned.
+
+    Examples
+    --------
+    >>> from adaline import plots
+    >>> plots.svg(plots.quantiles([-1.0, 0.0, 1.0]))[:4]
+    '<svg'
+    """
+    out = io.StringIO()
+    figure: Any = ax.figure
+    with _matplotlib().rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts draw the text
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def axes(ax: Axes | None, height: float) -> Axes:
+    """Return the axes given, or those of a new figure of this height in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH, height), dpi=150, layout="constrained").add_subplot()
+
+
+def colour(k: int) -> str:
+    """Return the colour of the k-th class."""
+    return COLOURS[k % len(COLOURS)]
+
+
+def marker(k: int) -> str:
+    """Return the marker of the k-th class: the pair of colour and marker is its own up to 49 classes."""
+    return MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
+
+
+def mixed(colours: Sequence[str], shares: Array, strength: Any = 1.0) -> Array:
+    """Return RGB values (..., 3): colours mixed by shares (..., K), on white by their strength in [0, 1]."""
+    table = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colours])
+    return np.asarray((1.0 - np.asarray(strength)[..., None] * (1.0 - shares @ table)).clip(0.0, 1.0))
+
+
+def legend_above(ax: Axes) -> None:
+    """Put the legend between the axes and a title of the figure, where it hides nothing."""
+    names = ax.get_legend_handles_labels()[1]
+    if names:
+        figure: Any = ax.figure
+        room = LETTERS * figure.get_size_inches()[0] * ax.get_position().width
+        ncols = next(n for n in range(len(names), 0, -1) if n == 1 or _letters(names, n) <= room)
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=ncols, handletextpad=0.4, columnspacing=1.4)
+
+
+def label_beside(ax: Axes, ends: Array, names: Sequence[str], colours: Sequence[str]) -> None:
+    """Write names to the right of the axes, each as near to the end of its line as the others allow.
+
+    Call it when the limits of the axes are final. Ends are in data units, (K,).
+    """
+    low, high = ax.get_ylim()
+    figure: Any = ax.figure
+    gap = 13.0 / 72 / max(figure.get_size_inches()[1] * ax.get_position().height, 0.5)
+    wanted = (ends - low) / (high - low)
+    order = np.argsort(wanted)
+    place = _apart(wanted[order], gap)
+    for k, y in zip(order, place, strict=True):
+        ax.annotate(
+            names[k],
+            (1.0, wanted[k]),
+            xytext=(1.04, y),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            color=colours[k],
+            fontsize=9,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colours[k],
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def short(name: Any, limit: int = 30) -> str:
+    """Return a name that fits an axis, without characters that no font has."""
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(name))
+    half = (limit - 1) // 2
+    return clean if len(clean) <= limit else f"{clean[: limit - 1 - half]}…{clean[-half:]}"
+
+
+def thin(n: int) -> NDArray[np.intp]:
+    """Return the rows to draw, in order: all, or MOST_POINTS of them at random."""
+    return np.arange(n) if n <= MOST_POINTS else np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
+
+
+def size(n: int) -> float:
+    """Return the area of a marker where n are drawn."""
+    return 18.0 if n <= 200 else 10.0 if n <= 1000 else 4.0
+
+
+def log_scale(ax: Axes, side: str) -> None:
+    """Make the x or y axis logarithmic, with ticks in plain words: 10⁻³, and 20 and 50 where there is room."""
+    getattr(ax, f"set_{side}scale")("log")
+    low, high = sorted(getattr(ax, f"get_{side}lim")())
+    axis: Any = getattr(ax, f"{side}axis")
+    axis.get_major_locator().set_params(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,))
+    axis.set_major_formatter(lambda value, _: _power(value))
+    axis.set_minor_formatter(lambda value, _: "")
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Put the ticks of a linear x axis at whole numbers."""
+    locator: Any = ax.xaxis.get_major_locator()
+    locator.set_params(integer=True)
+
+
+def _apart(places: Array, gap: float) -> Array:
+    """Return sorted places moved as little as needed (least squares) to be a gap apart: near ones merge into blocks."""
+    blocks: list[tuple[float, int]] = []  # mean of the places less their offsets, and how many
+    for i, place in enumerate(places):
+        mean, count = float(place) - i * gap, 1
+        while blocks and blocks[-1][0] > mean:
+            before, many = blocks.pop()
+            mean, count = (before * many + mean * count) / (many + count), many + count
+        blocks.append((mean, count))
+    means = np.repeat([mean for mean, _ in blocks], [count for _, count in blocks])
+    return np.asarray(means + gap * np.arange(len(places)))
+
+
+def _letters(names: Sequence[str], ncols: int) -> int:
+    """Return how wide a legend of so many columns is."""
+    return sum(max(map(len, part)) + HANDLE for part in np.array_split(np.array(names, dtype=object), ncols))
+
+
+def _power(value: float) -> str:
+    """Return a number in plain letters: 0.001, 500, 10⁶, 5·10⁶."""
+    if 9e-4 < value < 9e4:
+        return f"{value:g}"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    raised = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return raised if mantissa == "1" else f"{mantissa}·{raised}"
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise AdalineError("plots need the package matplotlib: pip install 'adaline[app]'") from None
+    return matplotlib

@@ -1,0 +1,98 @@
+"""Error on new rows from one fit, where predictions are linear in the targets: leave-one-out and GCV.
+
+    leave-one-out: sum w L(r / (1 - h)) / W,     GCV = W RSS / (W - trace of the hat matrix)^2
+
+h are the leverages, the diagonal of the hat matrix. Columns are taken as they are: what a basis or `standardize` learns
+from X is that of all rows.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from adaline.arrays import Array, host
+from adaline.errors import InvalidParameter
+from adaline.inference.influence import LeaveOneOutResult, left_out
+from adaline.input.labels import encode, read_labels
+from adaline.selection.cross_validation import Tried, freedom_of, of_rows
+from adaline.selection.measures import ErrorRate, Measure, Residuals
+from adaline.sources import Source
+from adaline.systems.least_squares_classifier import LeastSquaresClassifier
+from adaline.systems.linear_regression import LinearRegression, LinearSystem
+from adaline.systems.ridge import Ridge
+
+
+def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
+    """Return why there is no formula for a system, "" where there is one."""
+    name = type(system).__name__
+    if isinstance(system, LinearRegression) and system.solver == "gradient":
+        return "gradient descent stops where it stops"
+    if isinstance(system, Ridge) and not isinstance(system.penalty, Real):
+        return "penalty='auto' is found anew from the targets of every fit: give numbers"
+    if isinstance(system, LeastSquaresClassifier) and method == "loo":
+        if isinstance(X, Source):
+            return "labels of a source are not held in memory"
+        if system.coding == "fisher":
+            return "coding='fisher' depends on the number of rows of each class"
+        return "" if isinstance(measure, ErrorRate) else f"{measure.name} is not the error rate"
+    if not isinstance(system, LinearRegression | Ridge):
+        return f"{name} is not linear in the targets"
+    if not isinstance(measure, Residuals) or (method == "gcv" and measure.kind != "mean_squared_error"):
+        return f"{measure.name} is not a function of the residuals, as the formula needs"
+    return ""
+
+
+def leave_one_out(system: Any, X: Any, y: Any, sample_weight: Any, measure: Measure) -> Tried:
+    """Return the exact leave-one-out error, from one fit and one pass."""
+    if isinstance(system, LeastSquaresClassifier):
+        return _labels(system, X, y, sample_weight)
+    assert isinstance(measure, Residuals)
+    model = clone(system).fit(X, y, sample_weight)
+    rows = _left_out(model, X, y, sample_weight)
+    error, std_error = of_rows(measure.of(rows.left_out), rows.weight, model._sample().n)
+    training = float(np.average(measure.of(rows.residual), weights=rows.weight))
+    return Tried(training, error, std_error, freedom_of(model))
+
+
+def generalised(system: Any, X: Any, y: Any, sample_weight: Any) -> Tried:
+    """Return the generalised cross-validation error, from one fit alone."""
+    model = clone(system).fit(X, y, sample_weight)
+    n = model._sample().n
+    rss = np.concatenate([fit.rss for fit in model._fits])
+    rest = n - np.concatenate([fit.trace for fit in model._fits])
+    if (rest <= 0.5).any():
+        raise InvalidParameter(f"{n:g} observations leave nothing to judge {freedom_of(model):g} parameters by")
+    return Tried(float((rss / n).mean()), float((n * rss / rest**2).mean()), np.nan, freedom_of(model))
+
+
+def _left_out(model: LinearSystem, X: Any, y: Any, sample_weight: Any) -> LeaveOneOutResult:
+    parts = [left_out(fit, rows, model._sample()) for fit, rows in model._with_rows(X, y, sample_weight)]
+    residual, without = (np.concatenate([part[i] for part in parts], axis=1) for i in (0, 1))
+    return LeaveOneOutResult(residual, without, parts[0].weight)
+
+
+def _labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight: Any) -> Tried:
+    """Return the share of rows that get a wrong label from the machines fitted without them."""
+    system._check_parameters()
+    classes, codes = encode(read_labels(y), None)
+    code = system._targets(np.ones(len(classes)))
+    codes = host(codes).astype(np.intp)
+    targets = code[codes]
+    shared = system.get_params(deep=False).keys() & LinearRegression().get_params(deep=False).keys()
+    model = LinearRegression(**{name: clone(getattr(system, name), safe=False) for name in shared})
+    rows = _left_out(model.fit(X, targets, sample_weight), X, targets, sample_weight)
+
+    def wrong(residual: Array) -> Array:
+        outputs = targets - residual
+        if len(classes) > 2:
+            return np.asarray(outputs.argmax(axis=1) != codes, dtype=np.float64)
+        margin = outputs[:, -1] - (outputs[:, 0] if outputs.shape[1] == 2 else 0.0)
+        return np.asarray((margin > system.threshold) != (codes == 1), dtype=np.float64)
+
+    error, std_error = of_rows(wrong(rows.left_out), rows.weight, model._sample().n)
+    training = float(np.average(wrong(rows.residual), weights=rows.weight))
+    return Tried(training, error, std_error, freedom_of(model))

@@ -1,0 +1,83 @@
+"""Errors as a table: text in a terminal, HTML in a notebook, plain values for machines."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from textwrap import shorten
+from typing import Any
+
+import narwhals.stable.v1 as nw
+
+from adaline.inference.summary import html_row, html_table, text_table
+
+LONGEST = 120  # characters of a note
+
+
+@dataclass(frozen=True)
+class ErrorTable:
+    """Rows of errors.
+
+    Parameters
+    ----------
+    title : what the rows are.
+    headings, cells : as they are shown; the first `left` and the last `ends` columns are text.
+    rows : the same as plain values by name; iterating and indexing give these.
+    notes : lines below.
+    """
+
+    title: str
+    headings: Sequence[str]
+    cells: Sequence[Sequence[str]]
+    rows: Sequence[dict[str, Any]]
+    notes: Sequence[str] = ()
+    left: int = 2
+    ends: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return title, rows and notes as plain values."""
+        return {"title": self.title, "rows": [dict(row) for row in self.rows], "notes": list(self.notes)}
+
+    def to_frame(self) -> Any:
+        """Return the rows as a frame: of pandas where it is installed, else of polars or Arrow."""
+        backend: Any = next(name for name in ("pandas", "polars", "pyarrow") if find_spec(name))
+        columns = {name: [row[name] for row in self.rows] for name in self.rows[0]}
+        return nw.from_dict(columns, backend=backend).to_native()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __getitem__(self, i: int) -> dict[str, Any]:
+        return self.rows[i]
+
+    def __str__(self) -> str:
+        lines = [line.rstrip() for line in text_table(self.headings, self.cells, self.left, self.ends)]
+        return "\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        body = "".join(html_row(row) for row in self.cells)
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return html_table(self.title, self.headings, body) + notes
+
+
+def told(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a line for each thing that was said, with the names of those it was said of.
+
+    Examples
+    --------
+    >>> from adaline.selection.table import told
+    >>> told([("a", "slow"), ("b", ""), ("c", "slow")])
+    ['a; c: slow']
+    """
+    by_text: dict[str, list[str]] = {}
+    for name, text in pairs:
+        if text:
+            by_text.setdefault(shorten(text, LONGEST, placeholder=" ..."), []).append(name)
+    return [f"{'; '.join(names)}: {text}" for text, names in by_text.items()]

@@ -1,0 +1,213 @@
+"""The point of a convex hull that is nearest to zero (Wolfe, 1976), in floats.
+
+    minimise ||y||,   y = sum lambda_i z_i,   lambda >= 0,   sum lambda = 1
+
+If y is not zero, z_i . y >= ||y||^2 for every row: y separates with the largest margin there is. If y is zero, lambda
+proves that no y separates. Either way it is only a proposal here: rounding decides nothing, exact arithmetic does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from adaline.arrays import Array
+from adaline.separation.exact import Whole
+
+ENOUGH = 0.9  # of the largest margin
+ZERO = 1e-14  # lengths below this, next to those of the rows, are rounding
+UPDATED = 40  # supports of more rows are updated, smaller ones factored afresh
+MOST_CHANGES = 50  # before an updated factor is made afresh
+
+
+class Nearest(NamedTuple):
+    """Rows that carry the nearest point (at most one more than there are coordinates), their shares, and the point."""
+
+    support: list[int]
+    share: Array
+    point: Array
+
+
+def nearest(
+    rows: Array,
+    start: list[int] | None = None,
+    enough: float = ENOUGH,
+    spend: Callable[[float], None] = lambda work: None,
+) -> Nearest:
+    """Return the nearest point of the hull of rows (n, p), or one with `enough` of the largest margin.
+
+    `start`: rows that carried it before others came. `spend`: told what each step costs.
+
+    Cost: n p + s p a step for a support of s rows; steps are several times s.
+    """
+    squares = (rows * rows).sum(axis=1)
+    size = float(np.sqrt(squares.max()))
+    first = start or [int(squares.argmin())]
+    plane = _Plane(rows, first)
+    share, point = _settled(plane, np.full(len(first), 1.0 / len(first)))
+    for _ in range(100 * rows.shape[1] + 1000):
+        length = float(point @ point)
+        spend(rows.size + 4.0 * len(plane.support) * rows.shape[1])
+        if length <= (ZERO * size) ** 2:
+            break
+        heights = rows @ point
+        lowest = int(heights.argmin())
+        if heights[lowest] > enough * length or lowest in plane.support:
+            break
+        before = Nearest(list(plane.support), share, point)
+        plane.add(lowest)
+        share, point = _settled(plane, np.append(share, 0.0))
+        if not float(point @ point) < length * (1 - 1e-13):
+            return before
+    return Nearest(list(plane.support), share, point)
+
+
+def _settled(plane: _Plane, share: Array) -> tuple[Array, Array]:
+    """Go to the nearest point of the plane through the support; where a share becomes negative, drop rows instead."""
+    while True:
+        wanted, point = plane.nearest()
+        falling = wanted <= 0
+        if not falling.any():
+            return wanted, point
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(falling, share / (share - wanted), np.inf)
+        reach = np.where(np.isnan(reach), 0.0, reach)
+        step = min(float(reach.min()), 1.0)
+        share = share + step * (wanted - share)
+        gone = falling & (reach <= step)
+        share = np.maximum(share[~gone], 0.0)
+        plane.drop(np.flatnonzero(gone))
+        total = float(share.sum())
+        share = share / total if total > 0 else np.full(len(share), 1.0 / len(share))
+
+
+class _Plane:
+    """The plane through some rows: their differences from the first of them, as Q R."""
+
+    def __init__(self, rows: Array, support: list[int]) -> None:
+        self.rows = rows
+        self.support = list(support)
+        self.changes = 0
+        self.q: Array = np.empty((0, 0))
+        self.r: Array = np.empty((0, 0))
+        self._factor()
+
+    def add(self, row: int) -> None:
+        """Take in a row."""
+        self.support.append(row)
+        s, p = len(self.support), self.rows.shape[1]
+        if self.changes >= MOST_CHANGES or not UPDATED < s <= p:
+            self._factor()
+            return
+        away = self.rows[row] - self.rows[self.support[0]]
+        update: Any = linalg.qr_insert
+        self.q, self.r = update(self.q, self.r, away, s - 2, which="col", check_finite=False)
+        self.changes += 1
+
+    def drop(self, places: NDArray[np.intp]) -> None:
+        """Leave some rows of the support out."""
+        kept = np.delete(np.arange(len(self.support)), places)
+        self.support = [self.support[i] for i in kept]
+        if len(places) > 1 or places[0] == 0 or not UPDATED < len(kept) < self.rows.shape[1]:
+            self._factor()
+            return
+        downdate: Any = linalg.qr_delete
+        self.q, self.r = downdate(self.q, self.r, int(places[0]) - 1, which="col", check_finite=False)
+        self.changes += 1
+
+    def nearest(self) -> tuple[Array, Array]:
+        """Return shares (of any sign) of the point nearest to zero, and the point.
+
+        The point is what is left of a corner at right angles to the differences, taken twice: so it is right to all
+        digits of its own length, however short it is.
+        """
+        corner = self.rows[self.support[0]]
+        if len(self.support) == 1:
+            return np.ones(1), corner
+        along = self.q.T @ corner
+        diagonal = np.abs(np.diagonal(self.r))
+        if len(self.support) - 1 > len(corner) or diagonal.min() <= ZERO * diagonal.max():
+            share = np.linalg.lstsq((self.rows[self.support[1:]] - corner).T, -corner, rcond=None)[0]
+        else:
+            share = np.linalg.solve(self.r, -along)
+        point = corner - self.q @ along
+        point = point - self.q @ (self.q.T @ point)
+        if len(self.support) > len(corner):
+            point = np.zeros_like(corner)
+        return np.concatenate([[1.0 - share.sum()], share]), point
+
+    def _factor(self) -> None:
+        corners = self.rows[self.support]
+        self.q, self.r = np.linalg.qr((corners[1:] - corners[0]).T)
+        self.changes = 0
+
+
+# Gordan's alternative in exact arithmetic: a direction with u_i . phi > 0 for all rows, or weights lambda >= 0 that
+# add up to one with sum lambda_i u_i = 0. Never both, always one of them.
+#
+# The dual simplex method with nothing to minimise. A basis B of columns a_i = (u_i, 1) gives lambda = B^-1 (0, 1).
+# Where
+# some lambda_k is negative, row k of B^-1 is a direction rho = (phi, c) with c < 0: if rho . a_i >= 0 for every row,
+# then
+# u_i . phi >= -c > 0 separates; else a row with rho . a_i < 0 takes the place of k. B^-1 is kept as integers over one
+# determinant (Edmonds), so that a pivot has no fractions and no rounding.
+
+
+GREEDY = 50  # pivots by the largest violation, times the dimension; then by index, which cannot cycle (Bland)
+
+
+class SimplexBasis:
+    """The inverse of a basis, table / det with det > 0; places without a row hold a unit vector, which must weigh 0."""
+
+    def __init__(self, dimension: int) -> None:
+        self.table: Whole = np.eye(dimension + 1, dtype=np.int64).astype(object)
+        self.det = 1
+        self.rows = [-1] * (dimension + 1)
+
+    def take(self, row: int, u: Whole, place: int | None = None) -> bool:
+        """Let a row take a place, or one of those that no row has; False where it depends on the rows there."""
+        along = self.table[:, :-1] @ u + self.table[:, -1]
+        if place is None:
+            open_places = [k for k, held in enumerate(self.rows) if held < 0 and along[k] != 0]
+            if not open_places:
+                return False
+            place = open_places[0]
+        pivot, kept = along[place], self.table[place].copy()
+        self.table = (self.table * pivot - np.multiply.outer(along, kept)) // self.det
+        self.table[place] = kept
+        self.det = pivot
+        if pivot < 0:
+            self.table, self.det = -self.table, -pivot
+        self.rows[place] = row
+        return True
+
+    @property
+    def weights(self) -> Whole:
+        """The weights of the rows in the basis, times det."""
+        return self.table[:, -1]
+
+
+def alternative(u: Whole, basis: SimplexBasis) -> Whole | None:
+    """Return a direction phi with u_i . phi > 0 for all rows (n, q), or None where the basis proves there is none.
+
+    The basis may hold rows of u from before; it is changed.
+    """
+    greedy = GREEDY * (u.shape[1] + 1)
+    while True:
+        weights = basis.weights
+        held = np.array(basis.rows)
+        wrong = np.flatnonzero(((held < 0) & (weights != 0)) | ((held >= 0) & (weights < 0)))
+        if not len(wrong):
+            return None
+        k = max(wrong, key=lambda i: abs(weights[i])) if greedy > 0 else min(wrong, key=lambda i: basis.rows[i])
+        rho = basis.table[k] if weights[k] < 0 else -basis.table[k]
+        heights = u @ rho[:-1]
+        if (heights > 0).all():
+            return np.asarray(rho[:-1])
+        entering = int(heights.argmin()) if greedy > 0 else int(np.flatnonzero(heights < -rho[-1])[0])
+        basis.take(entering, u[entering], int(k))
+        greedy -= 1

@@ -1,0 +1,232 @@
+"""Can a hyperplane tell the classes of a source apart? Asked of two classes, of every pair, and jointly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from adaline.arrays import is_device, to_device_of
+from adaline.errors import InvalidData
+from adaline.input.labels import encode, read_labels
+from adaline.input.open import open_rows, read_rows, read_weights, source_of
+from adaline.separation.budget import Budget, Undecided
+from adaline.separation.contests import Contests, Plane
+from adaline.separation.decision import Overlap, decide, won
+from adaline.separation.exact import Whole, whole
+from adaline.separation.survey import Survey
+from adaline.separation.verdict import Combination, ManyClasses, Separability
+from adaline.sources import Source
+
+MOST_CLASSES = 50
+MOST_COORDINATES = 200  # (K - 1)(D + 1), of the joint question
+MOST_CONTESTS = 2_000_000  # (K - 1) N, of the joint question
+
+
+def settle(source: Source, labels: NDArray[Any]) -> Separability | ManyClasses:
+    """Return whether the rows of a source, whose targets are places among the labels, can be separated."""
+    survey = _looked(source, labels)
+    present = np.flatnonzero(survey.rows > 0)
+    if len(present) == 2:
+        return _answer(survey, present.tolist(), labels)
+    names = labels.tolist()
+    pairs = {}
+    for i, j in combinations(present.tolist(), 2):
+        pairs[names[i], names[j]] = _answer(survey, [i, j], labels)
+    reason = _too_many(survey, present.tolist())
+    joint = None if reason else _answer(survey, present.tolist(), labels)
+    return ManyClasses(labels[present], pairs, joint, f"not asked: {reason}." if reason else "")
+
+
+def jointly(source: Source, labels: NDArray[Any], work: float) -> Separability:
+    """Return the answer to the joint question alone; refuse (Undecided) what needs more work than this."""
+    survey = _looked(source, labels)
+    present = np.flatnonzero(survey.rows > 0).tolist()
+    if len(present) > 2 and (reason := _too_many(survey, present)):
+        raise Undecided(f"separability was not asked about: {reason}")
+    return _answer(survey, present, labels, Budget(work))
+
+
+def _looked(source: Source, labels: NDArray[Any]) -> Survey:
+    survey = Survey.of(source, len(labels))
+    present = np.flatnonzero(survey.rows > 0)
+    if len(present) < 2:
+        found = f"there is one class, {labels[present[0]]!r}" if len(present) else "there are no rows"
+        raise InvalidData(f"separability needs rows of at least 2 classes; {found}")
+    if len(present) > MOST_CLASSES:
+        raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
+    return survey
+
+
+def _too_many(survey: Survey, present: list[int]) -> str:
+    """Return why the joint question of many classes is not asked; nothing where it is."""
+    coordinates = (len(present) - 1) * (1 + len(survey.frame(present).columns))
+    contests = (len(present) - 1) * int(survey.rows.sum())
+    if coordinates <= MOST_COORDINATES and contests <= MOST_CONTESTS:
+        return ""
+    return f"{contests} comparisons in {coordinates} coordinates, the limits are {MOST_CONTESTS} and {MOST_COORDINATES}"
+
+
+def separating(source: Source, n_classes: int) -> NDArray[np.float64] | None:
+    """Return weights (K, 1 + D) whose largest output is right on every row, or None where there are none.
+
+    This is `settle` without the kind of overlap, which can take a hundred times as long to find.
+    """
+    survey = Survey.of(source, n_classes)
+    classes = np.flatnonzero(survey.rows > 0).tolist()
+    if len(classes) < n_classes:
+        raise InvalidData(f"there are rows of {len(classes)} of {n_classes} classes")
+    frame = survey.frame(classes)
+    contests = Contests(source, classes, n_classes, frame)
+    found = won(contests, survey.start(classes, frame))
+    if isinstance(found, Overlap):
+        return None
+    weights = [[float(value) for value in row] for row in _plane(contests, found, rounding=True)]
+    return np.array([[0.0] * len(weights[0]), *weights])
+
+
+def _answer(survey: Survey, classes: list[int], labels: NDArray[Any], budget: Budget | None = None) -> Separability:
+    frame = survey.frame(classes)
+    contests = Contests(survey.source, classes, len(labels), frame, budget)
+    decision = decide(contests, survey.start(classes, frame))
+    kind = "complete" if decision.overlap is None else "quasi" if decision.theta is not None else "none"
+    plane, on_plane, margin = None, np.empty(0, dtype=np.int64), 0.0
+    coef: Any = None
+    intercept: Any = None
+    if decision.theta is not None:
+        plane = _plane(contests, decision.theta, rounding=kind == "complete")
+        every = np.array([[float(value) for value in row] for row in plane])
+        coef, intercept = every[:, 1:], every[:, 0]
+        if kind == "quasi":
+            swept = contests.sweep(contests.direction(plane), 1, zeros=True)
+            on_plane = np.unique(swept.zeros[:, 0])
+        else:
+            margin = _margin(contests, plane)
+        if contests.k == 2:
+            coef, intercept = coef[0], float(intercept[0])
+        else:
+            coef = np.concatenate([np.zeros((1, coef.shape[1])), coef])
+            intercept = np.concatenate([[0.0], intercept])
+    weights = _combination(decision.overlap, contests, labels)
+    span = weights if decision.span is decision.overlap else _combination(decision.span, contests, labels)
+    return Separability(kind, labels[classes], coef, intercept, plane, margin, weights, span, on_plane, contests)
+
+
+def _plane(contests: Contests, theta: Whole, rounding: bool) -> Plane:
+    """Return the plane in the columns as given; in floats if that is still a plane that separates."""
+    rows = [contests.frame.outside(row) for row in theta.reshape(contests.k - 1, contests.width)]
+    largest = max(abs(value) for row in rows for value in row)
+    size = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+    plane = tuple(tuple(value / size for value in row) for row in rows)
+    even = tuple(tuple(Fraction(float(value)) for value in row) for row in plane)
+    if not rounding or even == plane or contests.sweep(contests.direction(even), 1).worst <= 0:
+        return plane
+    return even
+
+
+def _margin(contests: Contests, plane: Plane) -> float:
+    """Return the smallest distance from the plane; the rows that floats show as the nearest are measured exactly."""
+    theta = [contests.frame.back(list(row)) for row in plane]
+    size = max(abs(value) for row in theta for value in row)
+    swept = contests.sweep(whole(value for row in theta for value in row), 4)
+    every = np.array([[0.0] * len(plane[0]), *([float(value) for value in row] for row in plane)])
+    apart = every[swept.lowest.own, 1:] - every[swept.lowest.rival, 1:]
+    largest = np.abs(apart).max(axis=1, keepdims=True)
+    gap = largest[:, 0] * np.linalg.norm(apart / largest, axis=1)
+    near = np.argsort(swept.height / gap, kind="stable")[:64]
+    vectors, power = contests.vectors(swept.lowest.of(near))
+    flat = [value for row in theta for value in row]
+    found = []
+    for vector, k, length in zip(vectors, power.tolist(), gap[near].tolist(), strict=True):
+        height = sum((value * int(v) for value, v in zip(flat, vector, strict=True) if v), Fraction(0)) / 2**k
+        found.append(float(height / size) / length * float(size))
+    return float(min(found))
+
+
+def _combination(overlap: Overlap | None, contests: Contests, labels: NDArray[Any]) -> Combination | None:
+    if overlap is None:
+        return None
+    shares = [int(share) << int(k) for share, k in zip(overlap.share, overlap.power, strict=True)]
+    total = sum(shares)
+    order = np.argsort(overlap.chosen.row, kind="stable")
+    rivals = None if contests.k == 2 else labels[np.array(contests.classes)[overlap.chosen.rival[order]]]
+    return Combination(overlap.chosen.row[order], tuple(Fraction(shares[i], total) for i in order), rivals)
+
+
+# `separability`: can a hyperplane tell the classes apart? Decided, with a proof either way.
+
+
+def separability(X: Any, y: Any = None, sample_weight: Any = None) -> Separability | ManyClasses:
+    """Decide whether a hyperplane separates the classes, and prove it.
+
+    The perceptron finds a plane w.x + w0 with t (w.x + w0) > 0 for every row if there is one, and otherwise never
+    stops: "we will only know that the data are separable once the algorithm converges". Here both answers end in a
+    proof: a plane, or a convex combination of the rows of each class that meet in one point. `verify()` checks it in
+    exact arithmetic; the answer is right for the numbers as they are given, however small the margin.
+
+    Parameters
+    ----------
+    X : rows (n, D): array, frame (categories are coded as in `fit`), sparse matrix, or a source with its own targets.
+    y : labels of at least two classes.
+    sample_weight : rows of weight zero take no part; otherwise weights do not matter.
+
+    Returns
+    -------
+    Separability : `separable`, `kind` ("complete", "quasi", "none"), `coef`, `intercept`, `margin`, `weights` and
+        `verify()`; prints as a sentence. For K > 2 classes a `ManyClasses`: `pairs` and `joint` (Kesler), and the same
+        names for the joint question, which is asked up to 200 coordinates (K - 1)(D + 1) and 2 million comparisons
+        (K - 1) N. Rows of one class only are refused: there is nothing to separate.
+
+    Examples
+    --------
+    >>> from adaline.separation.separability import separability
+    >>> xor = separability([[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"])
+    >>> print(xor)
+    The classes 'other' and 'same' are not separable: they overlap on every hyperplane; a convex combination of 4 rows
+    proves it.
+    >>> [str(value) for value in xor.weights.values], xor.verify()
+    (['1/4', '1/4', '1/4', '1/4'], True)
+    >>> apart = separability([[1.0], [2.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> apart.separable, round(apart.margin, 9)
+    (True, 1.0)
+
+    References
+    ----------
+    Lecture S2, the perceptron convergence theorem; S4, which problems are linearly separable. P. Gordan (1873): either
+    a plane or a combination exists. P. Wolfe, Finding the nearest point in a polytope (1976). J. D. Dixon, Exact
+    solution of linear equations using p-adic expansions (1982).
+
+    Cost: three passes over the rows, and one or two for each round of the search, mostly 3 to 20 rounds; then integers
+    of some thousand digits on at most D + 2 rows, about a second for D = 100. Where there is no separating plane and
+    the proof needs more than 400 rows, it is refused (`Undecided`).
+    """
+    source, labels = _opened(X, y, sample_weight)
+    return settle(source, labels)
+
+
+class _SeparabilityInput(BaseEstimator):
+    """Who the rows are read for, where there is no system."""
+
+
+def _opened(X: Any, y: Any, sample_weight: Any) -> tuple[Source, Any]:
+    """Return rows with the places of their labels as targets, and the labels."""
+    reader = _SeparabilityInput()
+    if isinstance(X, Source):
+        source = open_rows(reader, X, y, sample_weight, reset=True)
+        labels = source.find_labels()
+        return source.encoded(labels), labels
+    rows = read_rows(reader, X, reset=True)
+    given = read_labels(y)
+    if given.shape[0] != rows.shape[0]:
+        raise InvalidData(
+            f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, y has {given.shape[0]}"
+        )
+    labels, codes = encode(given, None)
+    weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
+    names = getattr(reader, "feature_names_in_", None)
+    targets = to_device_of(codes, codes) if is_device(codes) else codes.astype(np.float64)
+    return source_of(rows, targets[:, None], weight, None if names is None else tuple(map(str, names))), labels

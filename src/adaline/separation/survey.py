@@ -1,0 +1,270 @@
+"""What a first look at the rows tells: extremes and moments of each class, and a direction to start from.
+
+The start is least squares on class indicators (S1, S2): w_k = S^-1 N_k (m_k - m), from class moments. Where there are
+too many columns for that, it is along the class means; two classes then go on with logistic regression (L-BFGS), which
+separates early where it can. Nothing here needs to be exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.block import Block
+from adaline.separation.exact import Whole, rounded
+from adaline.sources import Source
+from adaline.sums import ClassMoments
+from adaline.sums.columns import times_power
+
+MOST_COLUMNS = 1024  # for a matrix of second moments
+STEPS = 500  # of L-BFGS, at most
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Numbers of rows that take part, and smallest and largest value of each column, for each class, (K, D)."""
+
+    source: Source
+    rows: NDArray[np.int64]
+    low: Array
+    high: Array
+    moments: ClassMoments | None
+
+    @classmethod
+    def of(cls, source: Source, n_classes: int) -> Survey:
+        """Look at the rows; refuse numbers that are not finite. Two passes, or one where there are many columns."""
+        d = source.shape.features
+        parts: dict[int, tuple[NDArray[np.int64], Array, Array]] = {}
+
+        def look(block: Block) -> Array:
+            parts[block.first_row] = _extremes(block, n_classes)
+            return np.empty(0)
+
+        source.map(look)
+        rows = np.sum([part[0] for part in parts.values()], axis=0)
+        low = np.minimum.reduce([part[1] for part in parts.values()])
+        high = np.maximum.reduce([part[2] for part in parts.values()])
+        if not (np.isfinite(low[rows > 0]).all() and np.isfinite(high[rows > 0]).all()):
+            source.refuse_nonfinite()
+        few = not source.sparse and d <= MOST_COLUMNS
+        moments = source.sum(ClassMoments, classes=n_classes) if few else None
+        return cls(source, rows, low, high, moments)
+
+    def frame(self, classes: list[int]) -> ExactFrame:
+        """Return how to shift and scale the columns for rows of these classes."""
+        low, high = self.low[classes].min(axis=0), self.high[classes].max(axis=0)
+        if self.moments is None:
+            return ExactFrame.of(low, high, low / 2 + high / 2, (high / 2 - low / 2) / 2, self.source.sparse)
+        total = ClassMoments([self.moments.parts[k] for k in classes]).total()
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = times_power(np.sqrt(np.maximum(np.diagonal(total.second), 0) / total.weight), total.exponent)
+        return ExactFrame.of(low, high, total.first_hi, spread, False)
+
+    def start(self, classes: list[int], frame: ExactFrame) -> Array:
+        """Return a direction to start from, (K - 1, 1 + columns in use), weights of the first class taken off."""
+        w = self._means(classes, frame) if self.moments is None else self._least_squares(classes, frame)
+        theta = w[1:] - w[0]
+        if not np.isfinite(theta).all() or not theta.any():
+            theta = np.ones_like(theta)
+        return self._logistic(classes, frame, theta[0])[None, :] if self.moments is None and len(w) == 2 else theta
+
+    def _least_squares(self, classes: list[int], frame: ExactFrame) -> Array:
+        assert self.moments is not None
+        parts = ClassMoments([self.moments.parts[k] for k in classes])
+        total = parts.total()
+        used = frame.columns
+        down = total.exponent[used] - frame.exponent
+        with np.errstate(over="ignore", invalid="ignore"):
+            second = times_power(times_power(total.second[np.ix_(used, used)], down).T, down)
+            away = times_power(parts.differences(total)[:, used], down)
+            mean = frame.inside(total.first_hi[used])
+        if not (np.isfinite(second).all() and np.isfinite(away).all() and len(used)):
+            return np.zeros((len(classes), 1 + len(used)))
+        share = parts.weights[:, None]
+        second[np.diag_indices(len(used))] += 1e-12 * np.trace(second) + 1e-300
+        w = np.linalg.solve(second, (share * away).T).T
+        return np.column_stack([share[:, 0] / total.weight - w @ mean, w])
+
+    def _means(self, classes: list[int], frame: ExactFrame) -> Array:
+        codes = self.source.read_targets()[:, 0]
+        power = -frame.exponent
+        means = [self.source.rmatvec((codes == k) / max(self.rows[k], 1))[frame.columns] for k in classes]
+        c = times_power(np.array(means) - frame.shift, power)
+        return np.column_stack([-0.5 * (c * c).sum(axis=1), c])
+
+    def _logistic(self, classes: list[int], frame: ExactFrame, start: Array) -> Array:
+        codes = self.source.read_targets()[:, 0]
+        t = np.where(codes == classes[1], 1.0, np.where(codes == classes[0], -1.0, 0.0))
+        weight = self.source.read_weights()
+        if weight is not None:
+            t = np.where(weight > 0, t, 0.0)
+        part = t != 0
+        best = start
+
+        def scores(theta: Array) -> Array:
+            w = np.zeros(frame.features)
+            w[frame.columns] = times_power(theta[1:], -frame.exponent)
+            constant = theta[0] - float(w[frame.columns] @ frame.shift)
+            return np.asarray(t * (self.source.matvec(w) + constant))
+
+        def loss(theta: Array) -> tuple[float, Array]:
+            height = scores(theta)
+            slope = -t * special.expit(-height)
+            back = self.source.rmatvec(slope)[frame.columns] - frame.shift * slope.sum()
+            gradient = np.concatenate([[slope.sum()], times_power(back, -frame.exponent)])
+            return float(np.logaddexp(0.0, -height)[part].sum()), gradient
+
+        def separates(xk: Array) -> None:
+            nonlocal best
+            best = np.array(xk)
+            if (scores(best)[part] > 0).all():
+                raise StopIteration
+
+        optimize.minimize(loss, 0 * start, method="L-BFGS-B", jac=True, callback=separates, options={"maxiter": STEPS})
+        return best
+
+
+def _extremes(block: Block, n_classes: int) -> tuple[NDArray[np.int64], Array, Array]:
+    codes = host(block.t)[:, 0].astype(np.int64)
+    x = host(block.x) if is_device(block.x) else block.x
+    low, high = (np.full((n_classes, x.shape[1]), value) for value in (np.inf, -np.inf))
+    count = np.zeros(n_classes, dtype=np.int64)
+    weighty = np.ones(len(codes), dtype=bool) if block.weight is None else host(block.weight) > 0
+    for k in range(n_classes):
+        rows = np.flatnonzero((codes == k) & weighty)
+        count[k] = len(rows)
+        if not len(rows):
+            continue
+        part = x[rows]
+        for out, take in ((low, "min"), (high, "max")):
+            found = getattr(part, take)(axis=0)
+            out[k] = found.toarray().ravel() if is_sparse(found) else np.asarray(found).ravel()
+    return count, low, high
+
+
+# The columns in which separability is decided: those that vary, scaled by powers of two, shifted if far from zero.
+#
+# Both maps are exact, so a plane found here is brought back to the columns as they are given without rounding.
+
+
+UNIT = 2.0**-53
+FLOOR = 2.0**-700  # what underflow may hide in a product
+EXTREME = 300  # powers of two beyond which the columns themselves are scaled, not the weights
+FAR = 16.0  # a mean of more than so many spreads is shifted away
+
+
+@dataclass(frozen=True)
+class ExactFrame:
+    """Columns c = (x - shift) 2^-exponent of the columns in use.
+
+    Parameters
+    ----------
+    features : number of columns that the rows have.
+    columns : those in use.
+    shift, exponent : of the columns in use.
+    reach : the largest |x - shift|.
+    """
+
+    features: int
+    columns: NDArray[np.intp]
+    shift: Array
+    exponent: NDArray[np.int64]
+    reach: Array
+
+    @classmethod
+    def of(cls, low: Array, high: Array, mean: Array, spread: Array, sparse: bool) -> ExactFrame:
+        """Return the frame for columns with these extremes, means and spreads; sparse columns are not shifted."""
+        columns = np.flatnonzero(low < high)
+        features = len(low)
+        low, high, mean, spread = (values[columns] for values in (low, high, mean, spread))
+        spread = np.where((spread > 0) & np.isfinite(spread), spread, high / 2 - low / 2)
+        exponent = np.frexp(spread)[1].astype(np.int64)
+        far = (np.abs(mean) > FAR * spread) & (not sparse)
+        with np.errstate(over="ignore", invalid="ignore"):
+            even = times_power(np.rint(times_power(mean, -exponent)), exponent)  # few digits: x - shift is often exact
+            shift = np.where(far, np.where(np.isfinite(even), even, mean), 0.0)
+            reach = np.maximum(np.abs(high - shift), np.abs(low - shift))
+        return cls(features, columns, shift, exponent, reach)
+
+    def inside(self, x: Array) -> Array:
+        """Return the columns c of rows that hold the columns in use."""
+        with np.errstate(over="ignore"):
+            return np.asarray(times_power(x - self.shift, -self.exponent))
+
+    def used(self, x: Any) -> Any:
+        """Return the columns in use."""
+        return x if len(self.columns) == self.features else x[:, self.columns]
+
+    def outside(self, theta: Whole) -> list[Fraction]:
+        """Return intercept and weights of the columns as they are given, from weights of (1, c); exact."""
+        out = [Fraction(0)] * (1 + self.features)
+        out[0] = Fraction(theta[0])
+        for j, value, shift, e in zip(self.columns, theta[1:], self.shift, self.exponent.tolist(), strict=True):
+            w = Fraction(value) * _power(-e)
+            out[1 + int(j)] = w
+            out[0] -= w * Fraction(float(shift))
+        return out
+
+    def back(self, plane: list[Fraction]) -> list[Fraction]:
+        """Return weights of (1, c) from intercept and weights of the columns as they are given; exact."""
+        out = [plane[0]]
+        for j, shift, e in zip(self.columns, self.shift, self.exponent.tolist(), strict=True):
+            w = plane[1 + int(j)]
+            out.append(w * _power(e))
+            out[0] += w * Fraction(float(shift))
+        return out
+
+
+class ContestScores:
+    """Scores (1, c) . theta of rows for several theta at once, (m, 1 + columns in use), with bounds on their errors."""
+
+    def __init__(self, frame: ExactFrame, theta: Whole) -> None:
+        self.frame = frame
+        floats = rounded(theta)
+        self.constant = floats[:, 0]
+        self.present = theta != 0
+        self.scaled = bool((np.abs(frame.exponent) > EXTREME).any())
+        self.shifted = bool(frame.shift.any())
+        self.w = floats[:, 1:] if self.scaled else np.ldexp(floats[:, 1:], -frame.exponent)
+        self.direct = not (self.scaled or self.shifted)
+        self.every = self.w
+        if self.direct and len(frame.columns) < frame.features:
+            self.every = np.zeros((len(theta), frame.features))
+            self.every[:, frame.columns] = self.w
+        reach = times_power(frame.reach, -frame.exponent) if self.scaled else frame.reach
+        self.share = (self.w.shape[1] + 8) * UNIT
+        with np.errstate(invalid="ignore", over="ignore"):
+            self.limit = (np.abs(self.constant) + np.abs(self.w) @ reach) * self.share * (1 + self.share)
+        self.limit = np.where(self.present.any(axis=1), self.limit + FLOOR * self.w.shape[1], 0.0)
+
+    def scores(self, x: Any) -> Array:
+        """Return the scores in floats, (n, m), of rows with all columns."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            if self.direct:
+                return np.asarray(x @ self.every.T + self.constant)
+            return np.asarray(self._columns(x) @ self.w.T + self.constant)
+
+    def bound(self, x: Any) -> Array:
+        """Return bounds on the errors of the scores, (n, m); zero where every term is zero."""
+        c = np.abs(self._columns(x))
+        with np.errstate(invalid="ignore", over="ignore"):
+            size = c @ np.abs(self.w).T + np.abs(self.constant)
+            terms = (c != 0).astype(np.float64) @ self.present[:, 1:].T.astype(np.float64) + self.present[:, 0]
+            return np.asarray(size * (self.share * (1 + self.share)) + FLOOR * terms)
+
+    def _columns(self, x: Any) -> Array:
+        part = self.frame.used(x)
+        c = np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
+        if self.scaled:
+            return self.frame.inside(c)
+        return np.asarray(c - self.frame.shift) if self.shifted else c
+
+
+def _power(e: int) -> Fraction:
+    return Fraction(2**e) if e >= 0 else Fraction(1, 2**-e)

@@ -1,0 +1,1 @@
+"""Clusters: k-means and EM, assignments and moves in turn."""

@@ -1,0 +1,1 @@
+"""Epochs: scans that go over the rows again and again."""

@@ -1,0 +1,1 @@
+"""Least squares from sums: direct, refined, wide, by descent."""

@@ -1,0 +1,128 @@
+"""The one page that chooses a solver by shape, sparsity, memory and conditioning, and says which it took.
+
+- D > N and many columns, or a Gram matrix beyond the memory limit: the dual N x N system where N is small enough, else
+  LSMR on products (sparse).
+- Otherwise one pass for the Gram matrix and Cholesky. That is the answer where its a-priori bound promises
+  `PROMISED_DIGITS` (`STREAMED_DIGITS` where rows come from a file each time) and the data are large; else residual
+  passes refine it.
+- Columns that depend on others: proven on the rows, then solved from the Gram matrix of the kept ones.
+- Too ill-conditioned for the Gram matrix: the triangle (QR), refined; numerically singular: SVD of the triangle.
+- `solver="gradient"`: batch descent on the sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidParameter, SumsMissing
+from adaline.penalties import RidgePenalty
+from adaline.solvers.least_squares import wide
+from adaline.solvers.least_squares.direct import assemble, gram_name, solve_gram, solve_triangle
+from adaline.solvers.least_squares.factor import SpectralFactor
+from adaline.solvers.least_squares.fit import Fit, digits
+from adaline.solvers.least_squares.rank_deficient import proven
+from adaline.solvers.least_squares.refine import Refined, refine
+from adaline.sources import Source
+from adaline.sums import Moments
+
+SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
+GRAM_BYTES = 2**29
+WIDE_COLUMNS = 512
+SMALL = 1e6  # N D below which refinement costs nothing that matters
+PROMISED_DIGITS = 10.0
+STREAMED_DIGITS = 7.0  # where a pass reads a file again: that doubles the time of the fit
+PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass to be right to 9 digits
+SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the triangle takes over
+
+
+def is_wide(source: Source) -> bool:
+    """Whether the D x D Gram matrix should not exist."""
+    d = source.shape.features
+    return (d > WIDE_COLUMNS and d > source.count_rows()) or not gram_fits(source)
+
+
+def gram_fits(source: Source) -> bool:
+    """Whether the D x D Gram matrix is within the memory limit."""
+    return 8 * sum(source.shape) ** 2 <= GRAM_BYTES
+
+
+def sums(source: Source, intercept: bool) -> Moments:
+    """Return the moments of a source, centred if there is an intercept; refuse numbers that are not finite."""
+    if not gram_fits(source):
+        raise SumsMissing(
+            f"sums of {source.shape.features} columns exceed the limit of {GRAM_BYTES >> 20} MiB: such data can be "
+            "fitted in one go, but not streamed"
+        )
+    moments = source.sum(Moments, centred=intercept and not source.sparse)
+    if not moments.finite:
+        source.refuse_nonfinite()
+    return moments.about_mean() if intercept else moments
+
+
+def solve_least_squares(
+    source: Source,
+    moments: Moments,
+    intercept: bool,
+    penalty: RidgePenalty,
+    solver: str = "auto",
+    drop: bool = False,
+) -> Fit:
+    """Solve least squares, or ridge, given the sums and the rows they came from.
+
+    Of dependent columns the solution of minimum norm is taken; with `drop`, later ones are left out instead.
+    """
+    fit = _solve(source, moments, intercept, penalty, solver)
+    if not drop or not isinstance(fit.factor, SpectralFactor) or not len(fit.factor.dependence.left_out):
+        return fit
+    kept, d = fit.factor.kept(), moments.shape.features
+    out = refine(source, kept, kept.solve(moments.second[d:, :d]), penalty)
+    return assemble(moments, kept, out, penalty, fit.solution.certificate.solver)
+
+
+def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str) -> Fit:
+    if solver in ("qr", "svd"):
+        return _by_triangle(source, moments, intercept, penalty, solver)
+    normal = solve_gram(moments, intercept, penalty)
+    factor = normal.factor
+    small = source.count_rows() * source.shape.features < SMALL
+    limit = SMALL_CONDITION if small else LARGE_CONDITION
+    if solver == "auto" and isinstance(factor, SpectralFactor) and not penalty.any():
+        decided = proven(source, normal, limit)
+        if decided is not None:
+            solved = refine(source, *decided, penalty)
+            return assemble(moments, decided[0], solved, penalty, "normal equations without dependent columns, refined")
+    if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit or not factor.decided):
+        return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
+    how = gram_name(factor)
+    out = None if small else normal.bounded(penalty)
+    wanted = STREAMED_DIGITS if source.streamed else PROMISED_DIGITS
+    if out is None or not promised(moments, factor.length, out, wanted):
+        out = refine(source, factor, normal.u, penalty)
+        how += ", refined"
+    return assemble(moments, factor, out, penalty, how)
+
+
+def solve_wide(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
+    """Solve without a D x D matrix."""
+    if 8 * source.count_rows() ** 2 <= GRAM_BYTES:
+        return wide.solve_dual(source, intercept, penalty)
+    if source.sparse:
+        return wide.solve_lsmr(source, intercept, penalty)
+    raise InvalidParameter(
+        f"{source.count_rows()} x {source.shape.features} dense: both X'X and XX' exceed the limit of "
+        f"{GRAM_BYTES >> 20} MiB. Drop columns, or give X as a sparse matrix."
+    )
+
+
+def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str) -> Fit:
+    factor, out = solve_triangle(source, moments, intercept, penalty, solver == "svd")
+    how = "triangle (SVD), refined" if isinstance(factor, SpectralFactor) else "triangle (QR), refined"
+    return assemble(moments, factor, out, penalty, how)
+
+
+def promised(moments: Moments, length: Array, out: Refined, wanted: float = PROMISED_DIGITS) -> bool:
+    """Whether the a-priori bound gives enough digits of coefficients and residual sum of squares."""
+    lengths = np.concatenate([[np.sqrt(moments.weight)], length])
+    total = moments.second.diagonal()[moments.shape.features :]
+    return bool(digits(out.error, out.theta, lengths) >= wanted and (out.squares >= PROMISED_SQUARES * total).all())

@@ -1,0 +1,231 @@
+"""Columns that are linear combinations of the columns before them: which ones, and of which.
+
+    x_a = constant_a + sum_j weight_aj x_j     for each column a that can be left out, j over columns that are kept
+
+The combinations are read off any basis of the null space of the columns, brought to echelon form from the last column
+on: a column depends on those before it exactly where a null vector ends at it. Rotations do this without a loss of
+digits. Lengths of columns are equal meanwhile, so that units play no part.
+
+Leaving columns out moves their coefficients onto the kept ones, w_j += sum_a weight_aj w_a: this is R's reading of a
+model without full rank. A coefficient by itself is determined by the rows only if no combination involves its column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.results import some
+
+Mask = NDArray[np.bool_]
+
+NEGLIGIBLE = 1e-9  # share of a column that is rounding
+NEAT = 1e-9  # relative distance from a fraction of a small denominator within which a weight is that fraction
+DENOMINATOR = 1000
+MOST_TERMS, MOST_SHOWN = 8, 3  # of a combination, and combinations in a warning
+UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
+PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """The combinations among D columns.
+
+    Parameters
+    ----------
+    left_out : (A,) indices of columns that are combinations of columns before them, ascending.
+    weights : (A, D) what each is made of, in raw units, zero at columns left out.
+    constants : (A,) the constants of the combinations; zero in a model without intercept.
+    constant : (D,) which columns do not vary, so that the intercept is their reading; not among those left out.
+    """
+
+    left_out: NDArray[np.intp]
+    weights: Array
+    constants: Array
+    constant: Mask
+
+    @property
+    def kept(self) -> Mask:
+        """Which columns (D,) are neither constant nor left out."""
+        out = ~self.constant
+        out[self.left_out] = False
+        return out
+
+    @property
+    def rank(self) -> int:
+        """Number of columns that are kept."""
+        return int(self.kept.sum())
+
+    @property
+    def estimable(self) -> Mask:
+        """Which coefficients (D,) the rows determine: those of columns that vary and are in no combination."""
+        out = ~self.constant & ~(self.weights != 0).any(axis=0)
+        out[self.left_out] = False
+        return np.asarray(out)
+
+    def determines(self, contrasts: Array) -> Mask:
+        """Which combinations C theta, (q,), are the same in every solution, for the rows of C (q, 1 + D)."""
+        null = -np.column_stack([self.constants, self.weights])
+        null[np.arange(len(null)), 1 + self.left_out] = 1.0
+        unseen = np.abs(contrasts @ null.T) > UNDETERMINED * (np.abs(contrasts) @ np.abs(null.T))
+        return np.asarray(~(unseen.any(axis=1) | contrasts[:, 1:][:, self.constant].any(axis=1)))
+
+    def drop(self, theta: Array) -> Array:
+        """Return coefficients (K, 1 + D) that predict the same without the columns left out, theirs zero."""
+        return np.asarray(theta @ self._moving().T)
+
+    def drop_root(self, root: Array) -> Array:
+        """Return the root (..., 1 + D, M) of the covariance of the coefficients once columns are left out."""
+        return np.asarray(self._moving() @ root)
+
+    def _moving(self) -> Array:
+        moving = np.eye(1 + self.weights.shape[1])
+        moving[1 + self.left_out, 1 + self.left_out] = 0.0
+        moving[0, 1 + self.left_out] = self.constants
+        moving[1:, 1 + self.left_out] += self.weights.T
+        return moving
+
+    def texts(self, names: Sequence[str]) -> list[str]:
+        """Return the combinations as text, such as "sched = 100 hour + minute"."""
+        return [
+            f"{names[a]} = {_combination(weights, constant, names)}"
+            for a, weights, constant in zip(self.left_out, self.weights, self.constants, strict=True)
+        ]
+
+
+class Named(NamedTuple):
+    """By name: columns that are constant or combinations of others, the combinations, and the constant columns."""
+
+    aliased: list[str]
+    combinations: list[str]
+    constant: list[str]
+
+
+def named(found: Sequence[Dependence], names: Sequence[str]) -> Named:
+    """Return by name what one or several fits say of the same columns; constant is what is so in all of them."""
+    constant = [name for j, name in enumerate(names) if found and all(one.constant[j] for one in found)]
+    left_out = {j for one in found for j in one.left_out}
+    aliased = [name for j, name in enumerate(names) if name in constant or j in left_out]
+    return Named(aliased, list(dict.fromkeys(text for one in found for text in one.texts(names))), constant)
+
+
+def say_dependent(texts: Sequence[str]) -> str:
+    """Return what a user should know of combinations, given as text."""
+    return (
+        f"some columns are linear combinations of others: {some(texts, '; ', MOST_SHOWN)}. The rows do not determine "
+        "their coefficients singly, though they do determine predictions; leave out a column of each combination"
+    )
+
+
+def independent(constant: Mask) -> Dependence:
+    """Return no combination among columns, of which some may be constant, (D,)."""
+    return Dependence(np.zeros(0, dtype=np.intp), np.zeros((0, len(constant))), np.zeros(0), constant)
+
+
+def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
+    """Return the combinations that null vectors say.
+
+    Parameters
+    ----------
+    null : (D, A) with X null = 0, X the columns over their sizes, about constants in a model with intercept.
+    size : (D,) of the columns, in raw units; zero where a column is constant.
+    mean : (D,) of the columns in raw units; None without an intercept.
+    """
+    constant = size == 0
+    if not null.shape[1]:
+        return independent(constant)
+    left_out, weights = echelon(null)
+    weights[np.abs(weights) <= NEGLIGIBLE * np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1.0)] = 0.0
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        raw = np.where(weights != 0, weights * size[left_out, None] / size, 0.0)
+    raw = np.vectorize(neat, otypes=[np.float64])(raw)
+    constants = np.zeros(len(left_out))
+    if mean is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            constants = mean[left_out] - raw @ mean
+            reach = np.abs(mean[left_out]) + np.abs(raw) @ np.abs(mean) + size[left_out]
+        constants = np.where(np.abs(constants) <= NEGLIGIBLE * reach, 0.0, constants)
+        constants = np.array([neat(c, NEAT * r) for c, r in zip(constants, reach, strict=True)])
+    made = raw.any(axis=1)  # of something, not of the intercept alone
+    constant[left_out[~made]] = True
+    return Dependence(left_out[made], raw[made], constants[made], constant)
+
+
+def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return the columns at which null vectors (D, A) end, ascending, and each as a combination of the others, (A, D).
+
+    Reflections of the null vectors among themselves gather all that reaches a column into one of them, from the last
+    column on; then each vector is cleared of the columns at which others end.
+    """
+    rows = np.linalg.qr(null)[0].T.copy()
+    ends: list[int] = []
+    for j in range(rows.shape[1] - 1, -1, -1):
+        done = len(ends)
+        if done == len(rows):
+            break
+        reach = rows[done:, j]
+        length = float(np.linalg.norm(reach))
+        if length <= PIVOT:
+            rows[done:, j] = 0.0
+            continue
+        mirror = reach.copy()
+        mirror[0] += np.copysign(length, mirror[0])
+        mirror /= np.linalg.norm(mirror)
+        rows[done:, : j + 1] -= 2.0 * np.outer(mirror, mirror @ rows[done:, : j + 1])
+        rows[done + 1 :, j] = 0.0
+        ends.append(j)
+    order = np.array(ends[::-1], dtype=np.intp)
+    rows = rows[: len(ends)][::-1]
+    weights = -np.linalg.solve(rows[:, order], rows)
+    weights[:, order] = 0.0
+    return order, weights
+
+
+def neat(value: float, within: float | None = None) -> float:
+    """Return the fraction of a small denominator next to a number, or the number itself where none is near."""
+    if not np.isfinite(value) or value == 0:
+        return float(value)
+    found = _fraction(value)
+    close = abs(float(found) - value) <= (NEAT * abs(value) if within is None else within)
+    return float(found) if close and found else float(value)
+
+
+def _fraction(value: float) -> Fraction:
+    return Fraction(value).limit_denominator(DENOMINATOR)
+
+
+def _combination(weights: Array, constant: float, names: Sequence[str]) -> str:
+    """Return a constant and weighted names as a sum, the first ones of many."""
+    terms = [(constant, "")] if constant else []
+    terms += [(float(weights[j]), names[j]) for j in map(int, np.flatnonzero(weights))]
+    if len(terms) > MOST_TERMS:
+        rest = len(terms) - MOST_TERMS + 1
+        return f"{_sum(terms[: MOST_TERMS - 1])} + ... ({rest} more terms)"
+    return _sum(terms) or "0"
+
+
+def _sum(terms: list[tuple[float, str]]) -> str:
+    out = ""
+    rising = any(name and value > 0 for value, name in terms)
+    for value, name in sorted(terms, key=lambda term: (not term[1]) == rising):  # 2 x + 1, but 1 - x
+        sign = ("-" if value < 0 else "") if not out else (" - " if value < 0 else " + ")
+        size = _number(abs(value))
+        out += sign + (name if size == "1" and name else f"{size} {name}".rstrip())
+    return out
+
+
+def _number(value: float) -> str:
+    """Return a number as a whole one, a short decimal, a fraction, or six digits, whichever says it exactly."""
+    short = f"{value:.6g}"
+    if float(short) == value:
+        return short
+    fraction = _fraction(value)
+    if float(fraction) == value and fraction.denominator > 1:
+        return f"{fraction.numerator}/{fraction.denominator}"
+    return short

@@ -1,0 +1,74 @@
+"""Discriminants from class moments: w_k = Sigma^-1 (mean_k - mean), Sigma = S_within / N (5.34)-(5.41).
+
+Everything is taken about the overall mean, so that a large mean costs no digits of the intercepts. Where the within
+scatter is singular its pseudo-inverse is taken, and the certificate says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.penalties import no_penalty
+from adaline.results import Certificate
+from adaline.solvers.least_squares.direct import gram_name, prior_error
+from adaline.solvers.least_squares.factor import Factor, gram_factor, varying
+from adaline.solvers.least_squares.fit import certificate, digits, judge
+from adaline.sums import ClassMoments, Moments
+
+
+@dataclass(frozen=True)
+class Discriminant:
+    """Factor of the within scatter (N times Sigma), scaled class means about the overall one (K, D), slopes (K, D)."""
+
+    within: Moments
+    factor: Factor
+    away: Array
+    slopes: Array
+    certificate: Certificate
+
+    def raw(self, u: Array) -> Array:
+        """Return slopes in raw units."""
+        return np.asarray(np.ldexp(u, -self.factor.frame.scale))
+
+    @property
+    def mean(self) -> Array:
+        """The overall mean, (D,)."""
+        return self.factor.frame.mean_hi
+
+
+def shrunk(moments: Moments, shrinkage: float) -> Moments:
+    """Return the scatter moved towards its own diagonal."""
+    out = moments.copy()
+    diagonal = out.second.diagonal().copy()
+    out.second[:] *= 1.0 - shrinkage
+    out.second[np.diag_indices(len(diagonal))] = diagonal
+    return out
+
+
+def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
+    """Solve for Sigma^-1 (mean_k - mean), Sigma = within / N."""
+    factor, relative = gram_factor(within, True, no_penalty(sums.features))
+    away = sums.differences(within)
+    u = factor.solve(away) * within.weight
+    error = prior_error(factor, relative, u, np.zeros(len(u)))
+    found = digits(np.pad(error, ((0, 0), (1, 0))), np.pad(u, ((0, 0), (1, 0))), np.append(1.0, factor.length))
+    found = found if factor.decided else 0.0
+    columns = int(varying(sums.total().about_mean()).sum())
+    proof = certificate(
+        status=judge(factor, found, columns),
+        objective=np.nan,
+        gradient=np.nan,
+        gap=np.inf,
+        digits=found,
+        condition=factor.condition,
+        rank=factor.rank,
+        passes=1,
+        solver=gram_name(factor) + " on class moments",
+    )
+    if factor.rank < columns:
+        advice = "the scatter within classes is singular, its pseudo-inverse was taken: use shrinkage or fewer columns"
+        proof = replace(proof, advice=advice)
+    return Discriminant(within, factor, away, u, proof)

@@ -1,0 +1,409 @@
+"""Factors of the penalised, centred second moments: what direct solvers, refinement and inference share.
+
+    S + P = L C L,   L = diag(length), C with unit diagonal (equilibrated)
+
+P the penalties. C = R'R by Cholesky or from the triangle, or
+C = V diag(s^2) V' where it is numerically singular. A factor answers two
+questions: `solve(g)` = (S + P)^-1 g, and `half(b)`, whose squared row norms are b'(S + P)^-1 b (standard errors,
+leverages). All vectors are in scaled coordinates: column j times 2^-exponent[j].
+
+Columns that do not vary about their mean are dead: they take no part and their coefficients are zero. Where directions
+are cut off, the solution is the one of minimum norm in raw units, with the intercept outside the norm.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from adaline.arrays import Array
+from adaline.penalties import RidgePenalty
+from adaline.solvers.least_squares.dependence import Dependence, dependence, independent
+from adaline.sources.threads import one_blas_thread
+from adaline.sums import Moments, Triangle
+from adaline.sums.moments import ROUNDING
+
+Mask = NDArray[np.bool_]
+
+EPS = 2 * ROUNDING
+ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
+CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the columns [x t] sit: total weight, means as hi + lo (zero without intercept), exponents; D features."""
+
+    features: int
+    weight: float
+    intercept: bool
+    mean_hi: Array
+    mean_lo: Array
+    exponent: Array
+
+    @property
+    def scale(self) -> NDArray[np.int64]:
+        """Exponents of the features, as whole numbers."""
+        return self.exponent[: self.features].astype(np.int64)
+
+    @property
+    def target_scale(self) -> NDArray[np.int64]:
+        """Exponents of the targets, as whole numbers."""
+        return self.exponent[self.features :].astype(np.int64)
+
+    def scaled_mean(self) -> tuple[Array, Array]:
+        """Return the means of the features in scaled coordinates, hi and lo."""
+        d = self.features
+        return np.ldexp(self.mean_hi[:d], -self.scale), np.ldexp(self.mean_lo[:d], -self.scale)
+
+
+class Factor(ABC):
+    """A factored S + P."""
+
+    contraction = 0.0
+    """A-priori bound on what one step of refinement leaves of the error."""
+
+    decided = True
+    """Whether the rank is beyond doubt: no direction was cut off that the input's own rounding could have made."""
+
+    def __init__(self, frame: Frame, length: Array, alive: Mask, condition: float, rank: int) -> None:
+        self.frame = frame
+        self.length = length
+        self.alive = alive
+        self.condition = condition
+        self.rank = rank
+
+    @abstractmethod
+    def half(self, b: Array) -> Array:
+        """Return rows h, (m, r), with h h' = b (S + P)^-1 b'."""
+
+    @abstractmethod
+    def solve(self, g: Array) -> Array:
+        """Return rows (S + P)^-1 g, (m, D)."""
+
+    @property
+    def varying(self) -> int:
+        """Number of columns that vary about their mean: the rank where all of them are independent."""
+        return int(self.alive.sum())
+
+    @property
+    def dependence(self) -> Dependence:
+        """The combinations among the columns: here none."""
+        return independent(~self.alive)
+
+    def aliased(self) -> list[int]:
+        """Return the columns that are constant or linear combinations of those before them."""
+        return sorted(map(int, (*np.flatnonzero(self.dependence.constant), *self.dependence.left_out)))
+
+    @abstractmethod
+    def log_determinant(self) -> float:
+        """Return ln |S + P| in raw units, of the directions kept."""
+
+    def outside(self, b: Array) -> Array:
+        """Return the share of each row b, (m,), that the data say nothing about: here that of the dead columns."""
+        return _share(b / self.length, b * ~self.alive)
+
+    def basis(self) -> Array:
+        """Return A, (D, rank), with A A' = (S + P)^-1: b A is `half(b)` without the zeros of dead columns."""
+        a = self.half(np.eye(self.frame.features))
+        return a[:, a.any(axis=0)] if a.shape[1] > self.rank else a
+
+    def inverse_lengths(self) -> Array:
+        """Return sqrt of the diagonal of (S + P)^-1."""
+        return np.asarray(np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1))
+
+
+class CholeskyFactor(Factor):
+    """C = R'R, all living columns independent."""
+
+    def __init__(self, frame: Frame, length: Array, alive: Mask, r: Array, condition: float) -> None:
+        super().__init__(frame, length, alive, condition, int(alive.sum()))
+        self.r = np.asfortranarray(r)
+
+    @cached_property
+    def root(self) -> Array:
+        """R^-1; formed, since triangular solves of small systems cost milliseconds in a threaded BLAS."""
+        return np.asarray(lapack.dtrtri(self.r)[0])
+
+    def half(self, b: Array) -> Array:
+        """Return R^-T L^-1 b."""
+        return np.asarray((b * (self.alive / self.length)) @ self.root)
+
+    def inverse_lengths(self) -> Array:
+        """Return the row norms of L^-1 R^-1."""
+        return np.asarray(np.sqrt((self.root**2).sum(axis=1)) * (self.alive / self.length))
+
+    def solve(self, g: Array) -> Array:
+        """Return L^-1 R^-1 R^-T L^-1 g."""
+        down = self.alive / self.length
+        return np.asarray(lapack.dpotrs(self.r, (g * down).T)[0].T) * down
+
+    def log_determinant(self) -> float:
+        """Return twice the log of the diagonals of R, L and the scale."""
+        diagonal = np.log(np.abs(self.r.diagonal()) * self.length) + self.frame.scale * np.log(2.0)
+        return float(2 * diagonal[self.alive].sum())
+
+
+class SpectralFactor(Factor):
+    """C = V diag(s^2) V' with the smallest s cut off; solutions have minimum norm in raw units."""
+
+    def __init__(self, frame: Frame, length: Array, alive: Mask, v: Array, s: Array, rank: int) -> None:
+        condition = float(s[0] / s[rank - 1]) if rank else 1.0
+        super().__init__(frame, length, alive, condition, rank)
+        self.v, self.s = v[:, :rank], s[:rank]
+        scale = frame.scale - frame.scale.min(initial=0)
+        self.raw = np.exp2(-np.minimum(scale, 500.0))
+        outside = v[:, rank:]
+        if condition < CLEAN_CONDITION:  # columns that no dependence touches must not be touched by its rounding
+            outside = outside * (np.linalg.norm(outside, axis=1) > CLEAN)[:, None]
+        self.reach = self.raw / length * (alive & (np.abs(outside).max(axis=1, initial=0.0) > 0))
+        null = outside * (self.raw / length)[:, None]
+        size = np.linalg.norm(null, axis=0)
+        self.null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
+        self.size = float(size.min(initial=np.inf))
+
+    def half(self, b: Array) -> Array:
+        """Return diag(1/s) V' L^-1 applied to the part of b that the rows span."""
+        b = b / self.raw
+        b = (b - (b @ self.null) @ self.null.T) * self.raw
+        return np.asarray((b / self.length) @ self.v / self.s)
+
+    def solve(self, g: Array) -> Array:
+        """Return the minimum-norm solution of (S + P) u = g."""
+        return self.project(((g / self.length) @ self.v / self.s**2) @ self.v.T / self.length)
+
+    def doubt(self, u: Array) -> Array:
+        """Bound the error (K, D) of a projected solution: null vectors are known to rounding times condition."""
+        blur = 16 * ROUNDING * self.condition * self.reach / self.size
+        w = np.abs(u) * self.raw
+        shadow = np.linalg.norm(self.null, axis=1)
+        out = w.max(axis=1, keepdims=True) * blur * np.sqrt(len(blur)) + (w @ blur)[:, None] * shadow
+        return np.asarray(out * self.alive / self.raw)
+
+    def project(self, u: Array) -> Array:
+        """Return the solution of minimum norm in raw units among those that differ from u by what was cut off."""
+        w = u * self.raw
+        return np.asarray((w - (w @ self.null) @ self.null.T) / self.raw)
+
+    def log_determinant(self) -> float:
+        """Return the sum of the log eigenvalues kept, the columns' own scales included."""
+        scales = np.log(self.length) + self.frame.scale * np.log(2.0)
+        return float(2 * (np.log(self.s).sum() + scales[self.alive].sum()))
+
+    def outside(self, b: Array) -> Array:
+        """Return the share of what was cut off, on columns of equal length."""
+        b = b / self.length
+        return _share(b, b - (b @ self.v) @ self.v.T)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """The combinations among the columns that vary."""
+        places = np.flatnonzero(self.alive)
+        null = np.zeros((self.frame.features, len(places) - self.rank))
+        mean = self.frame.mean_hi[: self.frame.features] if self.frame.intercept else None
+        with np.errstate(over="ignore"):
+            size = np.where(self.alive, np.ldexp(self.length, self.frame.scale), 0.0)
+        with one_blas_thread():
+            null[places] = np.linalg.qr(self.v[places], mode="complete")[0][:, self.rank :]
+            return dependence(null, size, mean)
+
+    def kept(self) -> KeptFactor:
+        """Return the factor of the columns that are left where dependent ones are left out."""
+        return KeptFactor(self)
+
+
+class KeptFactor(CholeskyFactor):
+    """C = R'R of the columns that a singular factor leaves: those that are no combination of columns before them."""
+
+    def __init__(self, whole: SpectralFactor) -> None:
+        self.whole = whole
+        kept = whole.alive.copy()
+        kept[whole.dependence.left_out] = False
+        places = np.flatnonzero(kept)
+        r = np.eye(whole.frame.features)
+        triangle = np.linalg.qr(whole.s[:, None] * whole.v[places].T)[1]
+        r[np.ix_(places, places)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
+        condition = float(np.linalg.cond(triangle)) if len(places) else 1.0
+        super().__init__(whole.frame, whole.length, kept, r, condition)
+        self.contraction = whole.contraction * max(condition / whole.condition, 1.0) ** 2
+        self.decided = whole.decided
+
+    @property
+    def varying(self) -> int:
+        """Number of columns that vary, those left out included."""
+        return self.whole.varying
+
+    @property
+    def dependence(self) -> Dependence:
+        """The combinations among all columns."""
+        return self.whole.dependence
+
+    def outside(self, b: Array) -> Array:
+        """Return the share of each row that the data say nothing about, in all columns."""
+        return self.whole.outside(b)
+
+
+def _share(whole: Array, part: Array) -> Array:
+    """Return the length of rows of `part` over that of rows of `whole`."""
+    size = np.linalg.norm(whole, axis=1)
+    return np.asarray(np.linalg.norm(part, axis=1) / np.where(size > 0, size, 1.0))
+
+
+# Factoring sums: the Gram matrix by Cholesky or its eigenvectors, the triangle by QR or SVD, equilibrated first.
+#
+# Columns that do not vary, or by rounding alone, are dead. A direction is cut off where rounding of the sums, or of
+# the
+# raw columns themselves, could have made it; the factor then says whether that is beyond doubt.
+
+
+EXACT_CONDITION = 32
+
+
+def gram_factor(
+    moments: Moments, intercept: bool, penalty: RidgePenalty
+) -> tuple[CholeskyFactor | SpectralFactor, Array]:
+    """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
+    frame = moments_frame(moments, intercept)
+    d = frame.features
+    gram, noise = moments.second[:d, :d], moments.noise[:d]
+    diagonal = gram.diagonal() + penalty.scaled(frame.scale)
+    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, frame)
+    length = np.sqrt(np.where(alive, diagonal, 1.0))
+    c = gram / np.outer(length, length)
+    c[np.diag_indices(d)] = 1.0
+    if not alive.all():
+        c[~alive, :] = 0.0
+        c[:, ~alive] = 0.0
+        c[~alive, ~alive] = 1.0
+    relative = np.where(alive, noise / length**2, 0.0) + 2 * ROUNDING
+    r, info = lapack.dpotrf(c, lower=0, clean=1)
+    if info == 0:
+        condition = estimate_condition(c, r)
+        contraction = 4 * condition**2 * float(relative.max()) * np.sqrt(d)
+        if contraction < 0.1:
+            factor = CholeskyFactor(frame, length, alive, r, condition)
+            factor.contraction = contraction
+            factor.decided = not diagonal[~alive].any()
+            return factor, relative
+    if not alive.all():
+        c[~alive, ~alive] = 0.0
+    with one_blas_thread():
+        values, v = np.linalg.eigh(c)
+    values, v = values[::-1], v[:, ::-1]
+    cut = 4 * d * relative.max()
+    rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
+    spectral = SpectralFactor(frame, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
+    spectral.contraction = cut * spectral.condition**2
+    spectral.decided = rank == int(alive.sum()) and not diagonal[~alive].any()
+    return spectral, relative
+
+
+def triangle_factor(
+    triangle: Triangle, features: int, weight: float, penalty: RidgePenalty, spectral: bool
+) -> tuple[CholeskyFactor | SpectralFactor, Array]:
+    """Factor the triangle; also return the solution u = L^-1 R^-1 (rotated targets), (K, D)."""
+    ones = int(triangle.centred)
+    r = triangle.r
+    mean_hi, mean_lo = np.zeros(len(triangle.shift)), np.zeros(len(triangle.shift))
+    if ones and len(r):
+        first = np.ldexp(r[0, 1:] / r[0, 0], triangle.exponent.astype(np.int64))
+        mean_hi = triangle.shift + first
+        mean_lo = (triangle.shift - mean_hi) + first
+    frame = Frame(features, weight, triangle.centred, mean_hi, mean_lo, triangle.exponent)
+    whole = np.linalg.norm(r[:, ones:], axis=0)
+    inner = r[ones:, ones:]
+    length = np.linalg.norm(inner[:, :features], axis=0)
+    varies = length > _rounded(frame)
+    alive = length > 16 * EPS * whole[:features]
+    constant = not length[~alive].any()
+    ridge = np.sqrt(penalty.scaled(frame.scale))
+    alive = (alive | (ridge > 0)) & varies
+    length = np.where(alive, np.hypot(length, ridge), 1.0)
+    kept = np.flatnonzero(alive)
+    a, targets = len(kept), inner.shape[1] - features
+    stacked = np.zeros((len(inner) + features, a + targets))
+    stacked[: len(inner)] = inner[:, np.append(kept, np.arange(features, inner.shape[1]))]
+    stacked[len(inner) + kept, np.arange(a)] = ridge[kept]
+    stacked[:, :a] /= length[kept]
+    qr = lapack.dgeqrf(np.asfortranarray(stacked))[0]
+    r = np.zeros((a, a + targets))
+    r[: len(qr)] = np.triu(qr[:a])
+    u, s, vt = np.linalg.svd(r[:, :a])
+    tolerance = cut_relative(features)
+    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(frame.scaled_mean()[0][kept])) / length[kept]
+    doubt = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding the raw columns can make of s
+    largest = s[0] if a else 0.0
+    rank = int((s > np.maximum(tolerance * largest, doubt)).sum())
+    factor: CholeskyFactor | SpectralFactor
+    start = np.zeros((targets, features))
+    if rank == a and not spectral:
+        c_r = np.eye(features)
+        c_r[np.ix_(kept, kept)] = r[:, :a]
+        factor = CholeskyFactor(frame, length, alive, c_r, float(s[0] / s[-1]) if a else 1.0)
+        start[:, kept] = r[:, a:].T
+        start = start @ factor.root.T * (alive / length)
+    else:
+        v = np.zeros((features, features))
+        v[kept, :a] = vt.T
+        v[~alive, a:] = np.eye(features - a)
+        factor = SpectralFactor(frame, length, alive, v, np.append(s, np.zeros(features - a)), rank)
+        factor.decided = not (s[rank:] > tolerance * largest).any()
+        start[:, kept] = (r[:, a:].T @ u[:, :rank] / s[:rank]) @ vt[:rank]
+        start = factor.project(start / length)
+    factor.contraction = 4 * tolerance * factor.condition
+    factor.decided &= constant
+    return factor, start
+
+
+def varying(moments: Moments) -> Mask:
+    """Which columns (D,) vary about their means, by more than the rounding of numbers and sums."""
+    d = moments.shape.features
+    sure = moments.second.diagonal()[:d] > 4 * moments.noise[:d]
+    return np.asarray(sure & _beyond_rounding(moments, moments_frame(moments, intercept=True)))
+
+
+def _beyond_rounding(moments: Moments, frame: Frame) -> Mask:
+    squares = moments.second.diagonal()[: frame.features]
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(frame))
+
+
+def cut_relative(features: int) -> float:
+    """Return the share of the longest direction at which a direction of the triangle is rounding."""
+    return 2 * (features + 10) * EPS
+
+
+def _rounded(frame: Frame) -> Array:
+    """Return the length, in scaled coordinates, that rounding alone can give a column about its mean: 0.1 + 0.2 here
+    and 0.3 there do not vary.
+    """
+    return np.asarray(ROUNDED * np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0]))
+
+
+def moments_frame(moments: Moments, intercept: bool) -> Frame:
+    """Return the frame of moments: centred ones with an intercept, raw ones without."""
+    zero = np.zeros(moments.columns)
+    hi, lo = (moments.first_hi, moments.first_lo) if intercept else (zero, zero)
+    return Frame(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
+
+
+def estimate_condition(c: Array, r: Array) -> float:
+    """Return sqrt of the condition of C = R'R, which is that of the design; large ones by power iteration."""
+    if len(c) <= EXACT_CONDITION:
+        values = lapack.dsyevd(c, compute_v=0)[0]
+        return float(np.sqrt(values[-1] / max(values[0], 1e-300 * values[-1])))
+    v = np.cos(np.arange(1.0, len(c) + 1.0))
+    w = v.copy()
+    largest = smallest = 1.0
+    for _ in range(8):
+        v = c @ v
+        largest = float(np.sqrt(v @ v))
+        v /= largest
+        w = lapack.dpotrs(r, w)[0]
+        smallest = float(np.sqrt(w @ w))
+        w /= smallest
+    return float(np.sqrt(max(largest * smallest, 1.0)))

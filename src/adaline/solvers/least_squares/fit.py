@@ -1,0 +1,131 @@
+"""What a linear solver hands over: the solution, and what inference, prediction intervals and continuation need."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Solution, Status
+from adaline.solvers.least_squares.factor import Factor, Frame, SpectralFactor
+from adaline.solvers.least_squares.refine import NEGLIGIBLE
+from adaline.sums.moments import ROUNDING
+
+MOST_DIGITS = -math.log10(ROUNDING)
+ILL_CONDITIONED = 1e8
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A solved least-squares or ridge problem for K targets.
+
+    Parameters
+    ----------
+    solution : theta in raw units, and its certificate.
+    squares : (K,) sums of weighted squared residuals, targets taken in `unit`.
+    total : (K,) sums of squares of the targets, likewise, about their means if there is an intercept.
+    unit : (K,) powers of two near the spread of the targets, so that no square overflows.
+    factor : of the penalised second moments; None for wide and iterative solvers.
+    trace : (K,) trace of the hat matrix, intercept included: the effective number of parameters.
+    rows, weight : number of rows, and the sum of their weights.
+    penalty : what large coefficients cost.
+    """
+
+    solution: Solution
+    squares: Array
+    total: Array
+    unit: Array
+    factor: Factor | None
+    trace: Array
+    rows: int
+    weight: float
+    penalty: RidgePenalty
+
+    @property
+    def rss(self) -> Array:
+        """Sums of squared residuals in raw units, infinite where they overflow."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.squares * self.unit * self.unit)
+
+    @property
+    def tss(self) -> Array:
+        """Sums of squares of the targets in raw units."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.total * self.unit * self.unit)
+
+    def without_dependent(self) -> Fit:
+        """Return the same fit read without the columns that are combinations of columns before them, as in R.
+
+        Predictions are the same; coefficients of those columns are zero, and all others are determined by the rows.
+        """
+        if not isinstance(self.factor, SpectralFactor) or not len(self.factor.dependence.left_out):
+            return self
+        theta = self.factor.dependence.drop(self.solution.theta)
+        return replace(self, solution=replace(self.solution, theta=theta), factor=self.factor.kept())
+
+
+def raw_theta(frame: Frame, theta: Array) -> Array:
+    """Return coefficients in raw units from scaled ones."""
+    scale = np.concatenate([[0], frame.scale])
+    with np.errstate(over="ignore"):
+        out = np.asarray(np.ldexp(theta, frame.target_scale[:, None] - scale))
+    if not np.isfinite(out).all():
+        column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
+        raise InvalidData(
+            f"the coefficient of column {column} overflows: the column is too small, or the target too large, for "
+            "float64. Rescale one of them."
+        )
+    return out
+
+
+def digits(error: Array, theta: Array, length: Array) -> float:
+    """Return the correct digits of the worst coefficient, given bounds on their absolute errors.
+
+    `length` (1 + D) makes coefficients comparable: one that is negligible next to the others, and so is its error,
+    counts as zero.
+    """
+    size = np.abs(theta)
+    if not (np.isfinite(error).all() and np.isfinite(size).all()):
+        return 0.0
+    counted = np.maximum(size, error) * length > NEGLIGIBLE * (size * length).max(axis=1, keepdims=True)
+    if not counted.any():
+        return MOST_DIGITS
+    if not (size[counted] > error[counted]).all():
+        return 0.0
+    return -math.log10(float((error[counted] / size[counted]).max()) + ROUNDING)
+
+
+def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
+    """Return the status of a direct solution.
+
+    `varying` is the number of columns that are not constant, where that is not for the factor to say.
+    """
+    if factor.rank < factor.frame.features and not factor.decided:
+        return Status.RANK_UNCERTAIN
+    if factor.rank < (factor.varying if varying is None else varying):
+        return Status.RANK_DEFICIENT
+    if factor.condition > ILL_CONDITIONED:
+        return Status.ILL_CONDITIONED
+    return Status.SOLVED if found >= 6 else Status.FEW_DIGITS
+
+
+def certificate(
+    *,
+    status: Status,
+    objective: float,
+    gradient: float,
+    gap: float,
+    digits: float,
+    condition: float,
+    rank: int,
+    passes: int,
+    solver: str,
+) -> Certificate:
+    """Return a certificate with the advice of its status; the system fills in the seconds."""
+    return Certificate(
+        objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, status.advice
+    )

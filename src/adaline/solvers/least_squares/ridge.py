@@ -1,0 +1,99 @@
+"""Choosing the ridge penalty: every penalty costs O(D) once S is in its eigenbasis (S0 section 5.2).
+
+With eigenvalues d_k of the standardised S and b_k^2 the part of t't along eigenvector k:
+
+    RSS(lambda) = rest + sum b_k^2 (lambda / (d_k + lambda))^2,   df(lambda) = 1 + sum d_k / (d_k + lambda)
+    GCV = N RSS / (N - df)^2
+    evidence: (N - 1) ln s2 + sum ln(1 + d_k / lambda),   s2 = (rest + sum b_k^2 lambda / (d_k + lambda)) / (N - 1)
+
+The evidence is minus twice the log marginal likelihood of t under the prior (5.18), w ~ N(0, s2/lambda), the intercept
+integrated out. Leave-one-out is exact and takes a pass over the rows for each round of penalties. All are minimised
+over a continuous penalty: a wide grid on the log scale, then narrower ones around its minimum, then a parabola.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from adaline.arrays import Array
+
+CRITERIA = ("gcv", "loo", "evidence")
+WIDE, NARROW, ROUNDS = 65, 17, 3
+LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eigenvalue
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues d (r,), squared target parts b2 (K, r), rest (K,), total weight N, an intercept or not; targets are
+    held times 2^-exponent (K,).
+    """
+
+    d: Array
+    b2: Array
+    rest: Array
+    weight: float
+    intercept: bool
+    exponent: Array
+
+    def squares(self, k: int, penalty: Array) -> Array:
+        """Return RSS of target k at each penalty."""
+        return np.asarray(self.rest[k] + self.b2[k] @ (penalty / (self.d[:, None] + penalty)) ** 2)
+
+    def freedom(self, penalty: Array) -> Array:
+        """Return the effective number of parameters, intercept included."""
+        return np.asarray(self.intercept + (self.d[:, None] / (self.d[:, None] + penalty)).sum(axis=0))
+
+    def gcv(self, k: int, penalty: Array) -> Array:
+        """Return the generalised cross-validation score, an estimate of the squared error on new rows."""
+        rest = np.maximum(self.weight - self.freedom(penalty), 1e-12 * self.weight)
+        return np.asarray(self.weight * self.squares(k, penalty) / rest**2)
+
+    def noise(self, k: int, penalty: Array) -> Array:
+        """Return the noise variance that maximises the evidence."""
+        energy = self.rest[k] + self.b2[k] @ (penalty / (self.d[:, None] + penalty))
+        return np.asarray(energy / max(self.weight - self.intercept, 1.0))
+
+    def evidence(self, k: int, penalty: Array) -> Array:
+        """Return minus twice the log evidence, up to a constant."""
+        spread = np.log1p(self.d[:, None] / penalty).sum(axis=0)
+        noise = np.maximum(self.noise(k, penalty), np.finfo(float).tiny)
+        return np.asarray((self.weight - self.intercept) * np.log(noise) + spread)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen penalty and the criterion's values along the penalties tried, sorted."""
+
+    penalty: float
+    penalties: Array
+    values: Array
+
+
+def minimise(criterion: Callable[[Array], Array], largest: float) -> Choice:
+    """Minimise a criterion over penalties from LOWEST to HIGHEST times the largest eigenvalue."""
+    tried: list[Array] = []
+    values: list[Array] = []
+    grid = np.linspace(np.log(LOWEST * largest), np.log(HIGHEST * largest), WIDE)
+    for _ in range(ROUNDS):
+        found = criterion(np.exp(grid))
+        tried.append(grid)
+        values.append(found)
+        best = int(np.argmin(found))
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+        corner = (
+            grid[best] if best in (0, len(grid) - 1) else _vertex(grid[best - 1 : best + 2], found[best - 1 : best + 2])
+        )
+        grid = np.linspace(low, high, NARROW)
+    everywhere = np.concatenate(tried)
+    order = np.argsort(everywhere, kind="stable")
+    return Choice(float(np.exp(corner)), np.exp(everywhere[order]), np.concatenate(values)[order])
+
+
+def _vertex(x: Array, y: Array) -> float:
+    """Return where the parabola through three equidistant points is lowest."""
+    bend = y[0] - 2 * y[1] + y[2]
+    shift = 0.5 * (y[0] - y[2]) / bend if bend > 0 else 0.0
+    return float(x[1] + np.clip(shift, -0.5, 0.5) * (x[1] - x[0]))

@@ -1,0 +1,143 @@
+"""Wiener equations whose correlation matrix is Toeplitz, (5.9): Levinson's recursion, D^2 operations instead of D^3.
+
+    (R + P) w = r,   R_ij = r_xx(|i - j|),   P = penalty I
+
+One more Levinson solution, the first column a of the inverse, tells everything else (Gohberg and Semencul):
+
+    (R + P)^-1 = (A A' - B B') / a_0,   A, B lower triangular Toeplitz, from (a_0, a_1, ...) and (0, a_{D-1}, ..., a_1)
+
+so its diagonal is a running sum, and its norm is at most max |a(omega)|^2 / a_0, as that of R is at most the largest
+value of the spectrum sum_k r_xx(k) exp(i omega k). Both bounds are tight for long filters.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky, matmul_toeplitz, solve_toeplitz, solve_triangular, toeplitz
+
+from adaline.arrays import Array
+from adaline.penalties import RidgePenalty
+from adaline.solvers.least_squares import choose
+from adaline.solvers.least_squares.direct import SAFETY, assemble, solve_sums
+from adaline.solvers.least_squares.factor import Factor, moments_frame
+from adaline.solvers.least_squares.fit import Fit
+from adaline.solvers.least_squares.refine import Refined, refine
+from adaline.sources import Source
+from adaline.sums import Moments
+from adaline.sums.moments import ROUNDING
+
+OVERSAMPLING = 8  # of the spectra, whose maxima between the grid points are then at most 3 percent higher
+SAFE_CONTRACTION = 0.1
+
+
+class ToeplitzFactor(Factor):
+    """R + P = length^2 toeplitz(c), c_0 = 1, positive definite; a is the first column of the inverse of toeplitz(c)."""
+
+    def __init__(self, moments: Moments, length: float, c: Array, a: Array, relative: float) -> None:
+        frame = moments_frame(moments, intercept=False)
+        d = frame.features
+        self.norm = float(_spectrum(c).real.max() * 2 - 1.0)
+        self.inverse_norm = float((np.abs(_spectrum(a)) ** 2).max() / a[0])
+        condition = max(np.sqrt(self.norm * self.inverse_norm), 1.0)
+        super().__init__(frame, np.full(d, length), np.ones(d, dtype=np.bool_), float(condition), d)
+        self.c, self.a = c, a
+        self.relative = relative
+        self.contraction = 4 * self.condition**2 * relative * float(np.sqrt(d))
+
+    @cached_property
+    def root(self) -> Array:
+        """Upper triangle of the dense Cholesky factor; only inference asks for it."""
+        return np.asarray(cholesky(toeplitz(self.c)))
+
+    def half(self, b: Array) -> Array:
+        """Return rows h, (m, D), with h h' = b (R + P)^-1 b'."""
+        return np.asarray(solve_triangular(self.root, (b / self.length).T, trans="T").T)
+
+    def inverse_lengths(self) -> Array:
+        """Return sqrt of the diagonal of (R + P)^-1, the running sum of (a_i^2 - a_{D-i}^2) / a_0."""
+        gained = self.a**2
+        gained[1:] -= self.a[:0:-1] ** 2
+        diagonal = np.maximum(np.cumsum(gained) / self.a[0], 1.0)  # of a matrix with unit diagonal it is at least one
+        return np.asarray(np.sqrt(diagonal) / self.length)
+
+    def solve(self, g: Array) -> Array:
+        """Return rows (R + P)^-1 g, by Levinson's recursion and one correction, which makes it backward stable."""
+        g = (g / self.length).T
+        y = solve_toeplitz(self.c, g)
+        y = y + solve_toeplitz(self.c, g - matmul_toeplitz(self.c, y))
+        return np.asarray(y.T / self.length)
+
+    def outside(self, b: Array) -> Array:
+        """Return zero: every direction was seen."""
+        return np.zeros(len(b))
+
+    def log_determinant(self) -> float:
+        """Return ln |R + P| in raw units."""
+        diagonal = np.log(self.root.diagonal() * self.length) + self.frame.scale * np.log(2.0)
+        return float(2 * diagonal.sum())
+
+    def bounded(self, moments: Moments, u: Array, penalty: Array) -> Refined:
+        """Return the solution u (K, D) with an a-priori bound on its errors; penalty (D,) is in scaled units.
+
+        As for the Gram matrix, with |C^-1 e_i|^2 <= norm(C^-1) (C^-1)_ii.
+        """
+        d = self.frame.features
+        total = moments.second.diagonal()[d:]
+        squares = np.maximum(total - (u * moments.second[d:, :d]).sum(axis=1) - u**2 @ penalty, 0.0)
+        grain = np.sqrt(self.relative)
+        push = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(moments.noise[d:] + 2 * ROUNDING * total)
+        row = grain * np.sqrt(self.inverse_norm) * self.inverse_lengths()
+        error = SAFETY * push[:, None] * row
+        size = np.abs(error * self.length).sum(axis=1)
+        none = np.zeros((len(u), 1))
+        theta = np.concatenate([none, u], axis=1)
+        return Refined(theta, np.concatenate([none, error], axis=1), squares, size / np.sqrt(d), 0.5 * size**2, 0)
+
+
+def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
+    """Factor sums that are Toeplitz to rounding, without intercept; None where they are too close to singular."""
+    d = moments.shape.features
+    scale = int(moments.exponent[0])
+    r = moments.second[0, :d].copy()
+    r[0] += np.ldexp(penalty, -2 * scale)
+    noise = float(moments.noise[:d].max())
+    if not r[0] > 4 * noise:
+        return None
+    c = r / r[0]
+    try:
+        a = solve_toeplitz(c, np.eye(1, d)[0])
+    except LinAlgError:
+        return None
+    if not (np.isfinite(a).all() and a[0] > 0):
+        return None
+    factor = ToeplitzFactor(moments, float(np.sqrt(r[0])), c, a, noise / float(r[0]) + 2 * ROUNDING)
+    return factor if factor.contraction < SAFE_CONTRACTION else None
+
+
+def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit:
+    """Solve Toeplitz normal equations given the sums, and the rows they came from where they are at hand."""
+    ridge = RidgePenalty(penalty, np.ones(moments.shape.features))
+    factor = toeplitz_factor(moments, penalty)
+    if factor is None or (source is not None and factor.condition > choose.LARGE_CONDITION):
+        return (
+            solve_sums(moments, False, ridge)
+            if source is None
+            else choose.solve_least_squares(source, moments, False, ridge)
+        )
+    d = factor.frame.features
+    u = factor.solve(moments.second[d:, :d])
+    out = factor.bounded(moments, u, ridge.scaled(factor.frame.scale))
+    how = "Toeplitz equations (Levinson)"
+    if source is None:
+        how += " on sums"
+    elif source.n_rows * d < choose.SMALL or not choose.promised(moments, factor.length, out):
+        out = refine(source, factor, u, ridge)
+        how += ", refined"
+    return assemble(moments, factor, out, ridge, how)
+
+
+def _spectrum(c: Array) -> NDArray[np.complex128]:
+    return np.fft.rfft(c, OVERSAMPLING * len(c))

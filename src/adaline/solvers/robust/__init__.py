@@ -1,0 +1,1 @@
+"""Robust criteria: M-estimates with their scale, and quantiles by linear programs."""

@@ -1,0 +1,299 @@
+"""Quantile regression on any source: few rows matter, and which ones is proved afterwards.
+
+A plane near the solution, from a sample, leaves most rows clearly above or below it. Those enter as two rows, the sums
+of all above and of all below, and the linear program is solved for the others in memory (Portnoy and Koenker 1997). One
+more pass shows whether every row lies on the side it was counted on; where not, it joins the others and they are solved
+again. The dual solution then bounds the objective over all rows from below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.optimize import linprog
+
+from adaline.arrays import Array
+from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
+from adaline.solvers.smooth.problem import Problem
+
+FEW = 5000  # rows that are solved all together
+BAND = 3.0  # how many rows to hold, in those that the sample's plane may err by
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+SURE = 1e-9  # a d that is beyond 0 or 1 by less than this is there by rounding
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where quantile regression ended.
+
+    Parameters
+    ----------
+    theta : (1, 1 + D) in the view.
+    r : (N,) residuals, exactly zero on the rows that the plane was put through.
+    objective, gap : sum of the losses, and a bound on its distance from the minimum.
+    unique : whether there is no other minimum.
+    condition : of the equations of the rows on the plane.
+    history : objective after each round.
+    steps : interior point steps of all rounds.
+    """
+
+    theta: Array
+    r: Array
+    objective: float
+    gap: float
+    unique: bool
+    condition: float
+    history: list[float]
+    steps: int
+
+
+def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Array, most: int) -> Crossing:
+    """Return the regression quantile of targets of about one.
+
+    `basis` (1 + D, p) spans what the rows can tell, theta is where to start, `most` how many rounds to go.
+    """
+    n, p = len(weight), basis.shape[1]
+    there = weight > 0
+    if there.sum() > FEW:
+        chosen = _every(there, int(max(FEW, n ** (2 / 3) * p ** (1 / 3))))
+        theta = _inside(problem, level, weight, chosen, None, basis, theta)[0]
+    r = residuals(problem, theta)
+    held, wrong = _nearest(r, there, p), np.zeros(n, dtype=bool)
+    t = problem.source.read_targets()[:, 0]
+    history: list[float] = []
+    steps = 0
+    for _ in range(most):
+        held = held | wrong | (there & (r == 0))
+        side = np.where(held | ~there, 0.0, np.sign(r))
+        theta, vertex, d = _inside(problem, level, weight, held, side, basis, theta)
+        steps += vertex.steps
+        r = residuals(problem, theta)
+        on_plane = np.zeros(n, dtype=bool)
+        on_plane[np.flatnonzero(held)] = vertex.on_plane[: int(held.sum())]
+        rounding = ROUNDING * (1.0 + np.abs(t) + np.abs(t - r))
+        zero = held & (np.abs(r) <= np.where(on_plane, 1e-9 * np.median(np.abs(r)) + rounding, rounding))
+        r = np.where(zero, 0.0, r)
+        history.append(_loss(r, weight, level))
+        wrong = (side != 0) & (side * r <= rounding)  # on the plane is on neither side
+        if not wrong.any():
+            break
+    gap = _gap(problem, level, weight, r, zero, d, held, theta)
+    return Crossing(theta, r, history[-1], gap, vertex.unique and not wrong.any(), vertex.condition, history, steps)
+
+
+def _inside(
+    problem: Problem,
+    level: float,
+    weight: Array,
+    held: NDArray[np.bool_],
+    side: Array | None,
+    basis: Array,
+    theta: Array,
+) -> tuple[Array, Vertex, Array]:
+    """Solve for the held rows, and the sums of those on either side; return theta, the solution, and d of held rows."""
+    rows = gather_rows(problem, held) * weight[held][:, None]
+    if side is not None:
+        sums = [weighted_total(problem, side == one, weight) for one in (1.0, -1.0) if (side == one).any()]
+        rows = np.concatenate([rows, *(one[None] for one in sums)])
+    rows[:, 0] *= problem.intercept
+    a, t = rows[:, :-1] @ basis, rows[:, -1]
+    start = np.linalg.lstsq(basis, theta[0])[0]
+    vertex = solve_program(a, t, level, start)
+    return (basis @ vertex.theta)[None], vertex, vertex.d[: int(held.sum())]
+
+
+def _every(there: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
+    """Return a random choice of so many rows, the same one every time."""
+    places = np.flatnonzero(there)
+    out = np.zeros(len(there), dtype=bool)
+    out[np.random.default_rng(0).choice(places, min(most, len(places)), replace=False)] = True
+    return out
+
+
+def _nearest(r: Array, there: NDArray[np.bool_], p: int) -> NDArray[np.bool_]:
+    """Return the rows to hold: all of few, of many those whose side the sample's plane does not settle."""
+    n = int(there.sum())
+    if n <= FEW:
+        return there
+    sample = max(FEW, n ** (2 / 3) * p ** (1 / 3))
+    most = int(min(n, max(BAND * n * np.sqrt(p / sample), FEW)))
+    size = np.where(there, np.abs(r), np.inf)
+    return np.asarray(size <= np.partition(size, most - 1)[most - 1])
+
+
+def _loss(r: Array, weight: Array, level: float) -> float:
+    return float(weight @ np.where(r > 0, level * r, (level - 1.0) * r))
+
+
+def _gap(
+    problem: Problem,
+    level: float,
+    weight: Array,
+    r: Array,
+    zero: NDArray[np.bool_],
+    d: Array,
+    held: NDArray[np.bool_],
+    theta: Array,
+) -> float:
+    """Return the distance of the objective from a dual value: d is 1 above, 0 below, and put right on the plane.
+
+    With r = t - A theta and A'(w d) = (1 - level) A'w, the dual value is the sum of w (d - 1 + level) r: off the plane
+    what the loss is, on it nothing. What d lacks to fulfil the condition costs about itself times theta.
+    """
+    full = (r > 0).astype(np.float64)
+    full[held] = np.where(zero[held], d, full[held])
+    rows = gather_rows(problem, zero)[:, :-1] * weight[zero][:, None]
+    rows[:, 0] *= problem.intercept
+    lack = -weighted_total(problem, np.ones(len(r), dtype=bool), weight * (full - 1.0 + level))[:-1]
+    lack[0] *= problem.intercept
+    if zero.any():
+        more = linalg.lstsq(rows.T, lack)[0]
+        full[zero] += more
+        lack = lack - rows.T @ more
+    if np.maximum(-full, full - 1.0).max(initial=0.0) > SURE:
+        return np.inf
+    return float(np.abs(lack) @ np.abs(theta[0]))
+
+
+# Quantile regression as a linear program, by the Frisch-Newton interior point method (Portnoy and Koenker 1997).
+#
+#     primal  min over theta  sum_n level r_n^+ + (1 - level) r_n^-,   r = t - A theta
+#     dual    max over d      t'd - (1 - level) sum t,   A'd = (1 - level) A'1,   0 <= d <= 1
+#
+# Rows may be scaled by their weights first, as both sums are. d_n is 1 above the plane, 0 below, and between on rows
+# that
+# the plane goes through. Iterates keep A'd as it must be, and follow Mehrotra's predictor and corrector. At the end
+# each
+# row is either on the plane at every solution, or off it: theta is moved onto those rows, which makes it exact. Where
+# steps get stuck at the boundary, as they may at levels near 0 or 1, the simplex method of HiGHS takes over.
+
+
+BACK = 0.99995  # share of the way to the boundary
+MOST, STALLED = 100, 5
+FAR = 1e6  # typical residuals
+STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
+ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """A solution.
+
+    Parameters
+    ----------
+    theta, d : (p,) and (n,), primal and dual.
+    on_plane : (n,) which rows every solution goes through.
+    unique : whether those leave no other solution.
+    condition : of the equations that say so.
+    steps : taken.
+    """
+
+    theta: Array
+    d: Array
+    on_plane: NDArray[np.bool_]
+    unique: bool
+    condition: float
+    steps: int
+
+
+def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
+
+    A row far off pulls the same however far: such targets are brought nearer, as long as that changes no side.
+    """
+    r = t - a @ theta
+    far = FAR * (float(np.median(np.abs(r))) or float(np.abs(r).mean()))
+    near = np.where(np.abs(r) > far, t - r + np.clip(r, -far, far), t)
+    found = _follow(a, near, level, theta)
+    if ((t - a @ found.theta) * (near - a @ found.theta) < 0).any():
+        return _follow(a, t, level, theta)
+    return found
+
+
+def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Follow the central path to its end."""
+    d, s = np.full(len(t), 1.0 - level), np.full(len(t), level)
+    r = t - a @ theta
+    size = float(np.abs(r).mean()) or 1.0
+    r = r + np.where(np.abs(r) < 1e-3 * size, 1e-3 * size, 0.0)
+    below, above = np.maximum(-r, 0.0) + 1e-3 * size, np.maximum(r, 0.0) + 1e-3 * size
+    best, stalled, steps = np.inf, 0, 0
+    while steps < MOST:
+        gap = float(below @ d + above @ s)
+        stalled = stalled + 1 if gap > 0.9 * best else 0
+        if gap <= ENOUGH * len(t) * float(np.median(above + below)):
+            break
+        if stalled == STALLED and gap > STUCK * float(np.abs(t - a @ theta).sum()):
+            return _walk(a, t, level, theta)
+        if stalled == STALLED:
+            break
+        best = min(best, gap)
+        moved = _step(a, t, theta, d, s, below, above)
+        if moved is None:
+            break
+        theta, d, s, below, above = moved
+        steps += 1
+    return _onto_plane(a, t, theta, d, s, steps)
+
+
+def _step(
+    a: Array, t: Array, theta: Array, d: Array, s: Array, below: Array, above: Array
+) -> tuple[Array, Array, Array, Array, Array] | None:
+    """Take a predictor and a corrector step; None where rounding leaves no direction."""
+    q = 1.0 / (below / d + above / s)
+    gram = (a * q[:, None]).T @ a
+    try:
+        root = linalg.cho_factor(gram, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+
+    def direction(push: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Solve for the step where complementarity changes by push = (that of d, that of s)."""
+        lean = t - a @ theta - (push[1] / s - push[0] / d)
+        turn = linalg.cho_solve(root, a.T @ (q * lean), check_finite=False)
+        dd = q * (lean - a @ turn)
+        return turn, dd, -dd, push[0] / d - below - below / d * dd, push[1] / s - above + above / s * dd
+
+    def reach(v: Array, dv: Array) -> float:
+        falling = dv < 0
+        return min(1.0, BACK * float((-v[falling] / dv[falling]).min(initial=np.inf)))
+
+    zero = np.zeros((2, len(t)))
+    turn, dd, ds, db, da = direction(zero)
+    primal, dual = min(reach(d, dd), reach(s, ds)), min(reach(below, db), reach(above, da))
+    gap = float(below @ d + above @ s)
+    left = float((below + dual * db) @ (d + primal * dd) + (above + dual * da) @ (s + primal * ds))
+    mu = gap * (left / gap) ** 3 / (2 * len(t))
+    turn, dd, ds, db, da = direction(np.stack([mu - dd * db, mu - ds * da]))
+    primal, dual = min(reach(d, dd), reach(s, ds)), min(reach(below, db), reach(above, da))
+    if not (np.isfinite(turn).all() and np.isfinite(dd).all()):
+        return None
+    return theta + dual * turn, d + primal * dd, s + primal * ds, below + dual * db, above + dual * da
+
+
+def _walk(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Go from vertex to vertex of the dual; theta stands where there is none better."""
+    found = linprog(-t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds")
+    if found.x is None:
+        return Vertex(theta, np.full(len(t), 1.0 - level), np.zeros(len(t), dtype=bool), False, np.inf, 0)
+    return _onto_plane(a, t, -found.eqlin.marginals, found.x, 1.0 - found.x, int(found.nit))
+
+
+def _onto_plane(a: Array, t: Array, theta: Array, d: Array, s: Array, steps: int) -> Vertex:
+    """Move theta onto the rows whose d lies between: those that every solution goes through."""
+    r = t - a @ theta
+    length = np.linalg.norm(a, axis=1) + np.abs(t)
+    size = np.abs(r) / np.where(length > 0, length, 1.0)
+    typical = max(float(np.median(size)), 1e-6 * float(size.mean()), 1e-300)
+    on_plane = np.minimum(d, s) * typical > size
+    rows = a[on_plane]
+    if not len(rows):
+        return Vertex(theta, d, on_plane, False, np.inf, steps)
+    unit = np.where(length[on_plane] > 0, length[on_plane], 1.0)
+    for _ in range(2):
+        gain, _, rank, values = linalg.lstsq(rows / unit[:, None], (t - a @ theta)[on_plane] / unit, cond=1e-11)
+        theta = theta + gain
+    return Vertex(theta, d, on_plane, rank == a.shape[1], float(values[0] / values[rank - 1]), steps)

@@ -1,0 +1,1 @@
+"""Smooth objectives: Newton, L-BFGS, truncated and proximal Newton, and the gaps they prove."""

@@ -1,0 +1,133 @@
+"""What the sums of a pass prove about the minimum of a convex loss under l1 and ridge penalties: the duality gap.
+
+Below the loss L lie its tangent planes, and below every row its lowest cost. A mixture of planes is one again:
+
+    L(y) >= a + G'y,   so   min over y of L(y) + sum_j (l1_j |y_j| + ridge_j/2 y_j^2)
+                            >= a - sum_j max(|G_j| - l1_j, 0)^2 / (2 ridge_j)
+
+The slope of the intercept must be zero, and |G_j| <= l1_j where there is no ridge. Mixing in planes taken at other
+intercepts gives the first, mixing in the level plane of the lowest costs the second: this is the scaling of residuals
+to a feasible point of the dual, but no row has to be read again for it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from adaline.arrays import Array
+from adaline.solvers.smooth.problem import At, Problem
+from adaline.sums import Targets
+
+FURTHEST = 2.0**12
+
+
+@dataclass(frozen=True)
+class Plane:
+    """constant + <slope, theta>, slope (K, 1 + D), at or below the loss everywhere."""
+
+    constant: float
+    slope: Array
+
+    def plus(self, share: float, other: Plane) -> Plane:
+        """Return the sum with so much of another plane; mixtures have shares that add up to one."""
+        return Plane(self.constant + share * other.constant, self.slope + share * other.slope)
+
+    def times(self, share: float) -> Plane:
+        """Return so much of the plane."""
+        return Plane(share * self.constant, share * self.slope)
+
+
+def tangent(problem: Problem, theta: Array, at: At) -> Plane:
+    """Return the tangent plane of the loss, ridge left out."""
+    slope = at.gradient.copy()
+    slope[:, 1:] -= problem.ridge * theta[:, 1:]
+    value = at.value - 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
+    return Plane(value - float((slope * theta).sum()), slope)
+
+
+class Planes:
+    """Lower bounds of a problem; planes at other intercepts are taken when first needed and kept.
+
+    `once` says that one bound is asked for, not one after each step.
+    """
+
+    def __init__(self, problem: Problem, once: bool = False) -> None:
+        self.problem, self.once = problem, once
+        self.lowest = float(problem.source.sum(Targets, problem.loss).least[0])
+        self.tilted: list[Plane] = []
+
+    def gap(self, theta: Array, at: At, l1: Array) -> float:
+        """Return a bound on how far the objective with penalties lies above its minimum; infinity where none is known.
+
+        `at` is F at theta, `l1` (D,).
+        """
+        if not (self.problem.loss.convex and math.isfinite(self.lowest) and math.isfinite(at.value)):
+            return math.inf
+        level = self._level(tangent(self.problem, theta, at), theta, at)
+        value = at.value + float((l1 * np.abs(theta[:, 1:])).sum())
+        return math.inf if level is None else max(value - self._bound(level, l1), 0.0)
+
+    def _bound(self, plane: Plane, l1: Array) -> float:
+        """Return the best of the bounds that shares of the plane give, the rest being the lowest costs."""
+        steep, ridge = np.abs(plane.slope[:, 1:]), self.problem.ridge
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(steep > l1, l1 / steep, 1.0)
+        best = -math.inf
+        if steep[:, (l1 == 0) & (ridge == 0)].any():
+            return best
+        for share in {float(shares[:, ridge == 0].min(initial=1.0)), float(shares.min(initial=1.0))}:
+            over = np.maximum(share * steep - l1, 0.0)[:, ridge > 0]
+            rest = (1 - share) * self.lowest if share < 1 else 0.0
+            best = max(best, share * plane.constant + rest - 0.5 * float((over**2 / ridge[ridge > 0]).sum()))
+        return best
+
+    def _level(self, plane: Plane, theta: Array, at: At) -> Plane | None:
+        """Return a mixture with planes at other intercepts, level in the intercepts; None where none is found."""
+        slope = plane.slope[:, 0]
+        if not self.problem.intercept or not slope.any():
+            return plane
+        shares = self._shares(slope)
+        if shares is None:
+            self._tilt(theta, at, slope)
+            shares = self._shares(slope)
+        if shares is None:
+            return None
+        for share, other in zip(shares, self.tilted, strict=True):
+            plane = plane.plus(float(share), other)
+        return plane.times(1.0 / (1.0 + float(shares.sum())))
+
+    def _shares(self, slope: Array) -> Any:
+        """Return shares of zero or more that make up for a slope, beside one of the plane that has it."""
+        if not self.tilted:
+            return None
+        shares, left = nnls(np.array([one.slope[:, 0] for one in self.tilted]).T, -slope)
+        return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
+
+    def _tilt(self, theta: Array, at: At, slope: Array) -> None:
+        """Take planes at intercepts far enough from here that their slopes make up for any that is small; for one bound
+        just far enough for this one, as what a plane lies below the loss here grows with its distance.
+        """
+        outputs = self.problem.outputs
+        steps = np.full(outputs, math.sqrt(2 * abs(at.value) / max(self.problem.spread.weight, 1e-300)) or 1.0)
+        if self.once:
+            enough = 4 * outputs * float(np.abs(slope).max())
+            bent = self.problem.bending(theta)
+            steps = np.minimum(steps, np.divide(enough, bent, out=steps.copy(), where=bent > 0))
+        for k, step in enumerate(np.minimum(steps, 1.0)):
+            for sign in (1.0, -1.0) if outputs == 1 else (1.0,):
+                self._tilt_one(theta, k, sign, float(step), abs(float(slope[k])))
+
+    def _tilt_one(self, theta: Array, k: int, sign: float, step: float, enough: float) -> None:
+        while step <= FURTHEST:
+            there = theta.copy()
+            there[k, 0] += sign * step
+            at = self.problem.at(there)
+            if math.isfinite(at.value) and sign * at.gradient[k, 0] > enough:
+                self.tilted.append(tangent(self.problem, there, at))
+                return
+            step *= 2

@@ -1,0 +1,84 @@
+"""What a fit of a likelihood leaves for inference: coefficients, their covariance, and how likely the rows are.
+
+    Cov = A H^-1 A',   H the (penalised) information in the view of the solver, A the map from there to raw units
+
+It is held by a root, Cov = root root': standard errors are the lengths of its rows, which neither overflow nor vanish
+where a column's unit is 1e200, and combinations of coefficients are taken before anything is squared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.results import Solution
+from adaline.solvers.least_squares.dependence import Dependence
+from adaline.solvers.smooth.newton import Curvature
+from adaline.solvers.smooth.problem import Problem
+
+
+@dataclass(frozen=True)
+class LikelihoodFit:
+    """A solution with what inference needs, all in raw units.
+
+    Parameters
+    ----------
+    solution : theta (K, 1 + D), intercept first, and the certificate; two classes have K = 1.
+    root : (K, 1 + D, M), a root of the inverse of the (penalised) information, see `raw_root`, or None where that was
+        too large to form. With coupled machines it is that of coefficients that sum to zero over the machines.
+    log_likelihood, null : of the rows at the solution, and of the best constants alone, or of equal odds where there is
+        no intercept; without the penalty, Firth's included.
+    rows, weight : number of rows, and the sum of their weights.
+    parameters : number of free coefficients, intercepts included.
+    penalised : whether a penalty holds the coefficients.
+    coupled : whether the machines are those of a softmax.
+    firth : whether Firth's correction was made.
+    ratios : its chi-squared statistics of all slopes and of each, (1 + D), see `firth_ratios`, where they were taken.
+    dependence : the constant columns, and the combinations among columns that no penalty tells apart.
+    """
+
+    solution: Solution
+    root: Array | None
+    log_likelihood: float
+    null: float
+    rows: int
+    weight: float
+    parameters: int
+    penalised: bool
+    coupled: bool
+    dependence: Dependence
+    firth: bool = False
+    ratios: Array | None = None
+
+    @property
+    def covariance(self) -> Array | None:
+        """The covariance of the coefficients, (K (1 + D), K (1 + D)), machine after machine."""
+        if self.root is None:
+            return None
+        root = self.root.reshape(-1, self.root.shape[2])
+        with np.errstate(over="ignore"):
+            return np.asarray(root @ root.T)
+
+    def without_dependent(self) -> LikelihoodFit:
+        """Return the same fit read without the columns that are combinations of columns before them, as in R."""
+        theta = self.dependence.drop(self.solution.theta)
+        root = None if self.root is None else self.dependence.drop_root(self.root)
+        return replace(self, solution=replace(self.solution, theta=theta), root=root)
+
+
+def raw_root(problem: Problem, curvature: Curvature) -> Array:
+    """Return a root of the covariance of the coefficients in raw units, (K, 1 + D, M): Cov_jk = root_j root_k'.
+
+    What `Problem` adds to coupled machines, to keep their matrix regular where all of them gain the same, is taken out
+    again: columns of the root then sum to zero over the machines.
+    """
+    root = curvature.root.reshape(problem.outputs, 1 + problem.features, -1).copy()
+    root[:, 0] *= problem.intercept
+    if problem.loss.coupled:
+        root -= root.mean(axis=0)
+    root[:, 0] += np.einsum("j,kjm->km", problem.view.offset, root[:, 1:]) * problem.intercept
+    with np.errstate(over="ignore"):
+        root[:, 1:] *= problem.view.scale[:, None]
+    return root

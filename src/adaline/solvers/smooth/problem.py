@@ -1,0 +1,300 @@
+"""What a solver of likelihoods and losses sees: an objective that can be asked for its value, slope and curvature.
+
+    F(theta) = sum over rows of weight x loss(w'x + w0, t) + 1/2 sum_j ridge_j w_j^2
+
+theta is (K, 1 + D), intercept first, in the coordinates of a view: columns of about unit spread, about their means
+where rows are dense. `outside` and `inside` map coefficients to raw units and back. Without an intercept its place
+stays zero.
+With coupled outputs F does not change when all machines gain the same: steps never do that, and what is added to the
+matrix keeps it regular there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.losses import Loss
+from adaline.penalties import RidgePenalty
+from adaline.solvers.least_squares.dependence import Dependence, dependence
+from adaline.solvers.least_squares.factor import ROUNDED
+from adaline.sources import Source
+from adaline.sources.sample import draw_rows, select_columns
+from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
+
+UNSEEN = 1e-6  # of what several machines have in common, the share that is rounding
+TYPICAL = 4096  # rows that tell how much a machine bends in all
+
+
+class At(NamedTuple):
+    """F at a point: value, gradient (K, 1 + D), second derivatives (K (1 + D), K (1 + D)) where asked for."""
+
+    value: float
+    gradient: Array
+    hessian: Array | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective over the rows of a source.
+
+    Parameters
+    ----------
+    source : where rows come from.
+    loss : what a row costs.
+    outputs : number of machines K; one unless the loss couples them.
+    intercept : whether w0 is free.
+    view : how columns are seen.
+    ridge : (D,) penalties of the coefficients in the view.
+    spread : mean, spread and reach of the columns.
+    weight : of the rows in all.
+    sample : some of the rows, where they were drawn beforehand.
+    lightest : the smallest positive weight of a row, where it is known.
+    """
+
+    source: Source
+    loss: Loss
+    outputs: int
+    intercept: bool
+    view: View
+    ridge: Array
+    spread: Spread
+    weight: float
+    sample: Source | None = None
+    lightest: float | None = None
+
+    @property
+    def features(self) -> int:
+        """Number of columns D."""
+        return len(self.ridge)
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients, intercepts included."""
+        return self.outputs * (1 + self.features)
+
+    @property
+    def penalised(self) -> bool:
+        """Whether every coefficient is held by a penalty."""
+        return bool((self.ridge > 0).all())
+
+    def at(self, theta: Array, second: bool = False, held: bool = True) -> At:
+        """Return F at theta; its value is infinite where it overflows.
+
+        Unless `held`, only the intercepts of coupled outputs are kept from gaining the same: a penalty that is not part
+        of F may ask it of the others.
+        """
+        at, sums = self._summed(theta, "all" if second else "none")
+        return at if sums is None or not second else at._replace(hessian=self._matrix(sums, held))
+
+    def blocks(self, theta: Array) -> Array | None:
+        """Return the second derivatives of each machine alone, (K, 1 + D, 1 + D); None where they overflow."""
+        _, sums = self._summed(theta, "alone")
+        return None if sums is None else self._held(sums.hessian)
+
+    def thinned_blocks(self, theta: Array, rows: int) -> Array:
+        """Return about the second derivatives of each machine alone, of so many rows for each, those that bend most."""
+        thinning = Thinning(Point(self.loss, theta, self.view), np.maximum(self.bending(theta), 1e-300) / rows)
+        return self._held(self.source.sum(ThinnedCurvature, thinning, outputs=self.outputs).sums)
+
+    def bending(self, theta: Array) -> Array:
+        """Return about the sum of weight x curvature of each machine, (K,), from some rows."""
+        some = self.drawn(TYPICAL)
+        bent = some.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums[:, 0]
+        return np.asarray(bent / (self.share(some) or 1.0))
+
+    def _held(self, blocks: Array) -> Array:
+        """Return the matrices of each machine with the penalty added."""
+        places = np.arange(1 + self.features)
+        if not self.intercept:
+            blocks[:, 0, :] = blocks[:, :, 0] = 0.0
+        blocks[:, places, places] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
+        return blocks
+
+    def _summed(self, theta: Array, second: str) -> tuple[At, Objective | None]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = self.source.sum(
+                Objective,
+                Point(self.loss, theta, self.view),
+                outputs=self.outputs,
+                coupled=self.loss.coupled,
+                second=second,
+            )
+            value = float(sums.value.sum()) + 0.5 * float((self.ridge * theta[:, 1:] ** 2).sum())
+        gradient = sums.gradient.copy()
+        gradient[:, 1:] += self.ridge * theta[:, 1:]
+        gradient[:, 0] *= self.intercept
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return At(np.inf, gradient), None
+        return At(value, gradient), sums
+
+    def diagonal(self, theta: Array) -> Array:
+        """Return the diagonal of the second derivatives at theta, (K, 1 + D)."""
+        out = self.source.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums
+        out[:, 1:] += self.ridge
+        out[:, 0] *= self.intercept
+        return out
+
+    def times(self, theta: Array, direction: Array) -> Array:
+        """Return the second derivatives at theta times a direction, (K, 1 + D)."""
+        point = Point(self.loss, theta, self.view, direction)
+        out = self.source.sum(HessianProduct, point, outputs=self.outputs).sums
+        out[:, 1:] += self.ridge * direction[:, 1:]
+        out[:, 0] *= self.intercept
+        return out
+
+    def on(self, source: Source) -> Problem:
+        """Return the same objective over some of the rows, with its share of the penalty."""
+        share = self.share(source)
+        return replace(
+            self, source=source, ridge=self.ridge * share, weight=self.weight * share, sample=None, lightest=None
+        )
+
+    def drawn(self, rows: int) -> Source:
+        """Return a sample of so many rows: of the one there is, where that is large enough, else from all."""
+        enough = self.sample is not None and self.sample.n_rows >= min(rows, self.source.n_rows)
+        return draw_rows(self.sample if self.sample is not None and enough else self.source, rows)
+
+    def share(self, source: Source) -> float:
+        """Return the share that some of the rows have of the weight of all."""
+        return source.total_weight() / self.weight
+
+    def refuse(self) -> NoReturn:
+        """Raise where F is not a number: name the row, or say that the start is too far off."""
+        if not np.isfinite(self.at(np.zeros((self.outputs, 1 + self.features))).value):
+            self.source.refuse_nonfinite()
+        raise InvalidParameter("init is so far off that the objective is not a number there: start nearer to zero")
+
+    def of_columns(self, columns: NDArray[np.intp]) -> Problem | None:
+        """Return the same objective with all other coefficients held at zero; None where rows do not lie in memory."""
+        source = select_columns(self.source, columns)
+        if source is None:
+            return None
+        return replace(
+            self,
+            source=source,
+            view=View(self.view.scale[columns], self.view.offset[columns]),
+            ridge=self.ridge[columns],
+            spread=self.spread.of_columns(columns),
+            sample=None,
+        )
+
+    def outside(self, theta: Array) -> Array:
+        """Return coefficients in raw units."""
+        slopes = theta[:, 1:] * self.view.scale
+        constant = theta[:, :1] + theta[:, 1:] @ self.view.offset[:, None]
+        out = np.concatenate([constant * self.intercept, slopes], axis=1)
+        if not np.isfinite(out).all():
+            column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
+            raise InvalidData(
+                f"the coefficient of column {self.source.name(column)!r} overflows: the column is too small for "
+                "float64. Rescale it."
+            )
+        return np.asarray(out)
+
+    def inside(self, theta: Array) -> Array:
+        """Return coefficients in the view from those in raw units."""
+        scale = self.view.scale
+        slopes = np.divide(theta[:, 1:], scale, out=np.zeros_like(theta[:, 1:]), where=scale > 0)
+        constant = theta[:, :1] - slopes @ self.view.offset[:, None]
+        return np.asarray(np.concatenate([constant * self.intercept, slopes], axis=1))
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns (D,) are seen as zero, since they do not vary: the intercept is their reading."""
+        return np.asarray(self.view.scale == 0)
+
+    def dependence(self, null: Array) -> Dependence:
+        """Return the combinations among the columns, given the directions (K (1 + D), A) that no row sees."""
+        scale = self.view.scale
+        slopes = (
+            null.reshape(self.outputs, 1 + self.features, -1)[:, 1:].transpose(1, 0, 2) * (scale > 0)[:, None, None]
+        )
+        basis, size, _ = np.linalg.svd(slopes.reshape(self.features, -1), full_matrices=False)
+        basis = basis[:, size > UNSEEN * size.max(initial=0.0)]
+        width = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return dependence(basis, width, self.spread.mean if self.intercept else None)
+
+    def bend(self) -> Array:
+        """Return the most curvature that the loss can give each coefficient, (1 + D,); zero where it has no bound."""
+        if not np.isfinite(self.loss.steepest):
+            return np.zeros(1 + self.features)
+        view, spread = self.view, self.spread
+        squares = (view.scale * spread.deviation) ** 2 + (view.scale * spread.mean + view.offset) ** 2
+        second = spread.weight * squares
+        return np.concatenate([[spread.weight * self.intercept], second]) * self.loss.steepest
+
+    def steepness(self, gradient: Array) -> float:
+        """Return the largest derivative, coefficients taken on columns of unit standard deviation."""
+        reach = self.view.scale * (self.spread.deviation if self.intercept else self.spread.root)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            standard = np.where(reach > 0, gradient[:, 1:] / reach, 0.0)
+        return float(max(np.abs(gradient[:, 0]).max(), np.abs(standard).max(initial=0.0)))
+
+    def _matrix(self, sums: Objective, held: bool) -> Array:
+        k, side = self.outputs, 1 + self.features
+        matrix = sums.hessian.reshape(self.size, self.size) if k == 1 else sums.hessian
+        places = np.arange(self.size)
+        matrix[places, places] += np.tile(np.concatenate([[0.0], self.ridge]), k)
+        if self.loss.coupled:
+            typical = matrix[places, places].reshape(k, side).mean(axis=0)
+            for j in range(side if held else 1):
+                matrix[j::side, j::side] += typical[j] / k
+        if not self.intercept:
+            matrix[::side, :] = 0.0
+            matrix[:, ::side] = 0.0
+            matrix[places[::side], places[::side]] = 1.0
+        return matrix
+
+
+def column_spread(source: Source) -> Spread:
+    """Return the spread of the columns, in one pass; refuse numbers that are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return check_spread(source.sum(Spread), source)
+
+
+def check_spread(spread: Spread, source: Source) -> Spread:
+    """Return the spread of a source, taken again where columns are extreme; refuse numbers that are not finite."""
+    if spread.extreme:
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = source.sum(Spread, exponent=np.frexp(spread.top)[1].astype(np.float64))
+    if not spread.finite:
+        source.refuse_nonfinite()
+    return spread
+
+
+def varying(spread: Spread) -> NDArray[np.bool_]:
+    """Which columns (D,) vary by more than rounding: 0.1 + 0.2 here and 0.3 there do not."""
+    return np.asarray(spread.deviation > ROUNDED * np.abs(spread.mean))
+
+
+def pose(
+    source: Source,
+    loss: Loss,
+    outputs: int,
+    intercept: bool,
+    penalty: RidgePenalty,
+    spread: Spread | None = None,
+    sample: Source | None = None,
+    lightest: float | None = None,
+    weight: float | None = None,
+) -> Problem:
+    """Return the problem of a source; its columns are looked at in one read where their spread is not given.
+
+    `weight` is that of the rows, where they are not all that the spread was taken of.
+    """
+    spread = column_spread(source) if spread is None else spread
+    centred = intercept and not source.sparse
+    reach = spread.deviation if centred else spread.root
+    reach = np.where(reach > 0, reach, np.where(spread.largest > 0, spread.largest, 1.0))
+    exponent = np.frexp(reach)[1].astype(np.int64)
+    scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
+    offset = -spread.mean * scale if centred else np.zeros_like(scale)
+    ridge = penalty.scaled(exponent)
+    weight = spread.weight if weight is None else weight
+    return Problem(source, loss, outputs, intercept, View(scale, offset), ridge, spread, weight, sample, lightest)

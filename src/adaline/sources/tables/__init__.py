@@ -1,0 +1,1 @@
+"""Tables: files, queries, databases and frames, read by DuckDB and Arrow."""

@@ -1,0 +1,174 @@
+"""Which files a name stands for, and what kind they are."""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import os
+import re
+import zlib
+from concurrent.futures import Future
+from glob import glob, has_magic
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from adaline import datasets
+from adaline.errors import UnreadableTable
+
+
+def expand_glob(name: str) -> list[str]:
+    """Return the files that a path, a folder, a glob or a bundled data set stands for."""
+    if os.path.isfile(name):
+        return [name]
+    if os.path.isdir(name):
+        for pattern in ("**/*.parquet", "**/*.csv", "**/*.csv.gz"):
+            found = sorted(glob(os.path.join(escaped(name), pattern), recursive=True))
+            found = [path for path in found if os.path.isfile(path)]
+            if found:
+                return found
+        raise UnreadableTable(f"the folder {name} holds no Parquet and no CSV files")
+    if has_magic(name):
+        found = sorted(path for path in glob(name, recursive=True) if os.path.isfile(path))
+        if found:
+            return found
+        raise UnreadableTable(f"no file matches {name}")
+    if name in datasets.names():
+        return [str(datasets.path(name))]
+    if os.path.exists(name):
+        raise UnreadableTable(f"{name} is neither a file nor a folder: copy what it holds into a file first")
+    shown = name if len(name) <= 200 else f"{name[:200]}..."
+    raise UnreadableTable(f"there is no file {shown}; bundled data sets: {', '.join(datasets.names())}")
+
+
+def escaped(name: str) -> str:
+    """Return a name with nothing left to be expanded, for Python's glob and for DuckDB."""
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def file_format(name: str) -> str:
+    """Return what a file is, by what it begins with, then by its name."""
+    try:
+        with open(name, "rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise UnreadableTable(f"cannot read {name}: {error.strerror}") from None
+    if head[:4] == b"PAR1":
+        return "parquet"
+    if head[:15] == b"SQLite format 3":
+        return "sqlite"
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    plain = name.lower().removesuffix(".gz").removesuffix(".zst")
+    kinds = {
+        "parquet": "parquet",
+        "pq": "parquet",
+        "json": "json",
+        "jsonl": "json",
+        "ndjson": "json",
+        "duckdb": "duckdb",
+        "sqlite": "sqlite",
+        "sqlite3": "sqlite",
+    }
+    return kinds.get(Path(plain).suffix[1:], "text")
+
+
+# Whether compressed files are whole: DuckDB takes a cut zstd file for a short one and looks at no checksum of gzip.
+
+
+CHUNK = 2**16
+ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
+
+
+def open_compressed(name: str) -> Any:
+    """Open a file for reading its text, decompressed where its name says that it is compressed."""
+    if name.lower().endswith(".gz"):
+        return gzip.open(name, "rb")
+    if name.lower().endswith(".zst"):
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.OSFile(name), "zstd")
+    return open(name, "rb")
+
+
+def is_compressed(name: str) -> bool:
+    """Whether a file's name says that it is compressed."""
+    return name.lower().endswith((".gz", ".zst"))
+
+
+def checking(names: list[str]) -> Future[None]:
+    """Check compressed files on a thread of its own, once, while they are first read; ask the result at the end."""
+    found: Future[None] = Future()
+
+    def check() -> None:
+        try:
+            for name in names:
+                (check_gzip if name.lower().endswith(".gz") else check_zstd)(name)
+        except Exception as error:
+            found.set_exception(error)
+        else:
+            found.set_result(None)
+
+    Thread(target=check, daemon=True).start()
+    return found
+
+
+def check_gzip(name: str) -> None:
+    """Refuse what is cut short or damaged, by the lengths and checksums that gzip files carry."""
+    engine: Any = None
+    with open(name, "rb") as file:
+        while chunk := file.read(CHUNK):
+            while chunk:
+                if engine is None:
+                    chunk = chunk.lstrip(b"\0")  # padding between members
+                    if not chunk:
+                        break
+                    engine = zlib.decompressobj(31)
+                try:
+                    engine.decompress(chunk)
+                except zlib.error as error:
+                    raise UnreadableTable(f"{name} is damaged ({error}): get the file again") from None
+                if not engine.eof:
+                    break
+                chunk, engine = engine.unused_data, None
+    if engine is not None:
+        raise check_cut_short(name)
+
+
+def check_zstd(name: str) -> None:
+    """Refuse what is cut short, from the lengths of the blocks alone; damage is found by checksums while reading."""
+    with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = 0
+        while at < len(data):
+            at = _frame_end(data, at, name)
+        if at > len(data):
+            raise check_cut_short(name)
+
+
+def _frame_end(data: mmap.mmap, at: int, name: str) -> int:
+    """Return where the frame that begins at a place ends (RFC 8878, 3.1)."""
+    magic = _number(data, at, 4)
+    if magic & 0xFFFFFFF0 == SKIPPABLE:
+        return at + 8 + _number(data, at + 4, 4)
+    if magic != ZSTD:
+        raise UnreadableTable(f"{name} is damaged: no zstd data at byte {at}; get the file again")
+    kind = _number(data, at + 4, 1)
+    single = kind >> 5 & 1
+    at += 5 + (1 - single) + (0, 1, 2, 4)[kind & 3] + (single, 2, 4, 8)[kind >> 6]
+    last = 0
+    while not last:
+        if at + 3 > len(data):
+            raise check_cut_short(name)
+        header = _number(data, at, 3)
+        last = header & 1
+        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
+    return at + 4 * (kind >> 2 & 1)
+
+
+def _number(data: mmap.mmap, at: int, size: int) -> int:
+    return int.from_bytes(data[at : at + size], "little")
+
+
+def check_cut_short(name: str) -> UnreadableTable:
+    """Return what is said of a file whose end is missing."""
+    return UnreadableTable(f"{name} is cut short: the end of its compressed data is missing; get the file again")

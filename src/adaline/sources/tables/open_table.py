@@ -1,0 +1,101 @@
+"""The way in to tables: what the user may ask, in one function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.source import TableSource
+from adaline.sources.tables.spec import TableSpec, read_spec
+
+
+def open_table(
+    data: Any,
+    *,
+    target: Any = None,
+    features: Any = None,
+    weight: str | None = None,
+    categories: Any = None,
+    dates: Any = None,
+    missing: str = "error",
+    unseen: str = "error",
+    formula: str | None = None,
+    table: str | None = None,
+    progress: bool | None = None,
+) -> TableSource:
+    """Open a table to fit systems to, of any size: rows are streamed, and small tables kept in memory.
+
+    Numbers are taken as they are, booleans as 0 and 1, texts with few different values and declared categories by
+    reference coding: a column for each level but the first, named "carrier[T.UA]". The coding is kept with the model
+    and used again for prediction. Prose, dates and other things are refused by name.
+
+    Parameters
+    ----------
+    data : path, glob, folder, list of paths, SQL query, or frame
+        CSV, TSV, JSON lines (also compressed), Parquet, a DuckDB or SQLite file, "SELECT ...", a pandas, polars or
+        Arrow frame, or the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN,
+        NULL, ? and the like are missing values.
+    target : name, list of names, or None
+        What to predict; numbers for regression (several for several targets), anything for classification. None to
+        predict only.
+    features : list of names or None
+        Columns to learn from; None: all but target and weight.
+    weight : name or None
+        Column of weights.
+    categories : list of names, or dictionary from names to levels
+        Columns to code by levels whatever they hold. Levels given, the first is the reference; other ones are refused.
+    dates : list of names
+        Date and time columns to use as numbers, days since 1970.
+    missing : "error", "drop", "mean" or "indicator"
+        What to do about missing values: refuse them, leave such rows out, fill in the mean (of categories: the shares
+        of the levels), or fill in the mean and say so in a column of its own (of categories: a level of its own).
+        Rows without a target are left out except under "error".
+    unseen : "error" or "other"
+        What to do later about a level that is not here: refuse it, or take it for an average one.
+    formula : text or None
+        Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * x2 + x1**2". Booleans are
+        categories of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
+    table : name or query
+        Which table of a database; needed where it holds several.
+    progress : bool or None
+        Whether long reads show rows, speed and time left on stderr; None: where that is a terminal.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression, open_table
+    >>> penguins = open_table("penguins", target="body_mass_g")
+    >>> model = LinearRegression().fit(penguins)
+    >>> model.feature_names_in_[:3].tolist()
+    ['species[T.Chinstrap]', 'species[T.Gentoo]', 'island[T.Dream]']
+    >>> round(model.score(penguins), 3)
+    0.877
+
+    References
+    ----------
+    Lecture S1: attributes that are not numbers. One scan for levels and means where there are any, then as many as the
+    system takes.
+    """
+    relation = Relation(data, table)
+    listed = categories if isinstance(categories, dict) else dict.fromkeys(_names(categories or ()))
+    wish = read_spec(
+        relation,
+        TableSpec(
+            target=tuple(target) if isinstance(target, list | tuple) else target,
+            features=None if features is None else _names(features),
+            weight=weight,
+            categories=tuple((n, None if levels is None else tuple(levels)) for n, levels in listed.items()),
+            dates=_names(dates or ()),
+            missing=missing,
+            unseen=unseen,
+            formula=formula,
+        ),
+    )
+    source = TableSource(relation, wish, progress=progress)
+    if not source.targets:
+        return source  # to be predicted: a model brings its own coding
+    source.learn_coding()
+    return source.keep()
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

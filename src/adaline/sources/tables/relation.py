@@ -1,0 +1,350 @@
+"""A table that can be read again and again by DuckDB: files, a query, a database, a frame."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import Future
+from copy import copy
+from functools import partial
+from typing import Any, Self
+
+import narwhals.stable.v1 as nw
+
+from adaline.coding.frames import collected
+from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
+from adaline.sources.tables import sqlite
+from adaline.sources.tables.batches import Runs, even, parquet_rows, row_groups
+from adaline.sources.tables.failures import Reporting, reported
+from adaline.sources.tables.files import checking, escaped, expand_glob, file_format, is_compressed
+from adaline.sources.tables.sql import QUERY, quoted, subquery, text, the_table
+from adaline.sources.tables.text import (
+    SAMPLE,
+    Dialect,
+    Layout,
+    arrow_kind,
+    check_columns,
+    check_names,
+    find_dialect,
+    layout,
+    number_type,
+    what_is_wrong,
+)
+from adaline.sources.threads import threads
+
+WHOLE_SAMPLE = 2**26  # bytes of text up to which all of it is looked at to find the types of its columns
+NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b")
+
+
+class Relation:
+    """Rows and columns behind a name: `title` is what the user gave, `schema` the DuckDB type of each column."""
+
+    def __init__(self, data: Any, table: str | None = None) -> None:
+        self.connection = _connect()
+        self.files: list[str] = []
+        self.parquet = False
+        self.database = "memory"
+        self.frame: Any = None
+        self.layout: Layout | None = None
+        self.dialect: Dialect | None = None
+        self.declared: dict[str, list[Any]] = {}  # categories of frames, with their levels in order
+        self.queries = 0  # that read rows
+        self.counted: dict[str, int] = {}  # rows that fulfil a condition, where that is known
+        self._whole: Future[None] | None = None
+        frame = as_frame(data)
+        if frame is not None:
+            self.title, self.sql = "the frame", "frame"
+            self.frame, self.declared = as_arrow(frame), declared_levels(frame)
+        elif isinstance(data, str) and QUERY.match(data) and not os.path.exists(data):
+            self.title = "the query"
+            self.sql = subquery(data)
+            check_names(self.title, [str(name) for name, *_ in self.rows(f"DESCRIBE {self.sql}")])
+        else:
+            self._open_files(data, table)
+        described = self.rows(f"DESCRIBE SELECT * FROM {self.sql}")
+        self.schema: dict[str, str] = {str(name): str(kind) for name, kind, *_ in described}
+        self.stamp = self.stamps()
+
+    def rows(self, sql: str) -> list[Any]:
+        """Return the result of a query; failures as one line."""
+        self.queries += not sql.startswith("DESCRIBE")
+        with Reporting(self.title, self._found_wrong):
+            return list(self._cursor().execute(sql).fetchall())
+
+    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+        """Return all rows in order: runs of Arrow batches of about `size` rows, each with the number of its rows.
+
+        A run is read by one thread; several runs may be read at a time.
+        """
+        if self.parquet and where == "TRUE":
+            return row_groups(self.files, columns, size)
+        return self._stream(columns, where, size)
+
+    def counts_without_reading(self, where: str) -> bool:
+        """Whether the files themselves say how many rows they have."""
+        return self.parquet and where == "TRUE"
+
+    def count(self, where: str) -> int:
+        """Return the number of rows that fulfil a condition; a read where that is unknown."""
+        if where not in self.counted:
+            self.counted[where] = (
+                parquet_rows(self.files)
+                if self.counts_without_reading(where)
+                else int(self.rows(f"SELECT count(*) FROM {self.sql} WHERE {where}")[0][0])
+            )
+        return self.counted[where]
+
+    def likely_rows(self) -> int | None:
+        """Return about how many rows there are, where that can be told without reading them."""
+        if self.parquet or not self.files:
+            return self.count("TRUE") if self.parquet or self.frame is not None else None
+        if any(map(is_compressed, self.files)):
+            return None
+        with open(self.files[0], "rb") as file:
+            head = file.read(2**20)
+        lines = head.count(b"\n")
+        return int(self.size() / len(head) * lines) if lines else None
+
+    def size(self) -> int:
+        """Return the bytes of the files, compressed text counted eight times; 0 where there are none."""
+        with Reporting(self.title):
+            return sum(os.path.getsize(name) * (8 if is_compressed(name) else 1) for name in self.files)
+
+    def stamps(self) -> list[tuple[int, int]]:
+        """Return what shows that a file was changed: sizes and times."""
+        with Reporting(self.title):
+            return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.files)]
+
+    def value(self, column: str) -> str:
+        """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, texts and enums as VARCHAR.
+
+        Dates and times are not cast where they need not be: DuckDB would read texts as the new type at once, without
+        their format and zone.
+        """
+        kind, name = self.kind(column), quoted(column)
+        wanted = {"text": "VARCHAR", "category": "VARCHAR", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind)
+        if wanted is None or self.schema[column] in (wanted, "FLOAT", "DATE", "TIMESTAMP WITH TIME ZONE"):
+            return name
+        if column in self.declared and NUMBER.match(self.schema[column]):
+            return name
+        return f"CAST({name} AS {wanted})"
+
+    def kind(self, column: str) -> str:
+        """Return "number", "boolean", "date", "category" (declared), "text" or "other"."""
+        kind = self.schema[column]
+        if column in self.declared:
+            return "category"
+        if NUMBER.match(kind) and not kind.endswith("]"):
+            return "number"
+        if re.match(r"(DATE|TIMESTAMP)", kind) and not kind.endswith("]"):
+            return "date"
+        if kind.startswith("ENUM("):
+            return "category"
+        return {"BOOLEAN": "boolean", "VARCHAR": "text", "UUID": "text"}.get(kind, "other")
+
+    @property
+    def date_format(self) -> str:
+        """The format of dates in text files, where it is not that of ISO 8601."""
+        return "" if self.dialect is None else self.dialect.date_format
+
+    def with_texts(self, names: Collection[str]) -> Self:
+        """Return the same table with some columns read as text: as a model knows them, whatever they look like here."""
+        wrong = [name for name in names if self.schema.get(name, "VARCHAR") != "VARCHAR"]
+        if not wrong or self.dialect is None:
+            return self
+        other = copy(self)
+        other.dialect = self.dialect.with_texts(wrong)
+        other.sql = other.dialect.sql(self.files)
+        other.schema = self.schema | dict.fromkeys(wrong, "VARCHAR")
+        return other
+
+    def absent(self, column: str) -> str:
+        """Return SQL that is true where a value is missing: NULL, or NaN.
+
+        DuckDB takes `isnan` for false in Parquet files, whose statistics leave NaN out (duckdb/duckdb#25521).
+        """
+        name = quoted(column)
+        if self.schema[column] in ("DOUBLE", "FLOAT"):
+            return f"({name} IS NULL OR (NOT isfinite({name}) AND NOT isinf({name})))"
+        return f"({name} IS NULL)"
+
+    def _cursor(self) -> Any:
+        """Return a connection of its own for one query, so that threads do not wait for each other."""
+        cursor = self.connection.cursor()
+        cursor.execute(f"USE {self.database}")
+        if self.frame is not None:
+            cursor.register("frame", self.frame)
+        return cursor
+
+    def _stream(self, columns: Sequence[str], where: str, size: int) -> Runs:
+        chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
+        with Reporting(self.title, self._found_wrong):
+            reader = self._cursor().sql(f"SELECT {chosen} FROM {self.sql} WHERE {where}").to_arrow_reader(4 * size)
+        for batch in even(reported(reader, self.title, self._found_wrong), size):
+            yield batch.num_rows, partial(iter, [batch])
+        if self._whole is not None:
+            self._whole.result()
+
+    def _open_files(self, data: Any, table: str | None) -> None:
+        given = [data] if isinstance(data, str | os.PathLike) else data
+        if (
+            not isinstance(given, list | tuple)
+            or not given
+            or not all(isinstance(one, str | os.PathLike) for one in given)
+        ):
+            raise InvalidParameter(f"cannot open {type(data).__name__}: give a path, a glob, a query or a frame")
+        self.files = [name for one in given for name in expand_glob(os.fspath(one))]
+        self.title = str(given[0]) if len(given) == 1 else f"{len(given)} files"
+        kinds = {file_format(name) for name in self.files}
+        if len(kinds) > 1:
+            raise UnreadableTable(f"{self.title}: files of different kinds ({', '.join(sorted(kinds))}); open one kind")
+        kind = kinds.pop()
+        listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
+        if compressed := [name for name in self.files if is_compressed(name) and kind in ("text", "json")]:
+            self._whole = checking(compressed)
+        if kind == "parquet":
+            self.sql, self.parquet = f"read_parquet({listed}, hive_partitioning=false)", True
+            self._check_parquet()
+        elif kind == "json":
+            self.sql = self._json(listed)
+        elif kind in ("duckdb", "sqlite"):
+            if len(self.files) > 1:
+                raise UnreadableTable(f"{self.title}: open one database at a time")
+            self._attach(self.files[0], kind, table)
+        else:
+            self.layout = layout(self.files[0])
+            self.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE)
+            self.sql = self.dialect.sql(self.files)
+
+    def _json(self, listed: str) -> str:
+        """Return JSON files as SQL; types are found once, and whole numbers of which not all were seen are DOUBLE."""
+        for name in self.files:
+            if os.path.getsize(name) == 0:
+                raise UnreadableTable(f"{name} is empty")
+        whole = self.size() <= WHOLE_SAMPLE
+        sample = "sample_size=-1" if whole else f"sample_size={SAMPLE}"
+        sql = f"read_json({listed}, {sample}, maximum_sample_files=1024, hive_partitioning=false)"
+        if whole and len(self.files) <= 1024:
+            return sql
+        columns = self.rows(f"DESCRIBE SELECT * FROM {sql}")
+        types = ", ".join(f"{text(str(name))}: {text(number_type(str(kind), False))}" for name, kind, *_ in columns)
+        return f"read_json({listed}, columns={{{types}}}, hive_partitioning=false)"
+
+    def _check_parquet(self) -> None:
+        """Refuse files whose columns differ."""
+        from pyarrow import parquet
+
+        first = None
+        for name in self.files:
+            with Reporting(name):
+                schema = parquet.read_schema(name)
+            check_names(name, schema.names)
+            if first is None:
+                first = schema
+            elif not schema.equals(first):
+                kinds, others = ({field.name: arrow_kind(field.type) for field in one} for one in (first, schema))
+                check_columns(self.files[0], kinds, name, others)
+
+    def _found_wrong(self, said: str | None) -> str | None:
+        """Return what is wrong with files that could not be read: they are damaged, or what was said, or amiss."""
+        if self._whole is not None and (error := self._whole.exception()) is not None:
+            return str(error)
+        if said is None and self.layout is not None:
+            for name in self.files:
+                if found := what_is_wrong(name, self.layout):
+                    return f"{name}, {found}"
+        return said
+
+    def _attach(self, name: str, kind: str, table: str | None) -> None:
+        if kind == "sqlite":
+            self._scratch = sqlite.copy_sqlite(self.connection, name, table)
+            self.database, self.sql = "scratch", "copied"
+            return
+        self.rows(f"ATTACH {text(name)} AS given (READ_ONLY)")
+        self.database = "given"
+        if table is not None and QUERY.match(table):
+            self.sql = subquery(table)
+            return
+        held = {
+            str(name) if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
+            for schema, name in self.rows(
+                "SELECT table_schema, table_name FROM information_schema.tables "
+                "WHERE table_catalog = 'given' ORDER BY ALL"
+            )
+        }
+        self.sql = held[the_table(name, list(held), table)]
+
+
+def _connect() -> Any:
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise InvalidParameter("tables need duckdb and pyarrow: pip install 'adaline[app]'") from None
+    connection = duckdb.connect()
+    connection.execute(f"SET threads TO {threads()}")
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+# Frames in memory, pandas, polars or Arrow, as Arrow tables that DuckDB reads where they lie.
+
+
+def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+    """Return a frame behind one face; None for other things."""
+    data = collected(data)
+    names = getattr(data, "column_names", getattr(data, "columns", None))
+    if isinstance(names, Iterable) and not isinstance(names, str) and not callable(names):
+        _check_names([str(name) for name in names])
+    frame = nw.from_native(data, pass_through=True, eager_only=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def as_arrow(frame: nw.DataFrame[Any]) -> Any:
+    """Return a frame as an Arrow table; refuse columns that Arrow cannot hold, by name."""
+    import pyarrow as pa
+
+    try:
+        if frame.implementation.is_pandas():
+            table = pa.Table.from_pandas(frame.to_native(), preserve_index=False)
+        else:
+            table = frame.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise InvalidData(f"the frame: {_why(error)}") from None
+    for i, field in enumerate(table.schema):
+        if str(getattr(field.type, "extension_name", "")).startswith("pandas."):
+            raise InvalidData(
+                f"the frame: column {field.name!r} holds {field.type}: turn it into numbers or dates first"
+            )
+        if pa.types.is_float16(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float32()))
+    return table
+
+
+def declared_levels(frame: nw.DataFrame[Any]) -> dict[str, list[Any]]:
+    """Return the columns of a frame that are declared to be categories, and their levels in order."""
+    return {
+        name: frame[name].cat.get_categories().to_list()
+        for name, kind in frame.schema.items()
+        if kind in (nw.Categorical, nw.Enum)
+    }
+
+
+def _check_names(names: list[str]) -> None:
+    try:
+        check_names("the frame", names)
+    except UnreadableTable as error:
+        raise InvalidData(str(error)) from None
+
+
+def _why(error: Exception) -> str:
+    """Return which column Arrow could not take, and why."""
+    said = " ".join(str(part) for part in error.args)
+    column = re.search(r"Conversion failed for column (.+) with type (.+)", said)
+    if column is None:
+        return " ".join(said.split())[:200]
+    return (
+        f"column {column.group(1)!r} ({column.group(2)}) holds different things, or what is neither number nor text: "
+        "turn it into one type first"
+    )

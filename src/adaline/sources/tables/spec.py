@@ -1,0 +1,96 @@
+"""What the user asks of a table: target, features, weights, categories; names are checked against its columns."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from adaline.coding import Coding
+from adaline.coding.coding import check_policies
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources.tables.failures import shorten
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.sql import quoted
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """What the user asked of a table: the arguments of `open_table`, names checked against its columns."""
+
+    target: str | tuple[str, ...] | None = None
+    features: tuple[str, ...] | None = None
+    weight: str | None = None
+    categories: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
+    dates: tuple[str, ...] = ()
+    missing: str = "error"
+    unseen: str = "error"
+    formula: str | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets, each a column or (from a formula) an expression."""
+        if self.target is None:
+            return ()
+        return self.target if isinstance(self.target, tuple) else (self.target,)
+
+
+def read_spec(relation: Relation, wish: TableSpec) -> TableSpec:
+    """Return a wish whose names all exist; raise what is wrong with it otherwise."""
+    check_policies(wish.missing, wish.unseen)
+    if wish.formula is not None and (wish.target is not None or wish.features is not None):
+        raise InvalidParameter("a formula names target and features: give neither target= nor features=")
+    listed: list[tuple[str, Iterable[str]]] = [
+        ("target", wish.targets),
+        ("features", wish.features or ()),
+        ("weight", [wish.weight] if wish.weight is not None else []),
+        ("categories", [name for name, _ in wish.categories]),
+        ("dates", wish.dates),
+    ]
+    for argument, names in listed:
+        for name in names:
+            check_column(relation, name, argument)
+    for name in wish.dates:
+        if relation.kind(name) != "date":
+            raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
+        if relation.date_format and _ambiguous(relation, name):
+            raise InvalidData(
+                f"column {name!r}: days and months cannot be told apart in its dates; write them as 2024-12-31"
+            )
+    if wish.weight is not None and relation.kind(wish.weight) not in ("number", "boolean"):
+        raise InvalidData(f"the weights in column {wish.weight!r} are {relation.schema[wish.weight]}, not numbers")
+    if wish.features is not None:
+        twice = {*wish.targets, wish.weight} & {*wish.features}
+        if twice or len(set(wish.features)) < len(wish.features):
+            raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
+    return wish
+
+
+def _ambiguous(relation: Relation, name: str) -> bool:
+    """Whether the dates of a text file can be read in two ways: 01/02/2024, 01-02-24."""
+    if "%y" in relation.date_format:
+        return True
+    latest = relation.rows(f"SELECT max(day({quoted(name)})) FROM {relation.sql}")[0][0]
+    return latest is not None and latest <= 12
+
+
+def check_column(relation: Relation, name: str, argument: str) -> None:
+    """Refuse a name that no column has, with those that look like it."""
+    if name in relation.schema:
+        return
+    near = difflib.get_close_matches(str(name), relation.schema, n=1)
+    shown = shorten(", ".join(list(relation.schema)[:20]), 200)
+    shown += ", ..." if len(relation.schema) > 20 else ""
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    if all(re.fullmatch(r"[-+.\deE]+", column) for column in relation.schema):
+        meant = " Its first line seems to hold numbers, not names: put a line of column names before it."
+    raise InvalidParameter(f"{argument}: {relation.title} has no column {name!r}.{meant} There are: {shown}")
+
+
+def check_needed(relation: Relation, coding: Coding) -> None:
+    """Refuse a table that lacks a column which a model's coding reads."""
+    absent = [name for name in coding.needed if name not in relation.schema]
+    if absent:
+        raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")

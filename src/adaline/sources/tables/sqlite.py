@@ -1,0 +1,84 @@
+"""SQLite files, copied into a temporary table of DuckDB: their columns have no fixed types, so each value is read."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from adaline.errors import UnreadableTable
+from adaline.sources.tables.sql import QUERY, quoted, text, the_table
+from adaline.sources.tables.text import check_names
+
+ROWS = 65536
+
+
+def copy_sqlite(connection: Any, name: str, table: str | None) -> TemporaryDirectory[str]:
+    """Copy a table (or the result of a query) of a SQLite file into the table `copied`, batch by batch.
+
+    It lives in a file in the folder returned, as long as that is held.
+    """
+    folder = TemporaryDirectory(prefix="adaline-", ignore_cleanup_errors=True)
+    connection.execute(f"ATTACH {text(folder.name + '/copied.duckdb')} AS scratch")
+    connection.execute("USE scratch")
+    try:
+        with closing(sqlite3.connect(f"{Path(name).absolute().as_uri()}?mode=ro", uri=True)) as database:
+            if table is not None and QUERY.match(table):
+                query = table
+            else:
+                listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+                held = [str(row[0]) for row in database.execute(listed)]
+                query = f"SELECT * FROM {quoted(the_table(name, held, table))}"
+            cursor = database.execute(query)
+            names = [str(column[0]) for column in cursor.description]
+            check_names(name, names)
+            database.execute(f"CREATE TEMP VIEW asked AS {query}")
+            _fill(connection, names, _kinds(database, names), cursor)
+    except BaseException as error:
+        connection.execute("USE memory")
+        connection.execute("DETACH scratch")
+        folder.cleanup()
+        if isinstance(error, sqlite3.Error):
+            raise UnreadableTable(f"{name}: {error}") from None
+        raise
+    return folder
+
+
+def _fill(connection: Any, names: list[str], kinds: list[int], cursor: sqlite3.Cursor) -> None:
+    """Write the rows batch by batch, each column as the widest of the kinds that it holds."""
+    import pyarrow as pa
+
+    listed = ", ".join(f"{quoted(name)} {TYPES[kind]}" for name, kind in zip(names, kinds, strict=True))
+    connection.execute(f"CREATE TABLE copied ({listed})")
+    while rows := cursor.fetchmany(ROWS):
+        arrays = [
+            pa.array([_as(value, kind) for value in column], type=getattr(pa, ARROW[kind])())
+            for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)
+        ]
+        connection.register("batch", pa.Table.from_arrays(arrays, names=names))
+        connection.execute("INSERT INTO copied SELECT * FROM batch")
+        connection.unregister("batch")
+
+
+def _kinds(database: sqlite3.Connection, names: list[str]) -> list[int]:
+    """Return the widest kind of value in each column, as its place in KINDS; SQLite's columns have no fixed types."""
+    ranks = " ".join(f"WHEN '{word}' THEN {i}" for i, word in enumerate(KINDS))
+    asked = ", ".join(f"max(CASE typeof({quoted(name)}) {ranks} END)" for name in names)
+    return [int(kind or 0) for kind in database.execute(f"SELECT {asked} FROM asked").fetchone()]
+
+
+KINDS = ("integer", "real", "text", "blob")
+TYPES = ("BIGINT", "DOUBLE", "VARCHAR", "BLOB")
+ARROW = ("int64", "float64", "string", "binary")
+
+
+def _as(value: Any, kind: int) -> Any:
+    if value is None:
+        return None
+    if kind == 3:
+        return value if isinstance(value, bytes) else str(value).encode()
+    if kind == 2:
+        return str(value)
+    return float(value) if kind == 1 else value

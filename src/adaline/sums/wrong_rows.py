@@ -1,0 +1,129 @@
+"""The rows on the wrong side, which the batch perceptron steps by and the pocket counts (S1, S2: perceptron criterion).
+
+    M_k = {n : t_nk (w_k.x_n) <= 0}
+    steps_k     = sum over M_k of weight t x           minus the gradient of the criterion
+    criterion_k = sum over M_k of -weight t (w_k.x)    0 where no row is wrong
+    count_k     = sum over M_k of weight
+
+x holds the ones column, so steps are (K, 1 + D), intercept first. `missed` counts rows that would get the wrong label:
+with one output those of M, with several those whose first largest output is not that of their class.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.block import Block, Shape
+from adaline.sums.base import Sum
+
+
+class WrongRows(Sum):
+    """Sums (K, 1 + D) of weight t x over wrong rows, with criterion and count (K,), and the weight of missed rows."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, steps: Array, criterion: Array, count: Array, missed: Array) -> None:
+        self.steps, self.criterion, self.count, self.missed = steps, criterion, count, missed
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        k = shape.targets
+        return cls(np.zeros((k, 1 + shape.features)), np.zeros(k), np.zeros(k), np.zeros(1))
+
+    @property
+    def finite(self) -> bool:
+        """Whether all rows were: the criterion of one that is not is NaN."""
+        return bool(np.isfinite(self.criterion).all() and np.isfinite(self.steps).all())
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at the weights theta (K, 1 + D)."""
+        block = block.heavy()
+        if block.rows == 0:
+            return
+        t, z = host(block.t), outputs(block.x, theta)
+        weight = np.ones(block.rows) if block.weight is None else host(block.weight)
+        side = t * z
+        wrong = side <= 0
+        self.count += weight @ wrong
+        self.criterion += weight @ np.maximum(-side, 0.0)
+        self.steps += total(block.x, np.where(wrong, t, 0.0) * weight[:, None])
+        own = wrong[:, 0] if t.shape[1] == 1 else ~_leads(t, z)
+        self.missed += weight @ own
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.steps += other.steps
+        self.criterion += other.criterion
+        self.count += other.count
+        self.missed += other.missed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.steps, self.criterion, self.count, self.missed)
+
+
+def outputs(x: Any, theta: Array) -> Array:
+    """Return z = w.x + w0 of rows x (n, D), (n, K), on the host."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if is_device(x):
+            xp = namespace(x)
+            rows = xp.astype(x, xp.float64, copy=False)
+            return np.asarray(host(xp.matmul(rows, to_device_of(x, theta[:, 1:].T.copy()))) + theta[:, 0])
+        return np.asarray(x @ theta[:, 1:].T + theta[:, 0])
+
+
+def total(x: Any, g: Array) -> Array:
+    """Return sum g x over rows, the ones column first, (K, 1 + D)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if is_device(x):
+            xp = namespace(x)
+            slopes = host(xp.matmul(to_device_of(x, g.T.copy()), xp.astype(x, xp.float64, copy=False)))
+        else:
+            slopes = np.asarray((x.T @ g).T)
+    return np.column_stack([g.sum(axis=0), slopes])
+
+
+def _leads(t: Array, z: Array) -> NDArray[np.bool_]:
+    """Whether the first largest output is that of the row's class."""
+    return np.asarray(t[np.arange(len(t)), z.argmax(axis=1)] > 0)
+
+
+# How many rows several candidates get wrong, counted in one pass: what the pocket is filled by (S2).
+#
+# count_ck = sum of weight over the rows with t_k (w_ck.x) <= 0,   candidates c, outputs k
+
+
+class ErrorCounts(Sum):
+    """Weight of the rows on the wrong side, (C, K), for weights theta (C, K, 1 + D)."""
+
+    uses_blas: ClassVar[bool] = True
+
+    def __init__(self, count: Array) -> None:
+        self.count = count
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the counts of no rows for so many `candidates`."""
+        return cls(np.zeros((int(config.get("candidates", 1)), shape.targets)))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at the weights theta (C, K, 1 + D)."""
+        block = block.heavy()
+        if block.rows == 0:
+            return
+        c, k, columns = theta.shape
+        z = outputs(block.x, theta.reshape(c * k, columns)).reshape(block.rows, c, k)
+        wrong = (host(block.t)[:, None, :] * z <= 0).reshape(block.rows, c * k)
+        weight = np.ones(block.rows) if block.weight is None else host(block.weight)
+        self.count += (weight @ wrong).reshape(c, k)
+
+    def merge(self, other: Self) -> None:
+        """Add."""
+        self.count += other.count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.count,)

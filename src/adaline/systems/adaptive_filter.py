@@ -1,0 +1,377 @@
+"""Adaptive filters: a filter that learns from every sample as it comes (row A5; S0 section 5.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.arrays import Array
+from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.input.basis import begin_basis, check_basis, rows_through_basis
+from adaline.input.meter import Meter
+from adaline.input.open import open_rows, read_weights
+from adaline.input.transaction import transaction
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Check, Number, OneOf, Whole
+from adaline.results import Certificate, Status
+from adaline.solvers.least_squares.fit import certificate
+from adaline.sources import Source
+from adaline.sources.signal import SignalSource
+from adaline.systems.families.adaptation import Adaptation
+from adaline.systems.families.filter import Filtered, SignalSystem
+
+RULES = ("lms", "nlms", "sign", "sign-data", "sign-sign", "rls")
+AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
+
+
+def rule_of(system: Any) -> dict[str, Any]:
+    """Return the rule that a filter's arguments mean, and its numbers, as `Adaptation` has them."""
+    rule, auto = system.rule, is_auto(system.rate)
+    if rule == "lms":
+        rule = "nlms" if auto else "leaky" if system.leak else "lms"
+    return {
+        "rule": rule,
+        "rate": AUTO_RATE if auto else float(system.rate),
+        **{name: float(getattr(system, name)) for name in ("eps", "leak", "forgetting", "regularization")},
+        "intercept": bool(system.fit_intercept),
+    }
+
+
+def check_rule(system: Any) -> None:
+    """Refuse numbers that the rule has no use for."""
+    rule, auto = system.rule, is_auto(system.rate)
+    if auto and rule.startswith("sign"):
+        raise InvalidParameter(f"rule {rule!r} needs a number as rate: its steps are in units of w")
+    if not auto and rule == "rls":
+        raise InvalidParameter("rule 'rls' has no rate: how fast it follows is set by forgetting")
+    if system.leak and (auto or rule != "lms"):
+        raise InvalidParameter("leak needs rule='lms' and a number as rate")
+
+
+def is_auto(rate: Any) -> bool:
+    """Whether a rate is left to the rule."""
+    return isinstance(rate, str) and rate == "auto"
+
+
+def first_certificate(state: Adaptation) -> Certificate:
+    """Return the certificate before the first sample: no digits are claimed, no gap is known."""
+    memory = f"forgetting {state.forgetting:g}" if state.rule == "rls" else f"rate {state.rate:g}"
+    return certificate(
+        status=Status.SOLVED,
+        objective=0.0,
+        gradient=math.nan,
+        gap=math.inf,
+        digits=math.nan,
+        condition=math.nan,
+        rank=sum(state.taps),
+        passes=1,
+        solver=f"{state.rule}, {memory}, sample by sample",
+    )
+
+
+# Signals and what they should become, block by block, as an adaptive filter hears them.
+
+
+def signal_blocks(
+    system: SignalSystem, X: Any, y: Any, sample_weight: Any, *, reset: bool
+) -> Iterator[tuple[Any, Any, Any, int]]:
+    """Return blocks of x, t, weights and the number of the first row; before them the number of desired signals."""
+    if isinstance(X, Source):
+        source = open_rows(system, X, y, sample_weight, reset=reset)
+        if reset:
+            system._flat = source.flat
+        yield None, source.shape.targets, None, 0
+        for block in source.blocks():
+            yield block.x, block.t, block.weight, block.first_row
+    else:
+        x = system._read_signals(X, reset=reset)
+        t = system._read_desired(y, len(x))
+        weight = None if sample_weight is None else read_weights(sample_weight, len(x))
+        if reset:
+            system._flat = t.ndim == 1
+        t = t.reshape(len(t), -1)
+        yield None, t.shape[1], None, 0
+        yield x, t, weight, 0
+
+
+class AdaptiveFilter(SignalSystem):
+    """The filter that follows a desired signal d: each sample's step minimises (d_n - w'u_n)^2, in part or for all.
+
+    u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first, zero before the start; the error
+    e_n = d_n - w'u_n is taken before the step, and the rule is one of
+
+        "lms"        w += rate e u                      "sign"       w += rate sign(e) u
+        "nlms"       w += rate e u / (eps + u'u)        "sign-data"  w += rate e sign(u)
+        "rls"        w = the exact minimum of           "sign-sign"  w += rate sign(e) sign(u)
+                     sum_i forgetting^(n-i) e_i^2 + forgetting^(n+1) regularization ||w||^2
+
+    Noise and echo cancelling: x the reference, d what the microphone hears; the error is the clean signal. Line
+    enhancement: x = d and a delay longer than the noise is correlated; the output is the line. Prediction: x = d,
+    delay=1. System identification: x and d are what goes in and what comes out.
+
+    Signals may come whole, in blocks or sample by sample: outputs and weights are the same to the bit. One pass, 2 D
+    (rls: 3 D^2) multiply-adds a sample for D taps in all. Memory: the last delay + taps samples (rls: and D^2 numbers).
+
+    Parameters
+    ----------
+    rule : "lms", "nlms", "sign", "sign-data", "sign-sign" or "rls"
+        "rls" is in square-root form: it stays positive definite for ever.
+    taps : int, a sequence of ints (one a signal), or None
+        Length of the filter. None: no memory, the columns of X are the rows u_n.
+    delay : int
+        Samples by which the input lags, 0 or more. To look ahead, delay d instead.
+    rate : float or "auto"
+        eta of (5.20). "auto" is 0.5 for "nlms", and takes "lms" in its normalised form: safe in any units. The sign
+        rules need a number; "rls" has none.
+    eps : float
+        Keeps the steps of "nlms" small where the input is silent, in units of u'u.
+    leak : float
+        For "lms" with a number as rate: w = (1 - rate leak) w + rate e u, the penalty leak/2 ||w||^2.
+    forgetting : float
+        lambda of "rls": what a sample weighs less with each that follows; it remembers about 1 / (1 - forgetting).
+    regularization : float
+        For "rls": P_0 = I / regularization (others write delta); the penalty on the first weights, which fades.
+    fit_intercept : bool
+        Whether the output has a constant w0.
+    record : bool or int
+        Keep the weights after every sample (True) or every record-th one, in `weights_over_time_`: 8 K D bytes each.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the signals phi(x_n) instead of x_n; `basis_` is as learned. With taps a Hammerstein
+        filter; with taps=None and past samples as columns of X, Polynomial makes a Volterra filter.
+
+    Attributes
+    ----------
+    coef_ : (D,) or (K, D), the filter, all taps of signal 0 first; changes in place with `learn_one`.
+    `taps_` : one view of it for each signal; `intercept_` : w0, or 0; `output_` : of the last sample of `learn_one`,
+    before its step; `rows_seen_` : samples since the start;
+    `rate_bound_` : 2 / Trace[Rxx], about where "lms" gets unstable (5.20); `history_` : mean squared error by call;
+    `weights_over_time_` : (m, D) or (m, K, D); `certificate_` : `objective` is 1/2 sum e_n^2 as it went along, `status`
+    tells divergence: then the last good weights are kept, and further samples change nothing.
+
+    Examples
+    --------
+    A hum is taken out of a signal, with the mains as reference:
+
+    >>> import numpy as np
+    >>> from adaline import AdaptiveFilter
+    >>> n = np.arange(4000)
+    >>> mains, signal = np.sin(0.3 * n), 0.1 * np.sign(np.sin(0.01 * n))
+    >>> heard = signal + 0.8 * np.sin(0.3 * n - 1.0)
+    >>> canceller = AdaptiveFilter(rule="nlms", taps=4, rate=0.02)
+    >>> clean = canceller.filter(mains, heard).error
+    >>> bool(abs(clean - signal)[2000:].mean() < 0.01)
+    True
+    >>> again = AdaptiveFilter(rule="nlms", taps=4, rate=0.02)
+    >>> outputs = [again.learn_one(x, d).output_ for x, d in zip(mains, heard)]
+    >>> bool((again.coef_ == canceller.coef_).all())
+    True
+
+    References
+    ----------
+    Lecture S0, section 5.4, (5.20). Haykin, Adaptive Filter Theory; Potter's square root for "rls".
+    """
+
+    expected_failures: ClassVar[dict[str, str]] = {
+        "check_sample_weight_equivalence_on_dense_data": "a weight is a larger step, which is not two steps",
+        "check_sample_weight_equivalence_on_sparse_data": "a weight is a larger step, which is not two steps",
+    }
+    parameters: ClassVar[dict[str, Check]] = {
+        "rule": OneOf(*RULES),
+        "delay": Whole(0, hint="to look ahead, delay d instead of x"),
+        "rate": AnyOf(AUTO, POSITIVE),
+        "eps": ZERO_OR_MORE,
+        "leak": ZERO_OR_MORE,
+        "forgetting": Number(above=0, most=1),
+        "regularization": POSITIVE,
+        "record": AnyOf(FLAG, Whole(0)),
+    }
+    history_: list[float]
+    _state: Adaptation
+    _recorded: list[Array]
+    _proof: Certificate
+
+    def __init__(
+        self,
+        *,
+        rule: str = "nlms",
+        taps: Any = None,
+        delay: int = 0,
+        rate: float | str = "auto",
+        eps: float = 1e-6,
+        leak: float = 0.0,
+        forgetting: float = 1.0,
+        regularization: float = 1e-3,
+        fit_intercept: bool = False,
+        record: bool | int = False,
+        basis: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.taps = taps
+        self.delay = delay
+        self.rate = rate
+        self.eps = eps
+        self.leak = leak
+        self.forgetting = forgetting
+        self.regularization = regularization
+        self.fit_intercept = fit_intercept
+        self.record = record
+        self.basis = basis
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Start afresh on signals X (n,) or (n, C) and the desired y (n,) or (n, K), or on a source.
+
+        Weights scale the step of a sample; for "rls" they are weights of its squared error.
+        """
+        self._adapt(X, y, sample_weight, afresh=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Go on with the signals' next samples."""
+        self._adapt(X, y, sample_weight)
+        return self
+
+    def filter(self, x: Any, d: Any = None) -> Filtered:
+        """Go on with the next samples; return (output, error), each taken before its own step.
+
+        A source brings its own d.
+        """
+        found = self._adapt(x, d, None)
+        return Filtered(*(part[:, 0] if self._flat else part for part in map(np.concatenate, zip(*found, strict=True))))
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Go on with one sample, a number or one for each signal (array or dict); `output_` is that before the step."""
+        state = self.__dict__.get("_state")
+        if state is None:
+            state = self._first(x, y)
+        elif self.coef_.base is not state.theta:  # it was stored and loaded
+            self._hold(state := state.copy())
+        self.output_ = state.learn(self._sample(x), y)
+        if self.fit_intercept:
+            self._hold(state)
+        if self.record and state.seen % int(self.record) == 0:
+            self._recorded.append(state.coef.copy())
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the output for one more sample; nothing is learned or kept."""
+        check_is_fitted(self, "_state")
+        return self._state.output(self._sample(x))
+
+    def _sample(self, x: Any) -> Any:
+        """Return one sample as the filter sees it."""
+        given = [x[name] for name in self.feature_names_in_] if isinstance(x, dict) else x
+        return given if "basis_" not in self.__dict__ else rows_through_basis(self, np.atleast_2d(given))[0]
+
+    def reset(self) -> Self:
+        """Forget all: the next samples start afresh."""
+        for name in vars(self).keys() - self.get_params().keys():
+            delattr(self, name)
+        return self
+
+    @property
+    def rows_seen_(self) -> int:
+        """Samples heard since the start."""
+        check_is_fitted(self, "_state")
+        return self._state.seen
+
+    @property
+    def rate_bound_(self) -> float:
+        """2 / Trace[Rxx] of (5.20): about the largest rate for which "lms" is stable."""
+        check_is_fitted(self, "_state")
+        return self._state.scan.tally.bound
+
+    @property
+    def weights_over_time_(self) -> Array:
+        """The weights kept by `record`, (m, D) or (m, K, D)."""
+        check_is_fitted(self, "_state")
+        kept = np.stack(self._recorded) if self._recorded else np.zeros((0, *self._state.coef.shape))
+        return kept[:, 0] if self._flat else kept
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is known of the weights, at no extra pass: the errors made on the way, and whether they diverged."""
+        check_is_fitted(self, "_state")
+        state, tally = self._state, self._state.scan.tally
+        status = Status.DIVERGED if state.diverged else Status.SOLVED
+        advice = status.advice
+        if status is Status.SOLVED and state.rule in ("lms", "leaky") and state.rate > tally.bound:
+            advice = f"the rate {state.rate:g} is above about {tally.bound:.3g} (5.20): lower it, or use rate='auto'"
+        condition = float(np.linalg.cond(state.covariance_root)) if len(state.root) else math.nan
+        return replace(self._proof, objective=tally.loss, condition=condition, status=status, advice=advice)
+
+    @transaction
+    def _adapt(self, X: Any, y: Any, sample_weight: Any, *, afresh: bool = False) -> list[tuple[Array, Array]]:
+        """Go on with signals, or start afresh; return the outputs and errors of each block, (n, K)."""
+        meter = Meter(X)
+        self._check_parameters()
+        afresh = afresh or not hasattr(self, "_state")
+        if not afresh:
+            check_basis(self)
+        self.__dict__.pop("output_", None)
+        blocks = signal_blocks(self, X, y, sample_weight, reset=afresh)
+        (self._begin if afresh else self._go_on)(next(blocks)[1])
+        state, before = self._state, self._state.scan.tally
+        ran, found, recorded = state.diverged, [], []
+        for x, t, weight, first_row in blocks:
+            try:
+                outputs, kept = state.run(x, t, weight, int(self.record))
+            except InvalidData:
+                SignalSource(x, t, state.taps, history=-first_row, names=self._names()).refuse_nonfinite()
+                raise
+            found.append((outputs, t - outputs))
+            recorded += kept
+        self._recorded = [*self._recorded, *recorded]
+        tally = state.scan.tally
+        if tally.weight > before.weight:
+            mean = 2 * (tally.loss - before.loss) / (tally.weight - before.weight) / len(state.theta)
+            self.history_ = [*self.history_, mean]
+        self._proof = meter.on(self._proof, X if isinstance(X, Source) else None)
+        self._hold(state)
+        if state.diverged and not ran:
+            warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)
+        return found
+
+    def _first(self, x: Any, y: Any) -> Adaptation:
+        """Start with one sample: it says how many signals there are."""
+        self._check_parameters()
+        self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
+        if isinstance(x, dict):
+            self.feature_names_in_ = np.array(list(x), dtype=object)
+        begin_basis(self, list(x.values()) if isinstance(x, dict) else x)
+        self._flat = np.ndim(y) == 0
+        self._begin(np.size(y))
+        return self._state
+
+    def _begin(self, targets: int) -> None:
+        self.history_, self._recorded = [], []
+        self._hold(Adaptation.begin(self._layout(), int(self.delay), targets, **rule_of(self)))
+        self._proof = replace(first_certificate(self._state), seconds=0.0)
+
+    def _go_on(self, targets: int) -> None:
+        """Continue on a copy, so that what fails changes nothing; the numbers of the rule may have been changed."""
+        state, numbers = self._state, rule_of(self)
+        fixed = (state.rule == "rls", state.taps, state.delay, state.intercept)
+        if fixed != (numbers["rule"] == "rls", self._layout(), int(self.delay), numbers["intercept"]):
+            raise InvalidParameter(
+                "taps, delay, fit_intercept, or the rule from or to 'rls', were changed since the start: reset() first"
+            )
+        if targets != len(state.theta):
+            raise InvalidData(f"there are {targets} desired signals; the filter was started with {len(state.theta)}")
+        self._state = state.copy(**numbers)
+
+    def _hold(self, state: Adaptation) -> None:
+        """Keep a state, with views of its weights."""
+        self._state = state
+        self.coef_ = state.coef[0] if self._flat else state.coef
+        self.intercept_ = float(state.theta[0, 0]) if self._flat else state.theta[:, 0].copy()
+
+    @property
+    def _line(self) -> tuple[tuple[int, ...], int]:
+        return self._state.taps, self._state.delay
+
+    def _check_together(self) -> None:
+        check_rule(self)

@@ -1,0 +1,188 @@
+"""What the online classifiers share: labels as targets of one or K machines, class weights, decisions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from adaline.arrays import Array
+from adaline.block import Block
+from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.input.basis import check_basis
+from adaline.input.by_blocks import by_blocks
+from adaline.input.class_weights import class_weights
+from adaline.input.coded import ScoredOnSources
+from adaline.input.labels import Labels, all_classes
+from adaline.input.meter import Meter
+from adaline.input.open import Labelled, open_labelled
+from adaline.input.opening import class_weights_of
+from adaline.input.transaction import transaction
+from adaline.parameters import CLASS_WEIGHT, Check
+from adaline.scans import Scan
+from adaline.sources import Source
+from adaline.sources.views import in_memory, recoded
+from adaline.systems.families.online import OnlineSystem
+
+
+class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
+    """A classifier that learns row by row: one machine for two classes, one for each of K > 2 classes."""
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    parameters: ClassVar[dict[str, Check]] = {"class_weight": CLASS_WEIGHT}
+    class_weight: Any
+    classes_: Labels
+    _codes: dict[Any, Any]  # the target, or targets, of each label
+
+    @abstractmethod
+    def _values(self, classes: int) -> Array:
+        """Return the targets of each class, (C, machines)."""
+
+    @transaction
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and labels y (n,), or to a source, for up to `epochs` epochs.
+
+        A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the weights there are.
+        """
+        meter = Meter(X)
+        self._check_parameters()
+        goes_on = bool(self.warm_start) and hasattr(self, "_scan")
+        given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
+        if not goes_on:
+            self._take_classes(given.all_classes())
+        self._fit(self._coded(given, balance=True), goes_on, meter)
+        return self
+
+    @transaction
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go over more rows once, in their order: chunks give the bits of one go.
+
+        The first call must know all classes: from its rows, or from `classes`.
+        """
+        meter = Meter(X)
+        first = not hasattr(self, "_scan")
+        self._check_parameters()
+        if not first:
+            check_basis(self)
+        given = open_labelled(self, X, y, sample_weight, reset=first)
+        if first:
+            self._take_classes(given.all_classes() if classes is None else all_classes(np.asarray(classes)))
+        elif classes is not None and not np.array_equal(all_classes(np.asarray(classes)), self.classes_):
+            raise InvalidData(f"classes={list(classes)} are not the classes of the model, {self.classes_.tolist()}")
+        self._go_on(self._coded(given, balance=False), meter)
+        return self
+
+    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from one row: an array (D,), or a dict by column names.
+
+        A new model must know its classes: from `classes`, or because the label is True or False.
+        """
+        scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
+        if self.class_weight is None:
+            self._learn_row(scan, x, self._code(y))
+        else:
+            row, t, weight = self._one_row(x, y)
+            scan.run(Block(row[None, :], t, weight))
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of one row: an array (D,), or a dict by column names."""
+        z = self._one(x)
+        best = int(z[0] > 0) if len(z) == 1 else int(z.argmax())
+        return self.classes_[best]
+
+    @by_blocks
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+        values = self._outputs(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> Labels:
+        """Return the label of the largest output for each row."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    @property
+    def coef_(self) -> Array:
+        """The weights, (1, D) for two classes, else (K, D)."""
+        return self._raw_weights()[:, 1:].copy()
+
+    @property
+    def intercept_(self) -> Array:
+        """The constants, (1,) or (K,)."""
+        return self._raw_weights()[:, 0].copy()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _take_classes(self, classes: Labels) -> None:
+        if len(classes) < 2:
+            shown = f"one class, '{classes[0]}'" if len(classes) else "none"
+            raise InvalidData(
+                f"{type(self).__name__} needs rows of at least 2 classes; there is {shown}. partial_fit can be told "
+                "the others by classes="
+            )
+        self.classes_ = classes
+        values = self._values(len(classes))
+        targets = values[:, 0].tolist() if values.shape[1] == 1 else list(values)
+        self._codes = dict(zip(classes.tolist(), targets, strict=True))
+
+    def _begin_with(self, x: Any, y: Any, classes: Any) -> Scan:
+        if classes is None and not isinstance(y, bool | np.bool_):
+            raise InvalidData(
+                f"a new {type(self).__name__} must know its classes: learn_one(x, y, classes=[...]), or partial_fit "
+                "with classes=, or labels True and False"
+            )
+        self._take_classes(np.array([False, True]) if classes is None else all_classes(np.asarray(classes)))
+        return self._begin(x, self._values(len(self.classes_)).shape[1])
+
+    def _code(self, y: Any) -> Any:
+        """Return the target, or targets, of a label."""
+        try:
+            return self._codes[y]
+        except (KeyError, TypeError):
+            raise UnknownLabel(f"label {y!r} is not among the classes {self.classes_.tolist()}") from None
+
+    def _one_row(self, x: Any, y: Any) -> tuple[Array, Array, Array | None]:
+        """Return a row (D,), its targets (1, K) and its weight (1,), checked."""
+        row, t = self._row(x), np.atleast_2d(np.asarray(self._code(y), dtype=np.float64))
+        if not row.dot(row) < np.inf:
+            self._refuse(row)
+        if self.class_weight is None:
+            return row, t, None
+        return row, t, self._class_weights(None)[list(self._codes).index(y)][None]
+
+    def _coded(self, given: Labelled, balance: bool) -> Source:
+        """Return the rows with the targets of the machines, weighed by class."""
+        source = in_memory(given.encoded(self.classes_))
+        weights = None
+        if self.class_weight is not None:
+            if self.class_weight == "balanced" and not balance:
+                raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
+            weights = self._class_weights(source)
+        return recoded(source, self._values(len(self.classes_)), weights)
+
+    def _class_weights(self, source: Source | None) -> Array:
+        """Return the weight of each class, (C,)."""
+        balanced = source is not None and isinstance(self.class_weight, str)
+        counts = class_weights_of(source).of(len(self.classes_)) if source is not None and balanced else None
+        return class_weights(self.class_weight, self.classes_, counts)
+
+    def _one(self, x: Any) -> Array:
+        """Return the outputs of one row, (K,)."""
+        theta = self._weights()
+        row = self._seen_row(x)
+        try:
+            return np.asarray(theta[:, 1:].dot(row) + theta[:, 0])
+        except (TypeError, ValueError):
+            row = self._row(x)
+            return np.asarray(theta[:, 1:].dot(row) + theta[:, 0])
+
+
+def signed(classes: int, low: float = -1.0) -> Array:
+    """Return targets of one machine, low and 1, for two classes; of K machines, each one class against the rest."""
+    if classes == 2:
+        return np.array([[low], [1.0]])
+    return np.asarray(low + (1.0 - low) * np.eye(classes))

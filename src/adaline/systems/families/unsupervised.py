@@ -1,0 +1,92 @@
+"""What systems that learn without targets share: reading rows, and going over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.basis.base import BASIS
+from adaline.block import Block
+from adaline.construction import Configured
+from adaline.errors import InvalidParameter
+from adaline.input.basis import learn_basis, through_basis
+from adaline.input.coded import coded, remember
+from adaline.input.meter import Meter
+from adaline.input.open import read_rows, unlabelled_source
+from adaline.parameters import COUNT, SEED, ZERO_OR_MORE, Check
+from adaline.results import Certificate, Status
+from adaline.solvers.least_squares.fit import certificate
+from adaline.sources import Source
+
+
+class UnsupervisedSystem(Configured):
+    """A system that learns from rows alone."""
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # there is no target to be compared on
+    parameters: ClassVar[dict[str, Check]] = {
+        "tol": ZERO_OR_MORE,
+        "max_iter": COUNT,
+        "random_state": SEED,
+        "basis": BASIS,
+    }
+    n_features_in_: int
+    certificate_: Certificate
+
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+        """Return the source of rows as the system sees them, with their weights; with `reset` remember the columns."""
+        source = self._open_given(X, sample_weight, reset=reset)
+        if reset:
+            learn_basis(self, source)
+        return through_basis(self, source)
+
+    def _open_given(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+        if isinstance(X, Source):
+            if sample_weight is not None:
+                raise InvalidParameter("a source brings its own weights: give no sample_weight")
+            if not reset:
+                return coded(self, X, targets=False)
+            remember(self, X)
+            return X.unlabelled()
+        rows = read_rows(self, X, reset=reset)
+        return unlabelled_source(self, rows, sample_weight)
+
+    def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
+        """Return function(block) for rows to predict, in their order; name a row that is not finite."""
+        source = self._open(X, None, reset=False)
+        with np.errstate(invalid="ignore", over="ignore"):
+            out = source.map(function)
+        if not np.isfinite(out).all():
+            source.refuse_nonfinite()
+        return out
+
+    def _certify(self, source: Source, meter: Meter, objective: float, solver: str, converged: bool) -> Certificate:
+        proof = certificate(
+            status=Status.SOLVED if converged else Status.NOT_CONVERGED,
+            objective=objective,
+            gradient=np.nan,
+            gap=np.inf,
+            digits=np.nan,
+            condition=np.nan,
+            rank=source.shape.features,
+            passes=0,
+            solver=solver,
+        )
+        advice = "a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol"
+        return meter.on(replace(proof, advice=advice), source)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def shaped(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """Return numbers given as an argument, of a shape."""
+    out = np.array(value, dtype=np.float64)
+    if out.shape != shape:
+        raise InvalidParameter(f"{name} must be numbers of shape {shape}, got shape {out.shape}")
+    return out

@@ -1,0 +1,161 @@
+"""Fisher's linear discriminant: the direction that separates class means most, for its spread (row A15)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.arrays import Array, host, is_device, to_device_of
+from adaline.errors import InvalidParameter
+from adaline.input.by_blocks import by_blocks
+from adaline.parameters import COUNT, NONE, AnyOf, Check, Number, OneOf
+from adaline.results import Certificate
+from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
+from adaline.solvers.least_squares.factor import EPS, Factor
+from adaline.sources import Source
+from adaline.sums import ClassMoments
+from adaline.systems.families.closed_form import ClosedFormClassifier
+
+COVARIANCES = ("within", "identity")
+
+
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClosedFormClassifier):
+    """Maximises J(w) = w'S_B w / w'S_W w, the separation of class means along w over the spread within classes.
+
+    Two classes: w = Sigma^-1 (m_1 - m_0), scaled so that w' Sigma w = 1 with Sigma = S_W / N, which makes it free of
+    units; classes_[1] is predicted beyond the threshold. K classes: `directions_` are the leading generalised
+    eigenvectors, scaled alike, and rows go to the nearest class mean among them.
+
+    Parameters
+    ----------
+    covariance : "within" or "identity"
+        "identity" is the lecture's first idea: w along the difference of the means (unit length), whatever the spread.
+    threshold : "middle", "prior" or number
+        Two classes: where the projection is cut. "middle": halfway between the projected means. "prior": where the
+        shared-covariance Gaussian classifier cuts, counting class frequencies. K classes: "middle" and "prior".
+    components : int or None
+        Most directions for K classes; None is as many as the class means span, at most min(K - 1, D).
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    classes_, means_ : labels and class means.
+    coef_, intercept_ : two classes: w (1, D) and minus the threshold (1,); K classes: the K discriminants.
+    directions_ : (r, D) rows w along which class means differ; `transform` projects on them about the overall mean.
+    criterion_ : J(w) with S_B = (m_1 - m_0)(m_1 - m_0)' and scatters as sums, for two classes; (r,) generalised
+        eigenvalues of the between and within scatter for K classes.
+    certificate_ : digits of the directions, condition and rank of the within scatter.
+
+    Examples
+    --------
+    >>> from adaline import FisherDiscriminant, datasets
+    >>> data = datasets.load("penguins", target="species")
+    >>> model = FisherDiscriminant().fit(data.X, data.y)
+    >>> model.transform(data.X).shape
+    (333, 2)
+
+    References
+    ----------
+    Lecture S2, Fisher's linear discriminant. One pass over the rows.
+    """
+
+    parameters: ClassVar[dict[str, Check]] = {
+        "covariance": OneOf(*COVARIANCES),
+        "threshold": AnyOf(OneOf("middle", "prior"), Number()),
+        "components": AnyOf(NONE, COUNT),
+    }
+
+    def __init__(
+        self, *, covariance: str = "within", threshold: Any = "middle", components: int | None = None, basis: Any = None
+    ) -> None:
+        self.covariance = covariance
+        self.threshold = threshold
+        self.components = components
+        self.basis = basis
+
+    @by_blocks
+    def transform(self, X: Any) -> Array:
+        """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""
+        check_is_fitted(self, "classes_")
+        x = self._read(X)
+        directions = to_device_of(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
+        return host(x @ directions) - self.directions_ @ self._mean
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, then return the projections of the same rows."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
+        solved = discriminant(sums.within(), sums)
+        self.means_ = sums.means()[0]
+        self._mean = solved.mean
+        self._n_features_out = 1
+        if len(self.classes_) == 2:
+            self._solve_two(solved, sums.weights)
+        else:
+            self._solve_many(solved, sums.weights)
+        return solved.certificate
+
+    def _solve_two(self, solved: Discriminant, weights: Array) -> None:
+        """Scale w so that w' Sigma w = 1 (or |w| = 1), and cut."""
+        n = float(weights.sum())
+        apart = solved.away[1] - solved.away[0]
+        u = solved.slopes[1] - solved.slopes[0]
+        if self.covariance == "identity":
+            u = np.ldexp(apart, 2 * solved.factor.frame.scale)
+            w = solved.raw(u)
+            u = u / np.linalg.norm(w)
+        spread = float(u @ solved.within.second @ u) / n
+        if self.covariance == "within" and spread > 0:
+            u, spread = u / np.sqrt(spread), 1.0
+        w = solved.raw(u)
+        low, high = solved.away @ u
+        self.criterion_: float | Array = float((high - low) ** 2 / (n * spread)) if spread > 0 else np.inf
+        cut = 0.5 * (low + high)
+        if self.threshold == "prior":
+            cut += spread / (high - low) * float(np.log(weights[0] / weights[1]))
+        cut += float(self._mean @ w)
+        self.threshold_ = cut if isinstance(self.threshold, str) else float(self.threshold)
+        self.coef_, self.directions_ = w[None, :], w[None, :]
+        self.intercept_ = np.array([-self.threshold_])
+
+    def _count(self, spans: Array, factor: Factor) -> int:
+        """Return the number of directions: at most K - 1, and no more than the class means span, up to rounding.
+
+        `spans` are the singular values of the class means about the overall one, on columns of equal spread.
+        """
+        rounding = 16 * EPS * len(self.classes_) * factor.condition
+        reached = int((spans > rounding * spans.max(initial=0.0)).sum())
+        most = min(len(self.classes_) - 1, reached)
+        return most if self.components is None else min(self.components, most)
+
+    def _solve_many(self, solved: Discriminant, weights: Array) -> None:
+        """Take the leading eigenvectors of Sigma^-1 S_B, or of S_B alone, and discriminate by nearest mean there."""
+        if not isinstance(self.threshold, str):
+            raise InvalidParameter("a number as threshold needs two classes; use 'middle' or 'prior'")
+        n = float(weights.sum())
+        root = np.sqrt(weights / n)[:, None]
+        if self.covariance == "within":
+            half = solved.factor.half(solved.away) * np.sqrt(n)
+            spectrum = np.linalg.svd(root * half, full_matrices=False)
+            r = self._count(spectrum[1], solved.factor)
+            slopes = (spectrum[0][:, :r] / spectrum[1][:r]).T @ (root * solved.slopes)
+        else:
+            raw = np.ldexp(solved.away, solved.factor.frame.scale)
+            spectrum = np.linalg.svd(root * raw, full_matrices=False)
+            even = np.linalg.svd(root * solved.away / solved.factor.length, full_matrices=False)
+            r = self._count(even[1], solved.factor)
+            slopes = np.ldexp(spectrum[2] * raw.any(axis=0), solved.factor.frame.scale)
+        self._n_features_out = r
+        self.directions_ = solved.raw(slopes[:r])
+        self.criterion_ = spectrum[1][:r] ** 2
+        centres = solved.away @ slopes[:r].T
+        level = -0.5 * (centres**2).sum(axis=1)
+        if self.threshold == "prior":
+            level = level + np.log(weights / n)
+        self.coef_ = centres @ self.directions_
+        self.intercept_ = level - self.coef_ @ self._mean

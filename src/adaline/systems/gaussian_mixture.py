@@ -1,0 +1,283 @@
+"""Mixtures of Gaussians by EM (row A25)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.arrays import Array, host, is_sparse
+from adaline.block import Block
+from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
+from adaline.input.meter import Meter
+from adaline.input.random_state import generator
+from adaline.input.transaction import transaction
+from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, Numbers, OneOf
+from adaline.solvers.clusters.components import Kind, Mixture, raw
+from adaline.solvers.clusters.mixture import STARTS, Given, MixtureOptions, fit_mixture
+from adaline.sources import Source
+from adaline.sums import Components, View
+from adaline.sums.mixture import log_joint, log_total
+from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
+
+
+class GaussianMixture(DensityMixin, UnsupervisedSystem):
+    """Mixture of Gaussians: maximises the sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k), by EM.
+
+    The E step assigns rows softly, gamma_k = p(k | x), the M step takes weights, means and covariances of the softly
+    assigned rows; both are one pass. The likelihood never falls: a step that would lower it, which only reg_covar can
+    cause, is not taken and ends the run. EM itself works on shifted and scaled columns and does not depend on units;
+    reg_covar, as in scikit-learn, is a number in squared units of the columns: where columns are much smaller than 1,
+    lower it, and where they are much larger it guards against nothing.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    covariance_type : "full", "tied", "diag" or "spherical"
+        A matrix for each component, one for all, variances for each, or one variance for each.
+    tol : float
+        EM ends when the mean log-likelihood of a row changes by less than this; zero: when nothing moves any more.
+    reg_covar : float
+        Added to all variances, so that a component on few rows stays a density.
+    max_iter, n_init : int
+        Most steps of a start; how many starts to try: the largest likelihood wins.
+    init_params : "kmeans", "k-means++", "random_from_data" or "random"
+        First means: centres found by k-means, or rows far from each other, or any rows, or points drawn from the normal
+        density of all rows. Rows then belong to the nearest, in units of the columns' spreads.
+    weights_init, means_init, precisions_init : arrays or None
+        Start from these instead: (K,), (K, D), and inverse covariances shaped as precisions_.
+    random_state : int, generator or None
+        Where starts and samples are drawn from.
+    warm_start : bool
+        Whether fit goes on from the parameters there are.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    weights_, means_ : (K,) and (K, D). covariances_, precisions_, precisions_cholesky_ : (K, D, D), (D, D), (K, D) or
+    (K,), as covariance_type says; the last are upper triangular P with P P' = precision, or roots of precisions.
+    converged_, n_iter_ : how EM ended, and after how many steps. lower_bound_ : mean log-likelihood of a row before the
+    last step. history_ : the same before each step. certificate_ : its objective is minus the log-likelihood.
+
+    Examples
+    --------
+    >>> from adaline import GaussianMixture
+    >>> model = GaussianMixture(n_components=2).fit([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> sorted(model.means_[:, 0].round(6).tolist()), model.weights_.round(6).tolist()
+    ([1.0, 11.0], [0.5, 0.5])
+    >>> model.predict_proba([[0.5]]).max() > 0.999
+    np.True_
+
+    References
+    ----------
+    Lecture S3, recap of mixtures of Gaussians and EM. One pass for the scale of the columns, those of the start, one a
+    step; about K D^2 multiplications a row and step, K D for "diag" and "spherical".
+    """
+
+    parameters: ClassVar[dict[str, Check]] = {
+        "n_components": COUNT,
+        "covariance_type": OneOf(*(kind.value for kind in Kind)),
+        "reg_covar": ZERO_OR_MORE,
+        "n_init": COUNT,
+        "init_params": OneOf(*STARTS),
+        "weights_init": AnyOf(NONE, Numbers("K shares that add up to 1", (1,))),
+        "means_init": AnyOf(NONE, Numbers("means (K, D)", (2,))),
+        "precisions_init": AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3))),
+        "warm_start": FLAG,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 1,
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        weights_init: Any = None,
+        means_init: Any = None,
+        precisions_init: Any = None,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        basis: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.basis = basis
+
+    @transaction
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
+        meter = Meter(X)
+        self._check_parameters()
+        kind, going_on = self._kind(), self.warm_start and hasattr(self, "means_")
+        plan = MixtureOptions(
+            components=int(self.n_components),
+            kind=kind,
+            floor=float(self.reg_covar),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            starts=int(self.n_init),
+            how=self.init_params,
+        )
+        source = self._open(X, sample_weight, reset=not going_on)
+        given = self._given(plan.components, source.shape.features, going_on)
+        last: float = self.__dict__["lower_bound_"] if going_on else -np.inf
+        best = fit_mixture(source, replace(plan, given=given, last=last), generator(self.random_state))
+        self._keep(best.mixture, kind)
+        self.converged_, self.n_iter_, self.history_ = best.converged, best.n_iter, best.values
+        self.lower_bound_ = best.values[-1]
+        objective = -self.lower_bound_ * source.total_weight()
+        self.certificate_ = self._certify(source, meter, objective, "EM", best.converged)
+        if not best.converged:
+            warn(
+                f"GaussianMixture did not converge in {plan.max_iter} steps: raise max_iter or tol",
+                ConvergenceWarning,
+            )
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.intp]:
+        """Fit, and return the most probable component of each row."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    def score_samples(self, X: Any) -> Array:
+        """Return ln p(x) of each row, (n,)."""
+        return self._mapped(X, lambda joint: log_total(joint)[:, 0])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean of ln p(x)."""
+        return float(np.average(self.score_samples(X), weights=self._weight(X, sample_weight)))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return p(k | x), (n, K)."""
+        return self._mapped(X, lambda joint: np.exp(joint - log_total(joint)))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the most probable component of each row, (n,)."""
+
+        def best(joint: Array) -> Array:
+            return np.where(np.isfinite(joint.max(axis=1)), joint.argmax(axis=1), np.nan)
+
+        return self._mapped(X, best).astype(np.intp)
+
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return the Bayesian information criterion, -2 ln L + p ln n: less is better."""
+        n = self._rows(X, sample_weight)
+        return -2 * n * self.score(X, sample_weight=sample_weight) + self._parameters() * float(np.log(n))
+
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return Akaike's information criterion, -2 ln L + 2 p: less is better."""
+        return -2 * self._rows(X, sample_weight) * self.score(X, sample_weight=sample_weight) + 2 * self._parameters()
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
+        """Return rows drawn from the mixture, (n, D), and their components, (n,), in the order of these."""
+        check_is_fitted(self, "means_")
+        draw, k = generator(self.random_state), len(self.weights_)
+        COUNT.check("n_samples", n_samples)
+        counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        labels = np.repeat(np.arange(k), counts)
+        noise = draw.standard_normal((len(labels), self.means_.shape[1]))
+        factors = self._components().factors
+        for j in range(k):
+            own = labels == j
+            whole = factors.ndim == 3
+            noise[own] = linalg.solve(factors[j].T, noise[own].T).T if whole else noise[own] / factors[j]
+        return self.means_[labels] + noise, labels
+
+    def _components(self) -> Components:
+        """Return the densities in raw units, from the attributes as they are."""
+        check_is_fitted(self, "means_")
+        d = self.means_.shape[1]
+        factors = for_each(np.asarray(self.precisions_cholesky_), self._kind(), *self.means_.shape)
+        with np.errstate(divide="ignore"):
+            return Components(np.log(self.weights_), self.means_, factors, View(np.ones(d), np.zeros(d)))
+
+    def _open_given(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+        if is_sparse(X):
+            raise InvalidType("Sparse data was passed, and densities have no zeros to leave out: give X.toarray()")
+        return super()._open_given(X, sample_weight, reset=reset)
+
+    def _mapped(self, X: Any, function: Any) -> Array:
+        at = self._components()
+
+        def rows(block: Block) -> Array:
+            return np.asarray(function(host(log_joint(block.gathered().x, at))))
+
+        return self._over(X, rows)
+
+    def _weight(self, X: Any, sample_weight: Any) -> Array | None:
+        weight = self._open_given(X, sample_weight, reset=False).read_weights()
+        return None if weight is None else host(weight)
+
+    def _rows(self, X: Any, sample_weight: Any) -> float:
+        check_is_fitted(self, "means_")
+        return self._open_given(X, sample_weight, reset=False).total_weight()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    def _parameters(self) -> int:
+        return self._kind().parameters(*self.means_.shape)
+
+    def _kind(self) -> Kind:
+        return Kind(self.covariance_type)
+
+    def _given(self, k: int, d: int, going_on: bool) -> Given:
+        """Return what the start is given, in raw units."""
+        kind = self._kind()
+        if going_on:
+            return Given(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
+        weights, means, precisions = self.weights_init, self.means_init, self.precisions_init
+        if weights is not None:
+            weights = shaped("weights_init", weights, (k,))
+            if not (weights >= 0).all() or abs(weights.sum() - 1) > 1e-6:
+                raise InvalidParameter("weights_init must be K shares that add up to 1")
+        if means is not None:
+            means = shaped("means_init", means, (k, d))
+        if precisions is None:
+            return Given(weights, means, None)
+        shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind.value]
+        try:
+            inverse = shaped("precisions_init", precisions, shape)
+            covariances = np.asarray(np.linalg.inv(inverse) if kind.whole else 1 / inverse)
+            if not (np.linalg.eigvalsh(covariances) > 0).all() if kind.whole else not (covariances > 0).all():
+                raise np.linalg.LinAlgError
+        except np.linalg.LinAlgError:
+            raise InvalidParameter("precisions_init must be symmetric and positive definite") from None
+        return Given(weights, means, for_each(covariances, kind, k, d))
+
+    def _keep(self, mixture: Mixture, kind: Kind) -> None:
+        (log_weights, self.means_, factors, _), covariances = raw(mixture)
+        self.weights_ = np.exp(log_weights)
+        precisions = factors @ factors.transpose(0, 2, 1) if kind.whole else factors**2
+        own: Any = {"tied": 0, "spherical": (slice(None), 0)}.get(kind.value, slice(None))
+        self.covariances_, self.precisions_cholesky_ = covariances[own].copy(), factors[own].copy()
+        self.precisions_ = precisions[own].copy()
+
+
+def for_each(values: Array, kind: Kind, k: int, d: int) -> Array:
+    """Return covariances or factors of every component and, where they are not matrices, of every column."""
+    if kind is Kind.TIED:
+        return np.ascontiguousarray(np.broadcast_to(values, (k, d, d)))
+    return np.repeat(values[:, None], d, axis=1) if kind is Kind.SPHERICAL else values

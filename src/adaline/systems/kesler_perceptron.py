@@ -1,0 +1,148 @@
+"""Kesler's construction: K perceptrons that learn together (row A18)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.block import Shape
+from adaline.errors import ConvergenceWarning, warn
+from adaline.fits.separation import convergence_outlook
+from adaline.fits.stochastic import start_scan
+from adaline.parameters import POSITIVE, Check
+from adaline.results import Status
+from adaline.scans import KeslerRule, Scan
+from adaline.solvers.epochs.sweep import EpochOptions, SweepResult
+from adaline.sources import Source
+from adaline.systems.families.online import Learned
+from adaline.systems.families.online_classifier import OnlineClassifier
+
+
+class KeslerPerceptron(OnlineClassifier):
+    """Kesler's perceptron of K classes: minimises the sum of w_j'x - w_i'x over the rivals j that lie above class i.
+
+    For a row of class i, each rival j in order is rechecked, and where w_j'x >= w_i'x, w_i += eta x and w_j -= eta x.
+    It ends at the first epoch without a correction, which comes if and only if K weight vectors exist whose largest
+    output is right for every row: more than one against the rest can do.
+
+    Parameters
+    ----------
+    rate : number
+        eta. From zero weights and under a constant schedule it changes nothing but the length of the weights.
+    schedule : "constant", "1/t", "power" or function
+        How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
+    fit_intercept : bool
+        Whether the machine has a constant w0, learned like a weight.
+    init : array (1 + D,) or (K, 1 + D), "random", or None
+        First weights, intercept first; None is zero.
+    epochs : int
+        Most times that fit goes over the rows.
+    tol : float
+        fit ends when the share of wrong rows in an epoch is no more than this; zero: at the first clean epoch.
+    shuffle : bool
+        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+    random_state : int, generator or None
+        Where orders and random weights are drawn from.
+    warm_start : bool
+        Whether fit goes on from the weights there are.
+    standardize : bool
+        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
+        `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
+    class_weight : None, "balanced" or dict by labels
+        Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    classes_ : labels. coef_, intercept_ : (K, D) and (K,); with two classes the difference, (1, D) and (1,).
+    history_ : rows with a correction in each epoch. n_iter_ : epochs. certificate_ : how it ended.
+    mistakes_ : corrections made since the start.
+
+    Examples
+    --------
+    >>> from adaline import KeslerPerceptron
+    >>> X = [[0.0], [1.0], [4.0], [5.0], [8.0], [9.0]]
+    >>> model = KeslerPerceptron().fit(X, list("aabbcc"))
+    >>> model.predict([[0.5], [4.5], [8.5]]).tolist()  # b lies between: no plane cuts it off from the rest
+    ['a', 'b', 'c']
+
+    References
+    ----------
+    Lecture S2, Kesler's construction. One pass an epoch.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
+    parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
+    _before: float
+
+    def __init__(
+        self,
+        *,
+        rate: Any = 1.0,
+        schedule: Any = "constant",
+        fit_intercept: bool = True,
+        init: Any = None,
+        epochs: int = 1000,
+        tol: float = 0.0,
+        shuffle: bool = False,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        standardize: bool = False,
+        class_weight: Any = None,
+        basis: Any = None,
+    ) -> None:
+        self.rate = rate
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.init = init
+        self.epochs = epochs
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.basis = basis
+
+    @property
+    def mistakes_(self) -> int:
+        """Corrections made since the start."""
+        return int(self._before + self._scan.tally.updates)
+
+    def _values(self, classes: int) -> Array:
+        return np.arange(float(classes))[:, None]
+
+    def _weights(self) -> Array:
+        theta = self._scan.theta
+        return theta if len(theta) > 2 else theta[1:] - theta[:1]
+
+    def _start(self, shape: Shape) -> Scan:
+        self._before = 0.0
+        classes = len(self.classes_)
+        init = self._begun(shape, classes)
+        more = {"classes": classes, "intercept": bool(self.fit_intercept), "init": init}
+        return start_scan(KeslerRule, shape, self.rate, self.schedule, **more)
+
+    def _plan(self, draw: np.random.Generator | None, epochs: int) -> EpochOptions:
+        return EpochOptions(epochs, float(self.tol), clean=True, draw=draw, title=type(self).__name__)
+
+    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+        self._before += scan.tally.updates
+        learned = super()._learn(source, scan, draw, epochs)
+        if learned.status is Status.NOT_CONVERGED and epochs > 1:
+            found = convergence_outlook(source, self.classes_, scan, self.init is None and self.schedule == "constant")
+            learned = replace(learned, advice=found.advice(self, int(self._before + scan.tally.updates)))
+            warn(f"KeslerPerceptron did not converge: {learned.advice}", ConvergenceWarning)
+        return learned
+
+    def _told(self, swept: SweepResult) -> Learned:
+        self._before += math.fsum(tally.updates for tally in swept.tallies[:-1])
+        history = [tally.mistakes for tally in swept.tallies]
+        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")

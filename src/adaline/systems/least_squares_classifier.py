@@ -1,0 +1,105 @@
+"""Classification by least squares on coded targets (rows A13 and A14)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData
+from adaline.parameters import FLAG, Check, Number, OneOf
+from adaline.penalties import no_penalty
+from adaline.results import Certificate
+from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
+from adaline.solvers.least_squares.direct import solve_sums
+from adaline.sources import Source
+from adaline.sums import ClassMoments
+from adaline.systems.families.closed_form import ClosedFormClassifier
+
+CODINGS = ("one-of-k", "signed", "fisher")
+
+
+class LeastSquaresClassifier(ClosedFormClassifier):
+    """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2, exactly.
+
+    Parameters
+    ----------
+    coding : "one-of-k", "signed" or "fisher"
+        Targets: a one in the place of the class; +1 for the class and -1 for the others; or, for two classes,
+        N/N_1 for C1 = classes_[1] and -N/N_0, which gives Fisher's discriminant.
+    threshold : number
+        Two classes: C1 is predicted where its output exceeds the other's by more than this (one-of-k), or where the
+        output exceeds it (signed, fisher).
+    fit_intercept : bool
+        Whether the machines have a constant.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    classes_ : labels. coef_, intercept_ : (1, D) and (1,) for two classes, else (K, D) and (K,).
+    rank_ : of the design. certificate_ : digits, condition, rank.
+
+    Examples
+    --------
+    >>> from adaline import LeastSquaresClassifier, datasets
+    >>> data = datasets.load("penguins", target="species")
+    >>> model = LeastSquaresClassifier().fit(data.X, data.y)
+    >>> model.coef_.shape
+    (3, 4)
+
+    References
+    ----------
+    Lectures S2 and S3, least-squares classifiers; S1 and S4, classification by regression. Passes as LinearRegression.
+    """
+
+    parameters: ClassVar[dict[str, Check]] = {
+        "coding": OneOf(*CODINGS),
+        "threshold": Number(),
+        "fit_intercept": FLAG,
+    }
+
+    def __init__(
+        self, *, coding: str = "one-of-k", threshold: float = 0.0, fit_intercept: bool = True, basis: Any = None
+    ) -> None:
+        self.coding = coding
+        self.threshold = threshold
+        self.fit_intercept = fit_intercept
+        self.basis = basis
+
+    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
+        targets = self._targets(sums.weights)
+        none = no_penalty(sums.features)
+        rows = None if source is None else source.recoded(targets)
+        moments = sums.coded(targets)
+        if not self.fit_intercept:
+            moments = moments.about_zero()
+        if rows is None:
+            fit = solve_sums(moments, self.fit_intercept, none)
+        elif is_wide(rows):
+            fit = solve_wide(rows, self.fit_intercept, none)
+        else:
+            fit = solve_least_squares(rows, moments, self.fit_intercept, none)
+        theta = fit.solution.theta
+        if len(self.classes_) == 2:
+            theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
+            theta = theta - np.append(self.threshold, np.zeros(sums.features))
+        self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
+        self.rank_ = fit.solution.certificate.rank
+        return fit.solution.certificate
+
+    def _targets(self, weights: Array) -> Array:
+        """Return the targets of each class, (K, m)."""
+        k = len(weights)
+        if k > 2 and self.coding == "fisher":
+            raise InvalidData(f"coding='fisher' needs two classes, y has {k}; use 'one-of-k' or FisherDiscriminant")
+        if k > 2 and self.threshold:
+            raise InvalidData(f"a threshold needs two classes, y has {k}")
+        if self.coding == "one-of-k":
+            return np.eye(k)
+        if k > 2:
+            return 2 * np.eye(k) - 1
+        if self.coding == "signed":
+            return np.array([[-1.0], [1.0]])
+        return np.asarray(np.array([[-1.0], [1.0]]) * weights.sum() / weights[:, None])

@@ -1,0 +1,447 @@
+"""Logistic and softmax regression (rows A11 and A12)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.arrays import Array, host, to_device_of
+from adaline.basis.base import BASIS
+from adaline.construction import Configured
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.fits.linear_machine import Options, constants_of_classes, likelihood_of, minimise
+from adaline.fits.penalty_path import PenaltyPath, cross_validated
+from adaline.fits.separation import Separation
+from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
+from adaline.input.basis import columns_of, width_of
+from adaline.input.by_blocks import by_blocks
+from adaline.input.class_weights import ClassifiedRows, open_classes
+from adaline.input.coded import ScoredOnSources
+from adaline.input.labels import Labels
+from adaline.input.meter import Meter
+from adaline.input.open import open_labelled
+from adaline.input.transaction import transaction
+from adaline.losses import Logistic, Loss, Softmax
+from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
+from adaline.penalties import RidgePenalty
+from adaline.results import Certificate, Status, together, without_constants
+from adaline.solvers.least_squares.dependence import named, say_dependent
+from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.problem import column_spread, pose
+from adaline.sources import Source
+from adaline.sources.views import recoded
+from adaline.systems.families.closed_form import LinearDecision
+
+
+def sides_of(scheme: str, k: int) -> list[tuple[Array, Array]]:
+    """Return target (K, 1) and weight (K,) of each class for each machine, "one-vs-rest" or "one-vs-one"."""
+    every = np.arange(k)
+    if scheme == "one-vs-rest":
+        return [((every == i).astype(float)[:, None], np.ones(k)) for i in range(k)]
+    pairs = combinations(range(k), 2)
+    return [((every == j).astype(float)[:, None], np.isin(every, (i, j)).astype(float)) for i, j in pairs]
+
+
+def from_pairs(second: Array, classes: int) -> Array:
+    """Return what each class gets from all pairs, (n, K): the second of a pair `second`, the first the rest."""
+    out = np.zeros((len(second), classes))
+    for column, (i, j) in enumerate(combinations(range(classes), 2)):
+        out[:, j] += second[:, column]
+        out[:, i] += 1.0 - second[:, column]
+    return out
+
+
+# What a fitted likelihood tells: tables of coefficients with standard errors and odds ratios, and tests.
+
+
+class LikelihoodInference:
+    """A classifier with a likelihood, which explains itself."""
+
+    fit_intercept: bool
+    classes_: Labels
+    intercept_: NDArray[np.float64]
+    n_features_in_: int
+    certificate_: Certificate
+    separation_: Separation | None
+    _fits: list[LikelihoodFit]
+
+    def summary(self, level: float = 0.95, reference: Any = None) -> LikelihoodSummary:
+        """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
+
+        With K > 2 classes each class is compared with `reference`, the first unless told otherwise. Standard errors are
+        from the inverse of the observed information; with a penalty they are posterior ones.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
+        >>> row = model.summary().to_dict()["coefficients"][1]
+        >>> row["name"], round(row["estimate"], 4), round(row["std_error"], 4)
+        ('x0', 1.214, 0.9126)
+        """
+        return summarise(
+            self._one_fit("summary"),
+            self._names(),
+            self._told(),
+            title=f"{type(self).__name__}",
+            intercept=bool(self.fit_intercept),
+            level=level,
+            reference=reference,
+            notes=[SEPARATED] if self.separation_ is not None else [],
+            certificate=self.certificate_,
+        )
+
+    def test(self, hypothesis: Any, value: Any = 0.0, target: Any = None, reference: Any = None) -> WaldTest:
+        """Test linear hypotheses about the coefficients by Wald's chi-squared.
+
+        The hypothesis is written as for `LinearRegression.test`. With K > 2 classes it is about `target` against
+        `reference`, or about all classes together where no target is named. Nested models are compared by `anova`.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
+        >>> round(model.test("x0 = 0").p_value, 3)
+        0.183
+        """
+        return wald_test(
+            self._one_fit("test"),
+            hypothesis,
+            value,
+            self._names(),
+            self._told(),
+            intercept=bool(self.fit_intercept),
+            target=target,
+            reference=reference,
+        )
+
+    def _one_fit(self, what: str) -> LikelihoodFit:
+        check_is_fitted(self, "classes_")
+        if len(self._fits) > 1:
+            raise InvalidParameter(
+                f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"
+            )
+        return self._fits[0]
+
+    def _told(self) -> list[Any]:
+        """Return the classes that there is something to tell of: those that had rows."""
+        had = host(self.intercept_) > -np.inf
+        return list((self.classes_ if len(self.classes_) == 2 else self.classes_[had]).tolist())
+
+    def _names(self) -> list[str]:
+        return columns_of(self)
+
+
+SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+
+
+class Machine(NamedTuple):
+    """A fitted machine, or K coupled ones; the path of penalties where one was chosen."""
+
+    fit: LikelihoodFit
+    history: list[float]
+    separation: Separation | None
+    path: PenaltyPath | None
+
+
+class LogisticRegression(LikelihoodInference, LinearDecision, ScoredOnSources, ClassifierMixin, Configured):
+    """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
+
+    Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
+    weights add up to zero over the classes. Exact maximum likelihood in any units, by Newton steps (IRLS) or, for many
+    rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless asked for. Where a plane
+    separates the classes there is no maximum: `separation_` says so, and the weights under a tiny penalty are returned.
+
+    Parameters
+    ----------
+    penalty : number or "auto"
+        1/C of scikit-learn; a number acts in the columns' own units, "auto" is found by cross-validation on
+        standardised columns, along a path of warm starts.
+    l1 : number
+        Adds l1 |w|, which sets coefficients to zero; with a penalty it is the elastic net. Proximal Newton steps, and
+        a duality gap as proof.
+    scheme : "softmax", "one-vs-rest" or "one-vs-one"
+        What is done with K > 2 classes: one likelihood, K machines, or one for each pair, which vote.
+    solver : "auto", "newton", "lbfgs" or "newton-cg"
+        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`.
+    tol : float
+        Bounds the distance to the optimum, as a share of the objective of the best constants.
+    standardize : bool or None
+        Whether the penalty acts on columns of unit standard deviation. None: for "auto" yes, for a number no.
+    fit_intercept : bool
+        Whether the machines have a constant w0; it is never penalised.
+    class_weight : None, "balanced" or dict by labels
+        Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    init : array (1, 1 + D) or (K, 1 + D), or None
+        First weights, intercept first; None starts from the best constants.
+    warm_start : bool
+        Whether fit starts from the weights there are.
+    folds : int
+        Parts of the cross-validation for penalty="auto".
+    firth : bool
+        Whether to maximise the likelihood times the square root of the determinant of the information (two classes):
+        less bias in small samples, and finite weights where the classes are separated.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
+    coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
+    certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
+    separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
+        `direction` of a plane that separates the classes.
+    penalty_ : penalty used. path_ : for "auto", a dictionary with `penalties`, `values`, the loss of a held-out row
+        under each, and `errors`, their standard errors. With several machines one for each.
+
+    Examples
+    --------
+    >>> from adaline import LogisticRegression, datasets
+    >>> data = datasets.load("breast_cancer")
+    >>> model = LogisticRegression(penalty="auto").fit(data.X, data.y)
+    >>> print(model.score(data.X, data.y) > 0.95, model.certificate_.status)
+    True solved
+
+    References
+    ----------
+    Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15; l1 some more; firth=True 1 + D fits more,
+    for its tests; penalty="auto" a path for each fold.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
+    parameters: ClassVar[dict[str, Check]] = {
+        "penalty": AnyOf(AUTO, ZERO_OR_MORE),
+        "l1": ZERO_OR_MORE,
+        "scheme": OneOf(*SCHEMES),
+        "solver": OneOf(*SMOOTH_SOLVERS),
+        "tol": ZERO_OR_MORE,
+        "standardize": AnyOf(NONE, FLAG),
+        "fit_intercept": FLAG,
+        "class_weight": CLASS_WEIGHT,
+        "init": AnyOf(NONE, FIRST_WEIGHTS),
+        "warm_start": FLAG,
+        "folds": Whole(2),
+        "firth": FLAG,
+        "basis": BASIS,
+    }
+    classes_: Labels
+    coef_: Array
+    intercept_: Array
+    history_: list[float]
+    n_iter_: int
+    rows_seen_: int
+    penalty_: float | Array
+    path_: dict[str, Array] | list[dict[str, Array]]
+    _typical: Array  # the mean of the columns
+
+    def __init__(
+        self,
+        *,
+        penalty: float | str = 0.0,
+        l1: float = 0.0,
+        scheme: str = "softmax",
+        solver: str = "auto",
+        tol: float = 1e-10,
+        standardize: bool | None = None,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        init: Any = None,
+        warm_start: bool = False,
+        folds: int = 5,
+        firth: bool = False,
+        basis: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.l1 = l1
+        self.scheme = scheme
+        self.solver = solver
+        self.tol = tol
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.init = init
+        self.warm_start = warm_start
+        self.folds = folds
+        self.firth = firth
+        self.basis = basis
+
+    @transaction
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
+        meter = Meter(X)
+        self._check_parameters()
+        before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
+        given = open_labelled(self, X, y, sample_weight, reset=True)
+        rows = open_classes(given, self.class_weight)
+        self.classes_, self._typical = rows.classes, rows.spread.mean
+        there = rows.counts > 0 if self.fit_intercept else np.ones(len(rows.counts), dtype=bool)
+        if not there.all():
+            self._say_absent(self.classes_[~there])
+            before = before[there] if before is not None and len(before) == len(there) else before
+        machines = self._machines(rows, before)
+        self._take(machines, there, rows.source, meter)
+        return self
+
+    @by_blocks
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (n, K); of several machines made to add up."""
+        z = self.decision_function(X)
+        if z.ndim == 1:
+            one = Logistic().mean(z)
+            return np.column_stack([Logistic().mean(-z), one])
+        if self.scheme == "softmax":
+            return np.asarray(Softmax().mean(z))
+        each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._shares(self._read(X))
+        return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+    @by_blocks
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities, (n, K)."""
+        z = self.decision_function(X)
+        if z.ndim == 1:
+            return -np.column_stack([np.logaddexp(0.0, z), np.logaddexp(0.0, -z)])
+        if self.scheme == "softmax":
+            top = z - z.max(axis=1, keepdims=True)
+            return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _check_together(self) -> None:
+        if self.firth and (self.penalty != 0 or self.l1 != 0):
+            raise InvalidParameter("firth=True corrects the likelihood itself: use penalty=0 and l1=0 with it")
+        if self.l1 and self.penalty == "auto":
+            raise InvalidParameter("penalty='auto' finds a penalty without l1: give a number beside l1")
+
+    def _machines(self, rows: ClassifiedRows, before: Array | None) -> list[Machine]:
+        """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
+        k = len(rows.counts)
+        if self.fit_intercept:
+            rows = rows.with_rows()
+        if self.firth and k > 2 and self.scheme == "softmax":
+            raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
+        if k == 2 or self.scheme == "softmax":
+            return [self._one(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
+        out = []
+        sides = sides_of(self.scheme, len(rows.counts))
+        init = self._first(before, len(sides))
+        for i, (values, weights) in enumerate(sides):
+            source = recoded(rows.source, values, weights)
+            own = np.array([(rows.counts * weights)[values[:, 0] == side].sum() for side in (0.0, 1.0)])
+            part = replace(rows, source=source, counts=own, sample=None)
+            if (weights == 0).any():
+                part = replace(part, spread=column_spread(source), lightest=None)
+            out.append(self._one(part, True, None if init is None else init[i : i + 1]))
+        return out
+
+    def _one(self, rows: ClassifiedRows, two: bool, init: Array | None) -> Machine:
+        spread = rows.spread
+        unit = np.ones(len(spread.mean))
+        if self.penalty == "auto" if self.standardize is None else self.standardize:
+            unit = spread.deviation if self.fit_intercept else spread.root
+        value = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
+        options = Options(
+            *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
+            *(init, float(self.l1), bool(self.firth)),
+        )
+        loss: Loss = Logistic() if two else Softmax()
+        outputs = 1 if two else len(rows.counts)
+        known = (spread, rows.sample, rows.lightest)
+        problem = pose(rows.source, loss, outputs, options.intercept, options.penalty, *known)
+        constants, path = constants_of_classes(problem, rows.counts), None
+        if self.penalty == "auto":
+            path = cross_validated(rows.source, problem, unit, constants.theta, constants.loss, int(self.folds))
+            options = replace(options, penalty=RidgePenalty(path.best, unit))
+            problem = pose(rows.source, loss, outputs, options.intercept, options.penalty, *known)
+        fitted = minimise(problem, constants, options)
+        return Machine(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
+
+    def _first(self, before: Array | None, machines: int) -> Array | None:
+        fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
+        given = before if fits else self.init
+        return None if given is None else _first_weights(given, machines, 1 + width_of(self))
+
+    def _theta(self) -> Array:
+        return np.column_stack([self.intercept_, self.coef_])
+
+    def _say_absent(self, labels: Labels) -> None:
+        told = f"no row of class {labels[0]!s} has a weight"
+        if self.scheme == "one-vs-one":
+            raise InvalidData(f"{told}: scheme='one-vs-one' needs rows of every class")
+        warn(f"{told}: its probability is zero everywhere", AdalineWarning)
+
+    def _take(self, machines: list[Machine], there: Any, source: Source, meter: Meter) -> None:
+        """Set the solution; classes that have no rows score minus infinity."""
+        theta = np.concatenate([machine.fit.solution.theta for machine in machines])
+        if not there.all():
+            every = np.zeros((len(there), theta.shape[1]))
+            every[:, 0] = np.where(there, 0.0, -np.inf)
+            every[there] = theta
+            theta = every
+        proofs = [machine.fit.solution.certificate for machine in machines]
+        self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
+        like = source.like()
+        if like is not None:
+            self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
+        columns = named([machine.fit.dependence for machine in machines], self._names())
+        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        self.certificate_ = meter.on(without_constants(together(proofs), columns.constant), source)
+        self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
+        self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
+        self.n_iter_ = max(len(machine.history) for machine in machines)
+        penalties = [self.penalty if one.path is None else one.path.best for one in machines]
+        self.penalty_ = float(penalties[0]) if len(penalties) == 1 else np.array(penalties, dtype=float)
+        paths = [
+            {"penalties": one.path.penalties, "values": one.path.values, "errors": one.path.errors}
+            for one in machines
+            if one.path is not None
+        ]
+        self.__dict__.pop("path_", None)
+        if paths:
+            self.path_ = paths[0] if len(paths) == 1 else paths
+        self._fits = [machine.fit for machine in machines]
+        self.rows_seen_ = source.n_rows
+        if self.separation_ is not None:
+            warn(self.separation_.told(self._names()), AdalineWarning)
+        elif self.certificate_.status is Status.NOT_CONVERGED:
+            warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
+        elif self.dependencies_:
+            warn(say_dependent(self.dependencies_), AdalineWarning)
+
+    def _scores(self, x: Any) -> Array:
+        found = super()._scores(x)
+        k = len(self.classes_)
+        if self.scheme != "one-vs-one" or k == 2:
+            return found
+        return from_pairs((found > 0).astype(float), k) + self._shares(x) / k**2
+
+    def _shares(self, x: Any) -> Array:
+        """Return the probabilities that the pairs of classes give to each, added up, (n, K); also what breaks ties."""
+        return from_pairs(Logistic().mean(super()._scores(x)), len(self.classes_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _first_weights(given: Any, machines: int, columns: int) -> Array:
+    """Return the weights to start from that a user gave, (machines, columns), intercept first."""
+    try:
+        theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"init must be None or weights, got {given!r}") from None
+    if theta.shape != (machines, columns):
+        raise InvalidParameter(f"init must be ({machines}, {columns}), intercept first, got {theta.shape}")
+    if not np.isfinite(theta).all():
+        raise InvalidParameter("init must be finite numbers")
+    return theta

@@ -1,0 +1,189 @@
+"""The sigmoidal perceptron: the exact gradient through tanh or the logistic function (row A8)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.block import Shape
+from adaline.fits.stochastic import start_scan
+from adaline.input.by_blocks import by_blocks
+from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
+from adaline.parameters import MODE, NONE, AnyOf, Check, Number, OneOf
+from adaline.results import Status
+from adaline.scans import Scan, SigmoidRule
+from adaline.scans.tally import STEPS
+from adaline.solvers.smooth.majorize import Descent, Errors, curvature, majorize
+from adaline.sources import Source
+from adaline.sums import Objective, Point, View
+from adaline.systems.families.online import Learned
+from adaline.systems.families.online_classifier import OnlineClassifier, signed
+
+LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
+
+
+class SigmoidPerceptron(OnlineClassifier):
+    """Sigmoidal perceptron: minimises 1/2 sum of weight (t - phi(w'x + w0))^2 by its exact gradient.
+
+    Batch, w += eta sum e phi'(z) x once an epoch; online, w += eta e phi'(z) x for each row. The error has no single
+    minimum in general, and on separable rows none at all: w grows for ever, the boundary settles. As the squared error
+    is lowest at the probability of the class, phi is an estimate of it. K > 2 classes: K machines, each one class
+    against the rest, and the largest output decides.
+
+    Parameters
+    ----------
+    activation : "tanh" or "logistic"
+        phi, with targets +-1 or 0 and 1.
+    mode : "batch" or "online"
+        A step an epoch, or a step a row.
+    rate : "auto" or number
+        eta; batch: of the sum over rows. "auto" is safe in any units; batch: steps that never raise the error, from the
+        second moments of the columns.
+    schedule : "constant", "1/t", "power" or function
+        How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
+    fit_intercept : bool
+        Whether the machine has a constant w0, learned like a weight.
+    init : array (1 + D,) or (K, 1 + D), "random", or None
+        First weights, intercept first; None is zero.
+    epochs : int
+        Most times that fit goes over the rows.
+    tol : float
+        Online: fit ends when an epoch changes the progressive error by no more than this share of it. Batch: when the
+        next step cannot lower the error by more than this share.
+    stop_error : float or None
+        Batch: fit also ends when the error is at most this.
+    shuffle : bool
+        Online: whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by
+        block. Rows sorted by class or by time end far from the minimum otherwise.
+    random_state : int, generator or None
+        Where orders and random weights are drawn from.
+    warm_start : bool
+        Whether fit goes on from the weights there are.
+    class_weight : None, "balanced" or dict by labels
+        Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    classes_ : labels; with two, classes_[1] has the target 1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
+    history_ : error of each epoch: batch half the sum of e^2, online its mean, each row's before its own step.
+    n_iter_ : epochs. certificate_ : how it ended.
+
+    Examples
+    --------
+    >>> from adaline import SigmoidPerceptron
+    >>> model = SigmoidPerceptron(activation="logistic").fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> model.predict([[0.2], [2.9]]).tolist()
+    [0, 1]
+
+    References
+    ----------
+    Lecture S0, section 5.7, (5.25)-(5.30). One pass an epoch; batch with rate="auto" one more.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({"activation": "logistic"},)
+    expected_failures: ClassVar[dict[str, str]] = {}  # a batch step is a sum over rows: weights are repetitions
+
+    parameters: ClassVar[dict[str, Check]] = {
+        "activation": OneOf(*LOSSES),
+        "mode": MODE,
+        "stop_error": AnyOf(NONE, Number()),
+    }
+
+    def __init__(
+        self,
+        *,
+        activation: str = "tanh",
+        mode: str = "batch",
+        rate: Any = "auto",
+        schedule: Any = "constant",
+        fit_intercept: bool = True,
+        init: Any = None,
+        epochs: int = 200,
+        tol: float = 1e-4,
+        stop_error: float | None = None,
+        shuffle: bool = False,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        basis: Any = None,
+    ) -> None:
+        self.activation = activation
+        self.mode = mode
+        self.rate = rate
+        self.stop_error = stop_error
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.init = init
+        self.epochs = epochs
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.basis = basis
+
+    @by_blocks
+    def predict_proba(self, X: Any) -> Array:
+        """Return phi as the probability of each class, (n, C); K machines: their outputs, made to add up to one."""
+        one = Logistic().mean(self._outputs(X) * (2.0 if self.activation == "tanh" else 1.0))
+        if one.shape[1] == 1:
+            return np.column_stack([1 - one, one])
+        return np.asarray(one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+    def _values(self, classes: int) -> Array:
+        return signed(classes, -1.0 if self.activation == "tanh" else 0.0)
+
+    def _start(self, shape: Shape) -> Scan:
+        init = self._begun(shape, shape.targets)
+        more = {"intercept": bool(self.fit_intercept), "init": init, "activation": self.activation}
+        return start_scan(SigmoidRule, shape, self.rate, self.schedule, **more)
+
+    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+        if self.mode == "online":
+            return super()._learn(source, scan, draw, epochs)
+
+        loss, d = LOSSES[self.activation], source.shape.features
+        view = View(np.ones(d), np.zeros(d))
+
+        def errors(theta: Array) -> tuple[Array, Array]:
+            found = source.sum(Objective, Point(loss, theta, view), outputs=len(theta), second="none")
+            if not found.finite:
+                source.refuse_nonfinite()
+            downhill = -found.gradient
+            downhill[:, 0] *= bool(self.fit_intercept)
+            return found.value, downhill
+
+        if isinstance(self.rate, str):
+            steps = curvature(source, bool(self.fit_intercept), loss.steepest)
+            done = majorize(errors, scan.theta, steps, epochs, float(self.tol), self.stop_error)
+        else:
+            done = self._descend(errors, scan, epochs)
+        scan.theta[:] = done.theta
+        scan.numbers[STEPS] += len(done.history)
+        return Learned(done.history, done.status, done.history[-1], "batch steps")
+
+    def _descend(self, errors: Errors, scan: Scan, epochs: int) -> Descent:
+        """Take the textbook's steps; the best weights are kept where the rate was too large."""
+        history: list[float] = []
+        theta, best, lowest = scan.theta.copy(), scan.theta.copy(), math.inf
+        for epoch in range(epochs + 1):
+            each, downhill = errors(theta)
+            error = float(each.sum())
+            if epoch > 0:
+                history.append(error)
+            if error < lowest:
+                best, lowest = theta, error
+            step = downhill * scan.schedule.at(scan.steps + epoch + 1)
+            gain = float((downhill * step).sum())
+            if gain <= self.tol * error or (self.stop_error is not None and error <= self.stop_error):
+                return Descent(theta, history or [error], Status.SOLVED)
+            if epoch < epochs:
+                theta = theta + step
+        if history[-1] > 2 * lowest:
+            return Descent(best, history, Status.DIVERGED)
+        return Descent(theta, history, Status.NOT_CONVERGED)

@@ -1,0 +1,256 @@
+"""Laws over the registry: whatever is a system fits, saves, predicts, goes on and merges by the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adaline import datasets
+from adaline.storage import load, read_header
+from adaline.systems import SYSTEMS, OnlineSystem
+from tests.cli.command_line import CLASSIFIERS, Shell, table
+
+COLUMNS = ("--features", "a,b,color")
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return Shell(capsys)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return table(tmp_path / "data.csv")
+
+
+def target_of(system: str) -> str:
+    return "kind" if system in CLASSIFIERS else "y"
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_system_takes_a_basis(system: str, shell: Shell, data: Path) -> None:
+    asked = ("--target", target_of(system), "--system", system, "--features", "a,b", "--set", "basis=polynomial")
+    shell.good("fit", data, *asked, "-o", "m.adaline")
+    model = load("m.adaline")
+    assert model.basis_.size == 5
+    assert len(shell.good("predict", "m.adaline", data).rows) == len(data.read_text().splitlines()) - 1
+    assert "Polynomial()" in shell.good("summary", "m.adaline").out
+    told = shell.good("fit", data, *asked, "--set", "basis__degree=1", "--json").json
+    assert told["features"] == ["a", "b"]
+    assert told["parameters"]["basis"] == "Polynomial(degree=1)"
+    assert "no basis 'spline'" in shell.bad("fit", data, *asked[:-1], "basis=spline")
+    assert "no parameter 'terms'" in shell.bad("fit", data, *asked, "--set", "basis__terms=1")
+    assert "--set basis=Polynomial" in shell.bad("fit", data, *asked[:-2], "--set", "basis__degree=1")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, data: Path) -> None:
+    target = target_of(system)
+    more = table(data.parent / "more.csv", seed=1, n=60)
+    both = data.parent / "both.csv"
+    both.write_text(data.read_text() + more.read_text().split("\n", 1)[1])
+    for name, rows in (("one", data), ("other", more), ("all", both)):
+        shell.good("fit", rows, "-t", target, "-s", system.lower(), *COLUMNS, "-o", f"{name}.adaline")
+    assert read_header("one.adaline")["system"] == system
+    goes_on, merges = (hasattr(SYSTEMS[system], name) for name in ("partial_fit", "merge"))
+    if goes_on:
+        told = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
+        assert (told["rows_before"], told["rows_after"]) == (90, 150)
+    else:
+        assert "cannot go on" in shell.bad("update", "one.adaline", more, "-o", "updated.adaline")
+    if merges:
+        told = shell.good("merge", "one.adaline", "other.adaline", "-o", "merged.adaline", "--json").json
+        assert told["rows"] == 150
+    else:
+        assert "merge" in shell.bad("merge", "one.adaline", "other.adaline", "-o", "merged.adaline")
+    expected = shell.good("predict", "all.adaline", both, "--keep", "id").rows
+    assert len(expected) == 150
+    assert expected[-1]["id"] == "59"
+    if issubclass(SYSTEMS[system], OnlineSystem):
+        return  # going on is not a fit of all rows
+    for name in ("updated",) * goes_on + ("merged",) * merges:
+        found = shell.good("predict", f"{name}.adaline", both, "--keep", "none").rows
+        for one, other in zip(found, expected, strict=True):
+            if system in CLASSIFIERS:
+                assert one["prediction"] == other["prediction"]
+            else:
+                assert float(one["prediction"]) == pytest.approx(float(other["prediction"]), abs=1e-8)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_predictions_are_those_of_the_model(system: str, shell: Shell, data: Path) -> None:
+    settings = ("--set", "taps=3") if system.endswith("Filter") else ()
+    shell.good("fit", data, "-t", target_of(system), "-s", system, *COLUMNS, *settings, "-o", "m.adaline")
+    import pandas as pd
+
+    frame = pd.read_csv(data)
+    expected = load("m.adaline").predict(frame)
+    shell.good("predict", "m.adaline", data, "-o", "out.parquet")
+    found = pd.read_parquet("out.parquet")
+    assert list(found.columns) == [*frame.columns, "prediction"]
+    assert (found["id"] == frame["id"]).all()
+    if system in CLASSIFIERS:
+        assert (found["prediction"].to_numpy() == expected).all()
+    else:
+        np.testing.assert_allclose(found["prediction"], expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_system_shows_itself_and_lists_itself(system: str, shell: Shell, data: Path) -> None:
+    told = shell.good("fit", data, "-t", target_of(system), "-s", system, *COLUMNS, "-o", "m.adaline", "--json").json
+    assert told["system"] == system
+    assert told["rows"] == 90
+    status = told["certificate"]["status"]
+    assert status == "solved" or (status == "not converged" and issubclass(SYSTEMS[system], OnlineSystem))
+    assert told["columns"] == ["a", "b", "color"]
+    shown = shell.good("summary", "m.adaline").out
+    assert f"certificate: {status}" in shown
+    assert "color[T.red]" in shown
+    assert shell.good("summary", "m.adaline", "--json").json["features"] == told["features"]
+    listed = {one["name"]: one for one in shell.good("systems", "--json").json}
+    assert listed[system]["about"]
+    assert listed[system]["reference"]
+    assert system in shell.good("systems").out
+
+
+def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
+    assert shell.good("fit", data, "-t", "y", "--json").json["system"] == "LinearRegression"
+    assert shell.good("fit", data, "-t", "kind", "--drop", "rank,id", "--json").json["system"] == "GaussianClassifier"
+    told = shell.good("fit", data, "-t", "flag", "--features", "b,color", "--json").json
+    assert told["classes"] == [False, True]
+    done = shell.good("fit", data, "-t", "rank", "--features", "a,b", "--json")
+    assert done.json["system"] == "LinearRegression"
+    assert "note: rank has only 3 different whole numbers" in done.err
+    named = shell.good("fit", data, "-t", "rank", "--features", "a,b", "-s", "GaussianClassifier", "--json")
+    assert named.json["classes"] == [0, 1, 2]
+    assert named.err == ""
+    amounts = shell.good("fit", data, "-t", "id", "--features", "a,b", "-s", "GaussianClassifier", "--json")
+    assert "each is taken for a class; if they are amounts, name a regression" in amounts.err
+    assert "cut it into classes" in shell.bad("fit", data, "-t", "y", "-s", "LogisticRegression")
+
+
+def test_what_cannot_be_used_is_left_out_and_said(shell: Shell, data: Path) -> None:
+    done = shell.good("fit", data, "-t", "y", "--json")
+    assert set(done.json["left_out"]) == {"when", "prose"}
+    assert "note: column 'when' is left out: it holds dates; name it in --dates" in done.err
+    assert "note: column 'prose' is left out" in done.err
+    done = shell.good("fit", data, "-t", "y", "--drop", "prose", "--dates", "when", "--json")
+    assert done.err == ""
+    assert "when" in done.json["columns"]
+
+
+def test_settings_are_literals_or_text(shell: Shell, data: Path) -> None:
+    told = shell.good("fit", data, "-t", "y", *COLUMNS, "-s", "ridge", "--set", "penalty=0.5", "--set",
+                      "fit_intercept=false", "--json").json  # fmt: skip
+    assert told["parameters"]["penalty"] == 0.5
+    assert told["parameters"]["fit_intercept"] is False
+    told = shell.good("fit", data, "-t", "kind", *COLUMNS, "--set", "covariance=diag", "--json").json
+    assert told["parameters"]["covariance"] == "diag"
+
+
+def test_a_formula_and_weights(shell: Shell, data: Path) -> None:
+    told = shell.good("fit", data, "--formula", "y ~ a * b + C(rank)", "--weight", "id", "-o", "m", "--json").json
+    assert told["features"] == ["a", "b", "C(rank)[T.1]", "C(rank)[T.2]", "a:b"] or "a:b" in told["features"]
+    assert len(shell.good("predict", "m", data, "--keep", "none").rows) == 90
+    assert shell.good("update", "m", data, "--json").json["rows_after"] == 180
+
+
+def test_a_bundled_data_set_a_query_and_a_database(shell: Shell, data: Path) -> None:
+    assert shell.good("fit", "longley", "-t", "Employed", "--json").json["rows"] == 16
+    query = f"SELECT a, b, y FROM '{data}' WHERE id < 50"
+    assert shell.good("fit", query, "-t", "y", "--json").json["rows"] == 50
+    import sqlite3
+
+    with sqlite3.connect("data.sqlite") as base:
+        base.execute("CREATE TABLE t (x REAL, y REAL)")
+        base.execute("CREATE TABLE u (x REAL)")
+        base.executemany("INSERT INTO t VALUES (?, ?)", [(i, 2.0 * i + i % 3) for i in range(20)])
+    assert shell.good("fit", "data.sqlite", "--table", "t", "-t", "y", "--json").json["rows"] == 20
+    assert "--table" in shell.bad("fit", "data.sqlite", "-t", "y")
+
+
+def test_intervals_and_probabilities(shell: Shell, data: Path) -> None:
+    shell.good("fit", data, "-t", "y", *COLUMNS, "-o", "y.adaline")
+    rows = shell.good("predict", "y.adaline", data, "--interval", "prediction", "--level", "0.9", "--keep", "y").rows
+    inside = [float(row["lower"]) <= float(row["y"]) <= float(row["upper"]) for row in rows]
+    assert 0.8 < np.mean(inside) < 1
+    shell.good("fit", data, "-t", "kind", *COLUMNS, "-o", "kind.adaline")
+    rows = shell.good("predict", "kind.adaline", data, "--proba", "--keep", "none").rows
+    assert list(rows[0]) == ["prediction", "probability_x", "probability_y", "probability_z"]
+    assert sum(float(rows[0][f"probability_{label}"]) for label in "xyz") == pytest.approx(1)
+    assert "these do: GaussianClassifier" in shell.bad("predict", "y.adaline", data, "--proba")
+    assert "these do: LinearRegression" in shell.bad("predict", "kind.adaline", data, "--interval", "confidence")
+
+
+@pytest.mark.slow
+def test_compare_recommends_reports_and_saves(shell: Shell) -> None:
+    done = shell.good("compare", "penguins", "-t", "species", "--folds", "3", "--save", "best.adaline")
+    assert "> " in done.out
+    assert "GaussianClassifier" in done.out
+    assert "report: report.html" in done.out
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "adaline compare penguins -t species --folds 3" in page
+    assert read_header("best.adaline")["classes"] == ["Adelie", "Chinstrap", "Gentoo"]
+    assert len(shell.good("predict", "best.adaline", "penguins", "--keep", "none").rows) == 333
+    told = shell.good("compare", "penguins", "-t", "body_mass_g", "--systems", "ridge,linearregression", "--json").json
+    assert {one["system"] for one in told["results"]} == {"Ridge", "LinearRegression"}
+    assert told["report"] is None
+    as_classes = shell.good("compare", "wine", "-t", "quality", "--task", "classification", "--folds", "2", "--json")
+    assert as_classes.json["task"] == "classification"
+
+
+def test_compare_takes_a_sample_of_what_is_too_much(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from adaline.comparison import table as describing
+
+    monkeypatch.setattr(describing, "MOST_NUMBERS", 9 * 100)
+    told = shell.good("compare", "penguins", "-t", "body_mass_g", "--json", "--save", "m.adaline").json
+    assert (told["rows"], told["total_rows"]) == (100, 333)
+    assert shell.good("summary", "m.adaline", "--json").json["rows"] == 333
+
+
+def test_bundled_data_sets_are_listed(shell: Shell) -> None:
+    assert [one["name"] for one in shell.good("systems", "--data", "--json").json] == list(datasets.names())
+    assert "penguins" in shell.good("systems", "--data").out
+
+
+def test_onnx(shell: Shell, data: Path) -> None:
+    pytest.importorskip("onnx")
+    shell.good("fit", data, "-t", "y", *COLUMNS, "-o", "m.adaline")
+    shell.good("export", "m.adaline", "m.onnx", "--dtype", "float32")
+    assert Path("m.onnx").stat().st_size > 100
+    assert ".onnx" in shell.bad("export", "m.adaline", "m.txt")
+
+
+def test_separable_proves_its_answer(shell: Shell) -> None:
+    found = shell.good("separable", "breast_cancer", "-t", "diagnosis", "--json").json
+    assert found["separable"]
+    assert found["verified"]
+    assert len(found["coefficients"]) == 30
+    text = shell.good("separable", "penguins", "--target", "species", "--features", "bill_length_mm,year").out
+    assert "none" in text
+    assert "The proof was checked in exact arithmetic." in text
+    assert "label" in shell.bad("separable", "norris", "-t", "y")
+
+
+def test_a_machine_is_set_by_its_name(shell: Shell, data: Path) -> None:
+    shell.good("fit", data, "-t", "kind", "-s", "OneVsOne", "--set", "system=pocket", *COLUMNS, "-o", "m.adaline")
+    assert [type(one).__name__ for one in load("m.adaline").estimators_] == ["Pocket"] * 3
+    assert "settings" in shell.good("summary", "m.adaline").out
+    assert shell.good("summary", "m.adaline", "--json").json["parameters"]["system"].startswith("Pocket(")
+    assert "there is no system" in shell.bad("fit", data, "-t", "kind", "-s", "OneVsOne", "--set", "system=tree")
+
+
+@pytest.mark.parametrize("system", ["Perceptron", "KeslerPerceptron", "Pocket"])
+def test_the_perceptron_family_sees_standardised_columns_unless_told_otherwise(system: str, shell: Shell) -> None:
+    asked = "fit", "penguins", "-t", "species", "-s", system, "--set", "epochs=5"
+    done = shell.good(*asked, "-o", "m.adaline", "--json")
+    assert "note: " + system + " sees standardised columns" in done.err
+    assert done.json["parameters"]["standardize"] is True
+    raw = shell.good("fit", "penguins", "-t", "species", "-s", system, "--set", "standardize=False", "--json")
+    assert raw.json["parameters"]["standardize"] is False
+    assert "standardised" not in raw.err

@@ -1,0 +1,256 @@
+"""How commands end: exit codes, one line for what is wrong, and files that are whole or as they were."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+import adaline
+from adaline.cli import fit, predict
+from adaline.cli.exit import one_line
+from adaline.errors import AdalineWarning
+from tests.cli.command_line import Shell, table
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(adaline.__file__).parents[1]), "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return Shell(capsys)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return table(tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fit", "nowhere.csv", "-t", "y"], "there is no file nowhere.csv"),
+        (["fit", "penguins"], "--target COLUMN"),
+        (["fit", "penguins", "-t", "bodymass"], "Did you mean 'body_mass_g'?"),
+        (["fit", "penguins", "-t", "species", "-s", "Gausian"], "Did you mean GaussianClassifier?"),
+        (["fit", "penguins", "-t", "species", "--set", "cov=1"], "There are: covariance, priors, shrinkage"),
+        (["fit", "penguins", "-t", "species", "--set", "covariance"], "key=value"),
+        (["fit", "penguins", "-t", "species", "-s", "Ridge"], "use a classifier"),
+        (["fit", "penguins", "-t", "year", "--drop", "isle"], "--drop: penguins has no column 'isle'"),
+        (["fit", "penguins", "-t", "year", "-o", "no/such/folder"], "there is no folder"),
+        (["fit", "penguins", "-t", "year", "-o", "."], "it is a folder"),
+        (["fit", "penguins", "-t", "year", "--missing", "perhaps"], "'perhaps' is not one of"),
+        (["fit"], "Missing argument 'DATA'. Try 'adaline fit --help'"),
+        (["exprt"], "Did you mean 'export'? Try 'adaline --help'."),
+        (["foo"], "No such command 'foo'"),
+        (["--foo"], "No such option: --foo"),
+        (["predict", "nowhere.adaline", "penguins"], "there is no such file"),
+        (["summary", "data.csv"], "not a model file"),
+        (["merge", "a.adaline", "-o", "b.adaline"], "two models or more"),
+        (["compare", "penguins", "-t", "year", "--folds", "1"], "folds"),
+        (["compare", "penguins", "-t", "year", "--systems", "Ridge,GaussianClassifier"], "one kind at a time"),
+        (["fit", "SELECT 1 AS", "-t", "y"], "Parser Error"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(words: list[str], said: str, shell: Shell, data: Path) -> None:
+    assert said in shell.bad(*words)
+
+
+def test_help_and_version_are_no_mistakes(shell: Shell) -> None:
+    assert "Usage: adaline" in shell.good().out
+    assert shell.good("--version").out == f"adaline {adaline.__version__}\n"
+    for name in ("fit", "predict", "compare", "summary", "update", "merge", "export", "systems"):
+        assert f"  {name} " in shell.good("-h").out
+        assert f"Usage: adaline {name}" in shell.good(name, "--help").out
+
+
+def test_help_imports_nothing_that_is_slow() -> None:
+    code = (
+        "import sys; from adaline.cli import main; main(['fit', '--help']); "
+        "print([m for m in ('numpy', 'sklearn', 'duckdb', 'pyarrow', 'scipy', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_completion_knows_systems_and_data_sets() -> None:
+    for words, found in (("adaline fit --system Gau", "GaussianClassifier"), ("adaline fit pen", "penguins")):
+        asked = {"_ADALINE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        done = subprocess.run(
+            [sys.executable, "-m", "adaline"], capture_output=True, text=True, check=False, env={**ENVIRONMENT, **asked}
+        )
+        assert done.stdout.split() == [found]
+
+
+def test_what_is_missing_is_counted_and_the_option_named(shell: Shell) -> None:
+    Path("gaps.csv").write_text("x,z,void,c,y\n1,5,,p,2\n2,,,q,4\n3,1,,p,\n4,2,,,8\n5,4,,q,11\n6,3,,p,12\n7,9,,q,13\n")
+    said = shell.bad("fit", "gaps.csv", "-t", "y")
+    assert "'z' (1), 'c' (1) of 6 rows" in said
+    assert "--missing drop" in said
+    done = shell.good("fit", "gaps.csv", "-t", "y", "--drop", "z,c", "-o", "m.adaline", "--json")
+    assert done.json["rows"] == 6
+    assert "note: column 'void' is left out: it holds no values" in done.err
+    assert "note: 1 row of 7 is left out: without y" in done.err
+    done = shell.good("fit", "gaps.csv", "-t", "y", "--drop", "void", "--missing", "drop", "--json")
+    assert done.json["rows"] == 4
+    assert "note: 3 rows of 7 are left out: with something missing" in done.err
+    told = shell.good("fit", "gaps.csv", "-t", "y", "--features", "x,z", "--missing", "indicator", "--json").json
+    assert told["features"] == ["x", "z", "z[missing]"]
+    assert "missing values" in shell.bad("fit", "gaps.csv", "-t", "y", "--drop", "void", "--missing", "error")
+    shell.good("fit", "gaps.csv", "-t", "y", "--features", "x,z", "--missing", "drop", "-o", "z.adaline")
+    done = shell.good("predict", "z.adaline", "gaps.csv")
+    assert [row["prediction"] == "" for row in done.rows] == [False, True, False, False, False, False, False]
+    assert "note: 1 of 7 rows have no prediction" in done.err
+    done = shell.good("update", "z.adaline", "gaps.csv", "-o", "new.adaline")
+    assert "note: 2 of 7 rows left out" in done.err
+
+
+def test_rows_that_cannot_be_predicted_do_not_stop_the_others_but_unseen_levels_do(shell: Shell) -> None:
+    Path("old.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n")
+    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
+    Path("new.csv").write_text("x,c\n,r\n2,q\n")
+    assert [row["prediction"] != "" for row in shell.good("predict", "m.adaline", "new.csv").rows] == [False, True]
+    Path("new.csv").write_text("x,c\n,r\n2,q\n3,r\n")
+    said = shell.bad("predict", "m.adaline", "new.csv")
+    assert "the level 'r' at row 2" in said
+    assert "--unseen other" in said
+    shell.good("fit", "old.csv", "-t", "y", "--unseen", "other", "-o", "m.adaline")
+    assert len(shell.good("predict", "m.adaline", "new.csv").rows) == 3
+
+
+def test_columns_are_written_as_they_were_read(shell: Shell) -> None:
+    Path("odd.csv").write_text(
+        'id,x,name,when,ok,prediction,y\n9007199254740993,1.5,"a, ""b""",2024-01-02 03:04:05,true,7,1\n'
+        "9007199254740995,2.5, c,2024-01-03 00:00:00,false,8,2\n3,4,,2024-01-03 00:00:00,true,9,2\n"
+    )
+    shell.good("fit", "odd.csv", "-t", "y", "--features", "x", "-o", "m.adaline")
+    shell.good("predict", "m.adaline", "odd.csv", "-o", "out.csv")
+    lines = Path("out.csv").read_text().splitlines()
+    assert lines[0] == "id,x,name,when,ok,prediction,y,prediction_2"
+    assert lines[1].startswith('9007199254740993,1.5,"a, ""b""",2024-01-02 03:04:05,true,7,1,')
+    assert lines[3].startswith("3,4,,2024-01-03 00:00:00,true,9,2,")
+    first = shell.good("predict", "m.adaline", "odd.csv", "--json").out.splitlines()[0]
+    assert '"id": 9007199254740993' in first
+
+
+def test_an_output_stays_as_it_was_when_a_command_fails_half_way(
+    shell: Shell, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.good("fit", data, "-t", "y", "--features", "a,b", "-o", "m.adaline")
+    before = Path("m.adaline").read_bytes()
+    Path("out.csv").write_text("precious")
+    monkeypatch.setattr(predict, "BATCH", 32)
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    calls = []
+    kept = predict._answers
+
+    def fails_later(*words: object) -> object:
+        calls.append(1)
+        return fail() if len(calls) == 2 else kept(*words)  # type: ignore[arg-type,func-returns-value]
+
+    with monkeypatch.context() as broken:
+        broken.setattr(predict, "_answers", fails_later)
+        assert "No space left on device" in shell.bad("predict", "m.adaline", data, "-o", "out.csv")
+    assert Path("out.csv").read_text() == "precious"
+    with monkeypatch.context() as broken:
+        broken.setattr("adaline.storage.model_file.write", fail)
+        assert "No space left" in shell.bad("update", "m.adaline", data)
+    assert Path("m.adaline").read_bytes() == before
+    Path("bad.csv").write_text("a,b,y\n1,2,three\n")
+    shell.bad("update", "m.adaline", "bad.csv")
+    assert Path("m.adaline").read_bytes() == before
+    assert sorted(os.listdir()) == ["bad.csv", "data.csv", "m.adaline", "out.csv"]
+
+
+def test_a_report_that_nobody_named_replaces_only_a_report(shell: Shell) -> None:
+    Path("report.html").write_text("my own pages")
+    assert "name another by -o" in shell.bad("compare", "longley", "-t", "Employed", "--folds", "2")
+    assert Path("report.html").read_text() == "my own pages"
+
+
+def test_interrupts_faults_and_warnings(shell: Shell, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(error: BaseException) -> object:
+        def fit(*_: object) -> None:
+            raise error
+
+        return fit
+
+    monkeypatch.setattr(fit, "fit", raises(KeyboardInterrupt()))
+    done = shell("fit", data, "-t", "y")
+    assert (done.code, done.err) == (130, "adaline: interrupted; nothing was written\n")
+    monkeypatch.setattr(fit, "update", raises(KeyboardInterrupt()))
+    assert shell("update", "m", data).err == "adaline: interrupted; the model is as it was\n"
+    monkeypatch.setattr(fit, "fit", raises(ZeroDivisionError("oh\nno")))
+    done = shell("fit", data, "-t", "y")
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert "--debug" in done.err
+    assert "ZeroDivisionError: oh no" in done.err
+    assert "Traceback" in shell("fit", data, "-t", "y", "--debug").err
+    monkeypatch.setattr(fit, "fit", raises(BrokenPipeError()))
+    assert shell("fit", data, "-t", "y").err == ""
+    monkeypatch.setattr(fit, "fit", lambda *_: warnings.warn("look\nhere", AdalineWarning, stacklevel=1))
+    assert shell.good("fit", data, "-t", "y").err == "note: look here\n"
+
+
+def test_messages_speak_of_options() -> None:
+    assert one_line("Use unseen='other' or\n name it in categories=") == "Use --unseen other or name it in --categories"
+    assert one_line("x needs fit_intercept=False") == "x needs --set fit_intercept=False"
+
+
+@pytest.mark.slow
+def test_output_that_nobody_reads_and_a_real_interrupt(shell: Shell, tmp_path: Path) -> None:
+    model = tmp_path / "m.adaline"
+    shell.good("fit", "abalone", "-t", "rings", "-o", model)
+    pipe = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m adaline predict {model} abalone | head -1"],
+        capture_output=True, text=True, check=False, env=ENVIRONMENT,
+    )  # fmt: skip
+    assert pipe.stderr == ""
+    assert pipe.stdout.startswith("sex,")
+    query = "SELECT range AS x, range % 7 AS z, sin(range) AS y FROM range(100000000)"
+    command = [sys.executable, "-m", "adaline", "fit", query, "-t", "y", "-o", tmp_path / "x.adaline"]
+    working = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    time.sleep(2.5)
+    working.send_signal(signal.SIGINT)
+    _, said = working.communicate(timeout=30)
+    assert working.returncode == 130, said
+    assert said.splitlines()[-1] == "adaline: interrupted; nothing was written"
+    assert os.listdir(tmp_path) == ["m.adaline"]
+
+
+def test_a_table_in_a_file_is_not_cut(shell: Shell) -> None:
+    name = "a_very_long_name_of_a_column_" * 8
+    Path("wide.csv").write_text(f"{name},y\n" + "".join(f"{i},{i * i}\n" for i in range(9)))
+    shown = shell.good("fit", "wide.csv", "-t", "y").out
+    assert name in shown
+    assert "\x1b" not in shown
+    assert not any(line.endswith(" ") for line in shown.splitlines())
+
+
+def test_columns_with_spaces_are_quoted_in_advice(shell: Shell, tmp_path: Path) -> None:
+    data = tmp_path / "gaps.csv"
+    data.write_text("x y,z,t\n1,2,3\n,3,4\n3,,5\n4,5,6\n", encoding="utf-8")
+    told = shell.bad("fit", data, "-t", "t")
+    assert "--drop 'x y,z'" in " ".join(told.split())
+
+
+def test_one_row_is_one_row(shell: Shell, tmp_path: Path) -> None:
+    data = tmp_path / "one.csv"
+    data.write_text("x,y\n1,2\n", encoding="utf-8")
+    done = shell.good("fit", data, "-t", "y", "-s", "LinearRegression", "-o", tmp_path / "m.adaline")
+    assert "1 row" in done.out
+    for text in (done.out, done.err, shell.good("summary", tmp_path / "m.adaline").out):
+        assert "1 rows" not in text
+        assert "inf" not in text

@@ -1,0 +1,151 @@
+"""`adaline.compare`: what the command line shows, as an object, on data of every kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import adaline
+from adaline import Ridge, compare
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from tests.comparison.examples import labels, numbers
+
+SYSTEMS = ["LinearRegression", "LMS"]
+
+
+def columns(n: int = 60) -> dict[str, Any]:
+    X, y = numbers(n=n)
+    color = np.array(["red", "green", "blue"])[np.arange(n) % 3]
+    return {"a": X[:, 0], "b": X[:, 1], "color": color, "y": y + X[:, 0] * 0.0}
+
+
+def test_it_is_public_and_found_lazily() -> None:
+    assert adaline.compare is compare
+    assert "compare" in dir(adaline)
+
+
+def test_every_kind_of_data_gives_the_same_table(tmp_path: Path) -> None:
+    given = columns()
+    frame = pd.DataFrame(given)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    kinds = {
+        "dict": given,
+        "lists": {name: list(values) for name, values in given.items()},
+        "pandas": frame,
+        "polars": pl.DataFrame(given),
+        "arrow": pa.table(given),
+        "file": str(tmp_path / "rows.parquet"),
+        "query": f"SELECT * FROM '{tmp_path / 'rows.parquet'}'",
+    }
+    found = {name: compare(data, target="y", systems=SYSTEMS) for name, data in kinds.items()}
+    expected = [result.fold_errors.tolist() for result in found["dict"].results]
+    for name, one in found.items():
+        assert [result.fold_errors.tolist() for result in one.results] == expected, name
+        assert one.data.names == ("a", "b", "color[T.green]", "color[T.red]"), name
+
+
+def test_it_shows_what_the_command_line_shows(tmp_path: Path) -> None:
+    found = compare(columns(), target="y", systems=SYSTEMS)
+    assert [row["system"] for row in found.table] == [*(r.label for r in found.results), "the mean"]
+    assert list(found.table.to_frame()["error"])[:2] == [result.error for result in found.results]
+    assert "certificate" in str(found.table)
+    assert "<table>" in found.table._repr_html_()
+    advice = found.recommendation
+    assert advice.system == "LinearRegression"
+    assert advice.model.n_features_in_ == 4
+    assert advice.headline == "Use LinearRegression"
+    assert advice.text in str(found)
+    assert advice.headline in found._repr_html_()
+    assert repr(found) == str(found)
+    assert all(str(finding) in str(found) for finding in found.findings)
+    page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert advice.headline in page
+    assert "data," in page  # the call that opens the rows again names the data
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_the_recommended_system_is_fitted_to_all_rows() -> None:
+    model = compare(columns(), target="y", systems=["Ridge"]).fit()
+    assert isinstance(model, Ridge)
+    assert model.score(adaline.open_table(pd.DataFrame(columns()), target="y")) > 0.3
+
+
+def test_two_whole_numbers_are_two_classes_and_labels_are_labels() -> None:
+    X, y = labels(n=80)
+    for low, high in ((0, 1), (3, 17), (-1.0, 1.0)):
+        given = {"a": X[:, 0], "b": X[:, 1], "y": np.where(y == "a", low, high)}
+        found = compare(given, target="y", systems=["GaussianClassifier"], folds=3)
+        assert found.task == "classification"
+        assert found.results[0].model.classes_.tolist() == [low, high]
+        assert not found.notes
+    given["y"] = np.arange(80) % 4
+    assert compare(given, target="y", folds=2, systems=["Ridge"]).task == "regression"
+    given["y"] = np.arange(80) % 4
+    some = compare(given, target="y", folds=2)
+    assert some.task == "regression"
+    assert "has only 4 different whole numbers" in some.notes[0]
+    assert "task='classification'" in some.notes[0]
+    assert compare(given, target="y", folds=2, task="classification", systems=["FisherDiscriminant"]).results
+
+
+def test_shares_of_missing_values_are_shares_of_all_rows_and_dropped_rows_are_counted(tmp_path: Path) -> None:
+    given = columns(n=500)
+    gust = np.where(np.arange(500) % 5 == 0, 1.0 + np.arange(500) / 7, np.nan)  # 400 of 500 are missing
+    frame = pd.DataFrame({**given, "gust": gust})
+    found = compare(frame, target="y", missing="drop", systems=SYSTEMS)
+    assert (len(found.data.y), found.data.dropped) == (100, 400)
+    texts = {finding.title: finding.text for finding in found.findings}
+    assert "gust (80%)" in texts["Much is missing"]
+    assert texts["Rows were left out"].startswith("400 of 500 rows (80%) are left out")
+    assert found.to_dict()["dropped_rows"] == 400
+    assert "400 of 500 left out" in found.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    filled = compare(frame, target="y", missing="mean", systems=SYSTEMS)
+    texts = {finding.title: finding.text for finding in filled.findings}
+    assert "gust (80%)" in texts["Much is missing"]
+    assert "Rows were left out" not in texts
+
+
+def test_where_nothing_beats_the_constant_the_headline_says_so(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    given = {"a": rng.normal(size=90), "kind": np.array(["x", "x", "y"])[rng.integers(0, 3, 90)]}
+    found = compare(given, target="kind")
+    assert found.recommendation.headline == "Nothing beats the most frequent class"
+    assert not found.recommendation.useful
+    assert not any(row["recommended"] for row in found.table)
+    page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<strong>Nothing beats the most frequent class</strong>" in page
+    assert "<strong>Use " not in page
+
+
+@pytest.mark.parametrize(
+    ("system", "units"),
+    [("LMS", "In units of y"), ("GeneralizedLinear", "In units of y"), ("LinearRegression", "of y")],
+)
+def test_a_regression_is_captioned_in_units_of_its_target(system: str, units: str, tmp_path: Path) -> None:
+    found = compare(columns(), target="y", systems=[system])
+    page = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert units in page
+    assert "discriminant" not in page
+
+
+def test_what_cannot_be_compared_is_refused_in_the_words_of_python() -> None:
+    given = columns()
+    with pytest.raises(InvalidParameter, match="say what to predict: target='COLUMN'"):
+        compare(given)
+    with pytest.raises(InvalidData, match="do not make a table"):
+        compare({"a": [1.0, 2.0], "y": [1.0]}, target="y")
+    with pytest.raises(InvalidParameter, match=r"no system 'Rigde'\. Did you mean Ridge\?"):
+        compare(given, target="y", systems=["Rigde"])
+    given["a"][3] = np.nan
+    with pytest.raises(MissingValues, match=r"missing='drop' leaves such rows out.*drop=\['a'\]"):
+        compare(given, target="y")
+    assert compare(given, target="y", drop=["a"], systems=["Ridge"]).data.names[0] == "b"
+    text = {"a": [f"some prose {i}" for i in range(60)], "b": given["b"], "y": given["y"]}
+    assert "column 'a' is left out" in compare(text, target="y", systems=["Ridge"]).notes[0]

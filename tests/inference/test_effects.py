@@ -1,0 +1,51 @@
+"""Effects of coefficients, and whether probabilities hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adaline import GaussianClassifier, LeastSquaresClassifier, LinearRegression
+from adaline.basis import Polynomial
+from adaline.inference.effects import effects, strongest
+from adaline.plots.classification import reliability
+from tests.comparison.examples import labels
+from tests.plots.drawn import LINEAR, NAMES, X, Y
+
+
+def test_effects_do_not_depend_on_units() -> None:
+    scale = np.array([1e3, 1e-3, 1.0, 7.0])
+    for kind, y in ((LinearRegression, Y), (LeastSquaresClassifier, np.where(Y > Y.mean(), "p", "q"))):
+        one = effects(kind().fit(X, y), X, NAMES)
+        two = effects(kind().fit(X * scale, y), X * scale, NAMES)
+        np.testing.assert_allclose([e.strength for e in one], [e.strength for e in two], rtol=1e-9)
+
+
+def test_effects_of_a_basis_are_those_of_its_columns() -> None:
+    phi = Polynomial(degree=2)
+    columns = phi.fit_transform(X)
+    names = phi.get_feature_names_out(NAMES).tolist()
+    for kind in (LinearRegression, GaussianClassifier):
+        target = Y if kind is LinearRegression else np.median(Y) < Y
+        found = effects(kind(basis=phi).fit(X, target), X, NAMES)
+        assert found == effects(kind().fit(columns, target), columns, names)
+
+
+def test_effects_are_those_of_the_summary_and_sum_to_zero_over_classes() -> None:
+    rows = LINEAR.summary().to_dict()["coefficients"]
+    assert [e.upper for e in effects(LINEAR, X, NAMES)] == [row["upper"] for row in rows]
+    three, kinds = labels(classes=3)
+    by_class = effects(GaussianClassifier().fit(three, kinds), three, NAMES[:3])
+    assert len(by_class) == 9
+    assert abs(sum(e.estimate for e in by_class if e.name == "a")) < 1e-12
+    assert effects(GaussianClassifier(covariance="full").fit(three, kinds), three, NAMES) == []
+    names, left = strongest(by_class, 2)
+    assert (len(names), left) == (2, 1)
+
+
+def test_true_probabilities_are_found_reliable_and_wrong_ones_are_not() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=20_000)
+    happened = rng.uniform(size=20_000) < p
+    true, bold = reliability(p, happened), reliability(np.where(p > 0.5, 0.99, 0.01), happened)
+    assert ((true.lower <= true.probability) & (true.probability <= true.upper)).sum() >= 8
+    assert not ((bold.lower <= bold.probability) & (bold.probability <= bold.upper)).any()

@@ -1,0 +1,267 @@
+"""Separability: the laws that the answer obeys, and answers that are known."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from adaline.errors import InvalidData
+from adaline.separation.budget import Undecided
+from adaline.separation.separability import jointly, separability
+from adaline.separation.verdict import Combination, ManyClasses, ProofFailed, Separability
+from adaline.sources.array import ArraySource, SparseSource
+from tests.separation.separable_sets import generated
+
+XOR = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
+KNOWN = [
+    ("xor", *XOR, "none"),
+    ("and", [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1], "complete"),
+    ("a row in both classes, at the end of each", [[0], [1], [1], [2]], [0, 0, 1, 1], "quasi"),
+    ("a row in both classes, in the middle", [[0], [1], [2], [0], [1], [2]], [0, 0, 0, 1, 1, 1], "none"),
+    ("the same row twice", [[1, 1], [1, 1]], [0, 1], "none"),
+    ("nothing but a constant", [[3.0], [3.0], [3.0]], [0, 1, 1], "none"),
+    ("touching at a corner only", [[0, 0], [1, 0], [0, 1], [0, 0], [-1, 0], [0, -1]], [0, 0, 0, 1, 1, 1], "quasi"),
+    (
+        "overlap on a line, apart beside it",
+        [[0, 0], [2, 0], [1, 0], [3, 0], [0, 1], [0, -1]],
+        [0, 0, 1, 1, 0, 1],
+        "quasi",
+    ),
+    ("a dummy that one class has", [[0, 0], [1, 0], [0, 0], [1, 0], [0.5, 1]], [0, 0, 1, 1, 1], "quasi"),
+    ("interleaved on a line", [[0], [1], [2], [3]], [0, 1, 0, 1], "none"),
+]
+
+
+def ask(X: Any, y: Any) -> Separability:
+    found = separability(X, y)
+    assert isinstance(found, Separability)
+    assert found.verify()
+    return found
+
+
+@pytest.mark.parametrize(("X", "y", "kind"), [pytest.param(*known[1:], id=known[0]) for known in KNOWN])
+def test_known_answers(X: Any, y: Any, kind: str) -> None:
+    found = ask(X, y)
+    assert found.kind == kind
+    assert found.separable == (kind == "complete")
+
+
+@pytest.mark.parametrize("seed", range(0, 2000, 20))
+def test_generated_sets_of_both_kinds_down_to_1e_9(seed: int) -> None:
+    margin = 10.0 ** -(1 + seed // 20 % 9)
+    near = ask(*generated(seed, margin))
+    assert near.kind == "complete"
+    assert near.margin > 0
+    assert near.coef is not None
+    assert ask(*generated(seed + 1, -margin)).kind == "none"
+
+
+@pytest.mark.parametrize("margin", [1e-2, 1e-9, -1e-2, -1e-9])
+def test_laws(margin: float) -> None:
+    X, t = generated(7, margin)
+    rng = np.random.default_rng(0)
+    first = ask(X, t)
+    order = rng.permutation(len(X))
+    inner = [X[t == k].T @ rng.dirichlet(np.ones((t == k).sum())) for k in (-1, 1)]
+    others = {
+        "other order": ask(X[order], t[order]),
+        "classes swapped": ask(X, -t),
+        "units by powers of two": ask(np.ldexp(X, rng.integers(-40, 40, X.shape[1])), t),
+        "rows twice": ask(np.concatenate([X, X]), np.concatenate([t, t])),
+        "a constant column": ask(np.column_stack([X, np.full(len(X), 0.1)]), t),
+        "a column twice": ask(np.column_stack([X, X[:, 0]]), t),
+        "means of each class added": ask(np.concatenate([X, inner]), [*t, -1, 1]),
+    }
+    for name, other in others.items():
+        assert other.kind == first.kind, name
+    coarse = np.round(X, 3)
+    assert ask(np.column_stack([coarse, coarse[:, :2].sum(axis=1)]), t).kind == ask(coarse, t).kind
+    wrong = np.concatenate([X, X[t == 1].mean(axis=0)[None]]), np.append(t, -1)
+    assert ask(*wrong).kind != "complete"
+
+
+def test_proof_is_exact_and_small() -> None:
+    X, t = generated(3, -1e-6)
+    weights = ask(X, t).weights
+    assert weights is not None
+    assert len(weights) <= X.shape[1] + 2
+    assert sum(weights.values) == 1
+    for column in (np.ones(len(X)), *X.T):
+        terms = zip(weights.values, t[weights.rows].tolist(), column[weights.rows].tolist(), strict=True)
+        assert sum(value * side * Fraction(x) for value, side, x in terms) == 0
+
+
+def test_quasi_has_both_proofs_and_names_the_rows_on_the_plane() -> None:
+    found = ask([[0, 0], [2, 0], [1, 0], [3, 0], [0, 1], [0, -1]], [0, 0, 1, 1, 0, 1])
+    assert found.on_plane.tolist() == [0, 1, 2, 3]
+    assert found.plane is not None
+    assert found.plane[0][0] == found.plane[0][1] == 0
+    assert found.weights is not None
+    assert set(found.weights.rows.tolist()) <= {0, 1, 2, 3}
+    assert found.margin == 0.0
+
+
+def test_few_rows_in_general_position_are_always_separable() -> None:
+    rng = np.random.default_rng(5)
+    for n, d in ((3, 2), (6, 5), (20, 30), (40, 600), (30, 1500)):
+        assert ask(rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-6, 6, d), np.arange(n) % 2).kind == "complete"
+
+
+def test_margin_is_the_distance_of_the_nearest_row() -> None:
+    found = ask([[0.0, 5.0], [1.0, -5.0], [3.0, 0.0], [9.0, 1.0]], [0, 0, 1, 1])
+    assert found.coef is not None
+    heights = np.array([[0, 5], [1, -5], [3, 0], [9, 1]]) @ found.coef + found.intercept
+    assert found.margin == pytest.approx(np.abs(heights).min() / np.linalg.norm(found.coef), rel=1e-12)
+    assert ask([[1.0], [2.0], [4.0], [7.0]], list("aabb")).margin == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e12, 1e300])
+def test_magnitudes(scale: float) -> None:
+    X = np.array(XOR[0]) * scale
+    assert ask(X, XOR[1]).kind == "none"
+    assert ask(X, [0, 1, 1, 1]).kind == "complete"
+    mixed = X * [1.0, 1 / scale]
+    assert ask(mixed, [0, 1, 1, 1]).kind == "complete"
+
+
+def test_means_far_from_zero() -> None:
+    X = 2.0**40 + np.array([[0.0], [1.0], [2.0], [3.0]]) * 2.0**-12
+    assert 2.0**-14 <= ask(X, [0, 0, 1, 1]).margin <= 2.0**-13  # the intercept is a float, 2^-12 apart from the next
+    assert ask(X, [0, 1, 0, 1]).kind == "none"
+
+
+def test_the_exact_simplex_goes_on_where_floats_cannot_tell() -> None:
+    X = np.array([[0.0, 0.0], [4.0, 4.0], [2.0, 2.0], [9.0, 0.0]])
+    for shift, kind in ((0.0, "quasi"), (2.0**-50, "none"), (-(2.0**-50), "complete")):
+        X[2, 1] = 2.0 + shift
+        assert ask(X, [0, 0, 1, 1]).kind == kind
+
+
+def test_kinds_of_input() -> None:
+    import pandas as pd
+
+    X, t = generated(11, 1e-3)
+    wanted = ask(X, t).coef
+    labels = np.where(t > 0, "yes", "no")
+    weight = np.ones(len(t) + 1)
+    weight[-1] = 0.0
+    for found in (
+        ask(X.tolist(), labels),
+        ask(np.asfortranarray(X), t > 0),
+        ask(pd.DataFrame(X), labels),
+        separability(ArraySource(X, (t > 0).astype(float)[:, None])),
+        separability(np.concatenate([X, X[:1]]), [*t, -t[0]], sample_weight=weight),
+    ):
+        np.testing.assert_array_equal(found.coef, wanted)
+    assert ask(sparse.csr_array(X), labels).separable
+    assert ask(X.astype(np.float32), t).verify()
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "red", "blue", "blue"]})
+    assert ask(frame, [0, 0, 1, 1]).separable
+    assert ask(sparse.csr_array(np.array(XOR[0])), XOR[1]).kind == "none"
+    named = separability([[0.0], [1.0], [2.0]], np.array(["a", "b", "c"], dtype=object))
+    assert isinstance(named, ManyClasses)
+    assert sorted(named.pairs) == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_tables(tmp_path: Path) -> None:
+    from adaline import open_table
+
+    path = tmp_path / "rows.csv"
+    path.write_text("x,z,label\n0,0,no\n1,1,no\n0,1,yes\n1,0,yes\n5,0,yes\n")
+    found = separability(open_table(path, target="label"))
+    assert isinstance(found, Separability)
+    assert found.kind == "none"
+    assert found.verify()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[1.0], [np.nan]], [0, 1], "NaN"),
+        ([[1.0], [np.inf]], [0, 1], "infinity"),
+        ([[1.0], [2.0]], [1, 1], "2 classes"),
+        ([[1.0], [2.0]], [1, 1, 2], "inconsistent"),
+        ([[1.0], [2.0]], None, "target y is None"),
+        ([[1.0], [2.0]], [0.5, 0.7], "label"),
+        (np.zeros((60, 1)), np.arange(60), "50 classes"),
+    ],
+)
+def test_bad_input(X: Any, y: Any, message: str) -> None:
+    with pytest.raises(InvalidData, match=message):
+        separability(X, y)
+
+
+def test_a_false_proof_is_found_out() -> None:
+    X, t = generated(13, 1e-3)
+    right = ask(X, t)
+    assert right.plane is not None
+    for wrong in (
+        dataclasses.replace(right, plane=(tuple(-v for v in right.plane[0]),)),
+        dataclasses.replace(right, plane=((right.plane[0][0] + 100, *right.plane[0][1:]),)),
+        dataclasses.replace(right, kind="quasi"),
+        dataclasses.replace(right, kind="none", plane=None),
+    ):
+        with pytest.raises(ProofFailed):
+            wrong.verify()
+    over = ask(*generated(13, -1e-3))
+    assert over.weights is not None
+    values = over.weights.values
+    swapped = Combination(over.weights.rows, (values[1], values[0], *values[2:]))
+    short = Combination(over.weights.rows[:2], (Fraction(1, 2), Fraction(1, 2)))
+    for wrong in (dataclasses.replace(over, weights=swapped), dataclasses.replace(over, span=short)):
+        with pytest.raises(ProofFailed):
+            wrong.verify()
+    quasi = ask([[0, 0], [1, 0], [0, 0], [1, 0], [0.5, 1]], [0, 0, 1, 1, 1])
+    with pytest.raises(ProofFailed):
+        dataclasses.replace(quasi, kind="none", plane=None).verify()
+
+
+def test_a_proof_of_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaline.separation.decision.MOST_EXACT", 3)
+    with pytest.raises(Undecided, match="limit of 3"):
+        separability(*generated(3, -1e-6))
+
+
+def words(rows: int = 200, columns: int = 1500) -> tuple[Any, Any]:
+    """Counts of words, of which three pairs of rows are the same text in both classes."""
+    x = sparse.random(rows, columns, 0.02, format="csr", random_state=0)
+    y = np.arange(rows) % 2
+    return sparse.vstack([x, x[:3]]).tocsr(), np.append(y, 1 - y[:3])
+
+
+@pytest.mark.slow
+def test_texts_in_both_classes_are_found_at_the_price_of_few_exact_rows() -> None:
+    x, y = words()
+    source = SparseSource(x, y[:, None].astype(float))
+    found = jointly(source, np.array([0, 1]), work=1e9)
+    assert found.kind == "quasi"
+    np.testing.assert_array_equal(found.on_plane, [0, 1, 2, 200, 201, 202])
+    assert found.verify()
+    with pytest.raises(Undecided, match="given up"):
+        jointly(source, np.array([0, 1]), work=1e7)
+
+
+def test_text() -> None:
+    assert "not separable" in str(ask(*XOR))
+    assert "quasi-separable" in str(ask([[0], [1], [1], [2]], [0, 0, 1, 1]))
+    assert "distance 1 " in str(ask([[0], [2]], [0, 1]))
+
+
+def test_three_classes_pairs_and_jointly() -> None:
+    line = np.array([[0.0], [1.0], [3.0], [4.0], [6.0], [7.0]])
+    found = separability(line, list("aabbcc"))
+    assert isinstance(found, ManyClasses)
+    assert found.verify()
+    assert found.separable
+    assert found.kind == "complete"
+    assert {pair.kind for pair in found.pairs.values()} == {"complete"}
+    assert found.coef is not None
+    assert ((line @ found.coef.T + found.intercept).argmax(axis=1) == [0, 0, 1, 1, 2, 2]).all()
+    assert found.margin > 0
+    assert "Of 3 pairs" in str(found)

@@ -1,0 +1,85 @@
+"""One minimum whatever the solver: with and without a matrix, an intercept, a penalty, weights, a start."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adaline import GeneralizedLinear, LogisticRegression
+from adaline.arrays import Array
+from adaline.solvers.smooth import choose
+
+
+def made(rows: int = 9000, columns: int = 4, classes: int = 3) -> tuple[Array, NDArray[np.int64]]:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, columns)) * [1.0, 3.0, 0.5, 2.0] + [2.0, -1.0, 0.5, 1.0]
+    z = x @ rng.normal(size=(columns, classes)) * 0.5
+    return x, np.asarray((z + rng.gumbel(size=z.shape)).argmax(axis=1))
+
+
+def theta(model: Any) -> Array:
+    return np.column_stack([np.ravel(model.intercept_), np.atleast_2d(model.coef_)])
+
+
+@pytest.fixture
+def no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "MATRIX", 0)
+
+
+@pytest.mark.usefixtures("no_matrix")
+@pytest.mark.parametrize("solver", ["auto", "newton-cg"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "more", [{}, {"class_weight": {0: 3.0, 1: 0.5, 2: 1.0}}, {"init": 0.3}, {"zero": True}], ids=str
+)
+@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
+def test_every_solver_finds_what_newton_finds(
+    solver: str, classes: int, intercept: bool, more: dict[str, Any], rows: Any
+) -> None:
+    x, y = made(classes=classes)
+    more = dict(more)
+    weight = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0) if more.pop("zero", False) else None
+    if "class_weight" in more and classes == 2:
+        more["class_weight"] = {0: 3.0, 1: 0.5}
+    if "init" in more:
+        more["init"] = np.full((1 if classes == 2 else classes, 5), more["init"]) * [[intercept, 1, 1, 1, 1]]
+    common = {"penalty": 2.0, "fit_intercept": intercept, **more}
+    expected = LogisticRegression(solver="newton", **common).fit(x, y, weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = LogisticRegression(solver=solver, **common).fit(rows(x), y, weight)
+    np.testing.assert_allclose(theta(found), theta(expected), rtol=1e-3, atol=1e-4)
+    best, proof = expected.certificate_.objective, found.certificate_
+    null = len(y) * np.log(classes) * 3
+    assert -1e-12 * best <= proof.objective - best <= min(proof.gap * (1 + 1e-6), 1e-10 * null) + 1e-12 * best
+    assert proof.gap <= 1e-9 * null
+
+
+def test_the_last_step_is_taken_where_the_objective_is_negative(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "SMALL", 0)
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(60_000, 12))
+    y = rng.poisson(1000 * np.exp(x @ rng.normal(size=12) * 0.05)).astype(float)
+    expected = GeneralizedLinear(loss="poisson", solver="newton").fit(x, y)
+    found = GeneralizedLinear(loss="poisson").fit(x, y)
+    assert expected.certificate_.objective < 0
+    assert "sample" in found.certificate_.solver
+    np.testing.assert_allclose(theta(found), theta(expected), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.usefixtures("no_matrix")
+def test_a_sample_without_weight_is_no_sample() -> None:
+    x, y = made(40_000)
+    weight = np.zeros(len(y))
+    weight[[17, 4711, 23_000, 39_999, 5, 31_000, 12_345, 777, 888, 999, 21_000, 22_000]] = 5.0
+    expected = LogisticRegression(penalty=1.0, solver="newton").fit(x, y, weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = LogisticRegression(penalty=1.0).fit(x, y, weight)
+    np.testing.assert_allclose(found.predict_proba(x), expected.predict_proba(x), atol=1e-4)

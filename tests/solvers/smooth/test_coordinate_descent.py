@@ -1,0 +1,62 @@
+"""The quadratic with corners: sweeps by the native loop and by the reference, and the minimum they lead to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adaline.kernels import native
+from adaline.solvers.smooth.proximal_newton import (
+    NATIVE,
+    coordinate_descent,
+    coordinate_descent_reference,
+    least,
+    minimum,
+)
+
+
+def _model(m: int, rows: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((rows, m))
+    l1 = rng.uniform(0.5, 2.0, m) * np.sqrt(rows)
+    l1[0] = 0.0
+    return a.T @ a, 5 * np.sqrt(rows) * rng.standard_normal(m), rng.standard_normal(m) * (rng.random(m) < 0.5), l1
+
+
+@pytest.mark.skipif(not NATIVE, reason="needs the native core")
+@pytest.mark.parametrize("isa", native.isas() if NATIVE else [])
+@pytest.mark.parametrize("m", [1, 3, 8, 21])
+def test_native_sweeps_equal_the_reference(isa, m):
+    before = native.isa()
+    hessian, g, w, l1 = _model(m, 40)
+    hessian[m // 2] = hessian[:, m // 2] = 0.0  # a column that nothing is known of stays
+    one, other = (g.copy(), w.copy()), (g.copy(), w.copy())
+    native.use_isa(isa)
+    try:
+        moved = coordinate_descent(hessian, *one, l1, 3, 0.0)
+    finally:
+        native.use_isa(before)
+    assert moved == pytest.approx(coordinate_descent_reference(hessian, *other, l1, 3, 0.0), rel=1e-10, abs=1e-20)
+    np.testing.assert_allclose(one[0], other[0], rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(one[1], other[1], rtol=1e-11, atol=1e-13)
+    assert one[1][m // 2] == w[m // 2]
+
+
+@pytest.mark.parametrize(("m", "rows"), [(1, 5), (12, 50), (30, 31), (30, 10)])
+def test_minimum_meets_the_conditions(m, rows):
+    hessian, g, start, l1 = _model(m, rows)
+    if rows < m:
+        g = hessian @ g / rows  # within what the matrix sees, or there is no minimum along the free coordinate
+    w = minimum(hessian, g, start, l1, 1e-12)
+    slope = g + hessian @ (w - start)
+    assert np.abs(least(w, slope, l1)).max() <= 1e-10 * np.abs(g).max()
+    assert (w == 0).any() or m == 1
+
+
+def test_columns_that_are_alike_cost_no_more():
+    rng = np.random.default_rng(1)
+    a = rng.standard_normal((60, 1)) + 1e-5 * rng.standard_normal((60, 8))
+    hessian, l1 = a.T @ a, np.full(8, 1e-7)
+    g = -(a.T @ (a[:, 0] - a[:, 1] + a[:, 2]))
+    w = minimum(hessian, g, np.zeros(8), l1, 1e-10)
+    assert np.abs(least(w, g + hessian @ w, l1)).max() <= 1e-9 * np.abs(g).max()

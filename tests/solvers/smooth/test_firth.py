@@ -1,0 +1,166 @@
+"""Firth's correction against its penalised likelihood maximised directly, and against what it is known to give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+from scipy.special import expit
+
+from adaline.solvers.smooth.firth import firth, firth_ratios
+from adaline.solvers.smooth.likelihood import raw_root
+from adaline.sums import FirthScore, Prior
+from tests.inference.likelihoods import generated, posed
+
+Array = Any
+
+
+def solved(X: Array, y: Array, weight: Array | None = None, **options: Any) -> tuple[Array, Array, float]:
+    """Return coefficients and their errors in raw units, and minus the penalised log-likelihood."""
+    problem = posed(X, y, weight, **options)
+    found = firth(problem, np.zeros((1, 1 + X.shape[1])), 1e-10)
+    assert found.converged
+    assert found.curvature is not None
+    assert np.isinf(found.gap)
+    assert len(found.history) < 40
+    errors = np.linalg.norm(raw_root(problem, found.curvature)[0], axis=1)
+    return problem.outside(found.theta)[0], errors, found.at.value
+
+
+def penalised(theta: Array, rows: Array, y: Array, weight: Array) -> tuple[float, Array]:
+    """Return minus the penalised log-likelihood and its gradient, row by row."""
+    z = rows @ theta
+    p = expit(z)
+    bent = weight * p * (1 - p)
+    information = rows.T @ (rows * bent[:, None])
+    h = p * (1 - p) * np.einsum("ni,ij,nj->n", rows, np.linalg.inv(information), rows)
+    value = -(weight * (y * z - np.logaddexp(0, z))).sum() - 0.5 * np.linalg.slogdet(information)[1]
+    return value, -rows.T @ (weight * (y - p + h * (0.5 - p)))
+
+
+def direct(rows: Array, y: Array, weight: Array | None = None) -> Array:
+    """Maximise the penalised likelihood from the outside: a general minimiser, then roots of the score."""
+    weight = np.ones(len(y)) if weight is None else weight
+    start = optimize.minimize(penalised, np.zeros(rows.shape[1]), (rows, y, weight), jac=True, options={"gtol": 1e-6})
+    return optimize.root(lambda theta: penalised(theta, rows, y, weight)[1], start.x, tol=1e-13).x
+
+
+def cases() -> dict[str, tuple[Array, Array]]:
+    rng = np.random.default_rng(5)
+    overlap, y = generated()
+    separable = rng.normal(size=(30, 3))
+    quasi = np.array([0.0] * 10 + [1.0] * 10)
+    return {
+        "overlap": (overlap / overlap.std(axis=0), y),
+        "rare": (rng.normal(size=(100, 2)), np.arange(100) < 3),
+        "separable": (separable, separable @ [1.0, -1, 0.5] > 0.1),
+        "one column": (np.arange(10.0)[:, None], np.arange(10) > 4),
+        "quasi": (np.column_stack([quasi, rng.normal(size=20)]), np.where(quasi > 0, True, np.arange(20) % 2 == 0)),
+        "few rows": (rng.normal(size=(12, 4)), rng.random(12) > 0.5),
+    }
+
+
+@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("intercept", [True, False])
+def test_it_is_the_maximum_of_the_penalised_likelihood(name: str, intercept: bool) -> None:
+    X, y = cases()[name]
+    rows = np.column_stack([np.ones(len(X)), X]) if intercept else X
+    theta, errors, value = solved(X, y, intercept=intercept)
+    expected = direct(rows, y.astype(float))
+    np.testing.assert_allclose(theta[0 if intercept else 1 :], expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+    assert value == pytest.approx(penalised(expected, rows, y.astype(float), np.ones(len(y)))[0], rel=1e-9)
+    p = expit(rows @ expected)
+    covariance = np.linalg.inv(rows.T @ (rows * (p * (1 - p))[:, None]))
+    np.testing.assert_allclose(errors[0 if intercept else 1 :], np.sqrt(np.diag(covariance)), rtol=1e-7)
+
+
+def test_a_table_of_two_by_two_gets_half_a_row_in_each_cell() -> None:
+    """With saturated tables Jeffreys' prior adds 1/2 to each count (Firth 1993, section 4)."""
+    counts = np.array([[7.0, 0.0], [3.0, 9.0]])  # of y = 0, 1 for x = 0, then x = 1: quasi separated
+    X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 1, 0, 1])
+    theta, errors, _ = solved(X, y, counts.ravel())
+    odds = np.log((counts[:, 1] + 0.5) / (counts[:, 0] + 0.5))
+    np.testing.assert_allclose(theta, [odds[0], odds[1] - odds[0]], rtol=1e-10)
+    p = expit(odds)
+    variance = 1 / (counts.sum(axis=1) * p * (1 - p))
+    np.testing.assert_allclose(errors, np.sqrt([variance[0], variance.sum()]), rtol=1e-10)
+
+
+def test_the_intercept_alone_adds_half_a_row_to_each_class() -> None:
+    theta, _, _ = solved(np.zeros((20, 0)), np.arange(20) < 0)
+    np.testing.assert_allclose(theta, [np.log(0.5 / 20.5)], rtol=1e-12)
+
+
+def test_weights_are_repetitions_and_sparse_rows_are_rows() -> None:
+    X, y = generated(60)
+    weight = np.random.default_rng(2).integers(0, 4, len(y)).astype(float)
+    again = np.repeat(np.arange(len(y)), weight.astype(int))
+    expected = solved(X[again], y[again])
+    for rows in (X, sparse.csr_array(X)):
+        for mine, theirs in zip(solved(rows, y, weight), expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9)
+
+
+def test_units_change_nothing_but_the_units() -> None:
+    X, y = generated(60)
+    units = np.array([1e-9, 1e9, 1.0])
+    plain, odd = solved(X, y), solved(X * units, y)
+    np.testing.assert_allclose(odd[0][1:] * units, plain[0][1:], rtol=1e-8)
+    np.testing.assert_allclose(odd[1][1:] * units, plain[1][1:], rtol=1e-8)
+    assert odd[2] == pytest.approx(plain[2] - np.log(units).sum(), rel=1e-10)
+
+
+def test_columns_that_depend_on_others_change_no_prediction() -> None:
+    X, y = cases()["separable"]
+    more = np.column_stack([X, X[:, 0] + X[:, 1]])
+    plain, twice = solved(X, y), solved(more, y)
+    expected = plain[0][0] + X @ plain[0][1:]
+    np.testing.assert_allclose(
+        twice[0][0] + np.column_stack([X, X[:, 0] + X[:, 1]]) @ twice[0][1:], expected, rtol=1e-7
+    )
+
+
+@pytest.mark.parametrize("name", ["overlap", "separable", "quasi"])
+def test_ratios_hold_coefficients_at_zero_and_keep_their_columns(name: str) -> None:
+    X, y = cases()[name]
+    rows, t, ones = np.column_stack([np.ones(len(X)), X]), y.astype(float), np.ones(len(X))
+    problem = posed(X, y)
+    found = firth(problem, np.zeros((1, rows.shape[1])), 1e-10)
+
+    def without(free: list[int]) -> float:
+        """Return the smallest F* over some coefficients, the others zero."""
+
+        def embedded(w: Array) -> tuple[float, Array]:
+            theta = np.zeros(rows.shape[1])
+            theta[free] = w
+            value, gradient = penalised(theta, rows, t, ones)
+            return value, gradient[free]
+
+        return float(optimize.minimize(embedded, np.zeros(len(free)), jac=True, options={"gtol": 1e-8}).fun)
+
+    places = range(rows.shape[1])
+    expected = [without([0]), *(without([k for k in places if k != j]) for j in places[1:])]
+    best = penalised(problem.outside(found.theta)[0], rows, t, ones)[0]
+    np.testing.assert_allclose(firth_ratios(problem, found, 1e-10), 2 * (np.array(expected) - best), rtol=1e-8)
+
+
+def test_too_few_steps_are_no_convergence() -> None:
+    X, y = cases()["separable"]
+    found = firth(posed(X, y), np.zeros((1, 4)), 1e-10, most=2)
+    assert not found.converged
+    assert len(found.history) == 2
+
+
+def test_the_score_is_the_slope_of_the_penalised_likelihood() -> None:
+    X, y = generated(60)
+    problem = posed(X, y)
+    theta = np.array([[0.2, -0.3, 0.5, 0.1]])
+    v = X * problem.view.scale + problem.view.offset
+    rows = np.column_stack([np.ones(len(v)), v])
+    p = expit(rows @ theta[0])
+    root = np.linalg.inv(np.linalg.cholesky(rows.T @ (rows * (p * (1 - p))[:, None]))).T
+    mine = problem.source.sum(FirthScore, Prior(theta, problem.view, root)).gradient[0]
+    numeric = optimize.approx_fprime(theta[0], lambda w: penalised(w, rows, y.astype(float), np.ones(60))[0], 1e-6)
+    np.testing.assert_allclose(mine, numeric, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,136 @@
+"""One table in many forms: the same coefficients and rows, wherever it lies."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from adaline import LinearRegression, open_table
+
+N = 3000
+RNG = np.random.default_rng(5)
+X = np.column_stack([RNG.normal(size=N), RNG.integers(-50, 50, N), 1e6 + RNG.normal(size=N), RNG.random(N) < 0.3])
+T = X @ [1.5, -0.25, 3.0, 2.0] + RNG.normal(size=N)
+TABLE = pa.table(
+    {"a": X[:, 0], "n": X[:, 1].astype(int), "large": X[:, 2], "flag": X[:, 3].astype(bool), "y": T},
+)
+
+
+def text(separator: str, suffix: str, compression: str | None = None) -> Callable[[Path], Any]:
+    def write(folder: Path) -> Path:
+        frame = TABLE.to_pandas()
+        path = folder / f"t{suffix}"
+        frame.to_csv(path, sep=separator, index=False, compression=compression)
+        return path
+
+    return write
+
+
+def in_parts(folder: Path) -> list[Path]:
+    paths = [folder / f"{i}.parquet" for i in range(3)]
+    for i, path in enumerate(paths):
+        parquet.write_table(TABLE.slice(1000 * i, 1000), path, row_group_size=300)
+    return paths
+
+
+def in_parquet(folder: Path) -> Path:
+    parquet.write_table(TABLE, folder / "t.parquet", row_group_size=700)
+    return folder / "t.parquet"
+
+
+def in_json(folder: Path) -> Path:
+    (folder / "t.jsonl").write_text("\n".join(map(json.dumps, TABLE.to_pylist())))
+    return folder / "t.jsonl"
+
+
+def in_sqlite(folder: Path) -> Path:
+    with sqlite3.connect(folder / "t.sqlite") as database:
+        TABLE.to_pandas().to_sql("t", database, index=False)
+    database.close()
+    return folder / "t.sqlite"
+
+
+def in_duckdb(folder: Path) -> Path:
+    given = TABLE
+    with duckdb.connect(str(folder / "t.duckdb")) as database:
+        database.register("given", given)
+        database.execute("CREATE TABLE t AS FROM given")
+    return folder / "t.duckdb"
+
+
+FORMS: dict[str, Callable[[Path], Any]] = {
+    "csv": text(",", ".csv"),
+    "tsv": text("\t", ".tsv"),
+    "semicolons": text(";", ".csv"),
+    "csv.gz": text(",", ".csv.gz", "gzip"),
+    "parquet": in_parquet,
+    "parquet in parts": in_parts,
+    "json lines": in_json,
+    "sqlite": in_sqlite,
+    "duckdb": in_duckdb,
+    "query of csv": lambda folder: f"SELECT * FROM '{text(',', '.csv')(folder)}'",
+    "query of parquet": lambda folder: f"FROM '{in_parquet(folder)}'",
+    "pandas": lambda folder: TABLE.to_pandas(),
+    "polars": lambda folder: pl.from_arrow(TABLE),
+    "arrow": lambda folder: TABLE,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("missing", ["error", "drop", "mean"])
+def test_the_same_coefficients_from_every_form(form: str, missing: str, tmp_path: Path) -> None:
+    right = LinearRegression().fit(X, T)
+    table = open_table(FORMS[form](tmp_path), target="y", missing=missing)
+    model = LinearRegression().fit(table)
+    assert table.n_rows == N
+    assert model.feature_names_in_.tolist() == ["a", "n", "large", "flag"]
+    np.testing.assert_allclose(model.coef_, right.coef_, rtol=1e-12)
+    np.testing.assert_allclose(model.intercept_, right.intercept_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json lines", "sqlite", "pandas", "polars"])
+def test_gaps_are_the_same_in_every_form(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gaps = RNG.random(N) < 0.2
+    values = pa.array(np.where(gaps, np.nan, X[:, 0]), mask=gaps & (X[:, 1] > 0))
+    monkeypatch.setitem(globals(), "TABLE", TABLE.set_column(0, "a", values))
+    data = FORMS[form](tmp_path)
+    if form == "json lines":
+        data.write_text(data.read_text().replace("NaN", "null"))
+    table = open_table(data, target="y", missing="drop")
+    right = LinearRegression().fit(X[~gaps], T[~gaps])
+    np.testing.assert_allclose(LinearRegression().fit(table).coef_, right.coef_, rtol=1e-12)
+    assert table.n_rows == (~gaps).sum()
+
+
+def test_declared_levels_of_frames_keep_their_order() -> None:
+    levels = ["low", "middle", "high", "never"]
+    values = [levels[i % 3] for i in range(30)]
+    frame = pd.DataFrame(
+        {"c": pd.Categorical(values, levels), "k": pd.Categorical([i % 2 for i in range(30)]), "y": 1.0}
+    )
+    table = open_table(frame, target="y")
+    assert table.names == ("c[T.middle]", "c[T.high]", "k[T.1]")
+
+
+def test_sqlite_values_do_not_depend_on_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from adaline.sources.tables import sqlite
+
+    monkeypatch.setattr(sqlite, "ROWS", 2)
+    with sqlite3.connect(tmp_path / "t.sqlite") as database:
+        database.execute("CREATE TABLE t (c, y REAL)")
+        database.executemany(
+            "INSERT INTO t VALUES (?, ?)", [(v, i) for i, v in enumerate([1, 2.5, 1, "a", 1, "a", 2.5])]
+        )
+    database.close()
+    assert open_table(tmp_path / "t.sqlite", target="y", categories=["c"]).coding.columns[0].levels == ("1", "2.5", "a")

@@ -1,0 +1,289 @@
+"""K classes from two-class machines: as scikit-learn has them, on any system, and where signs alone cannot say."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from adaline import (
+    FisherDiscriminant,
+    GaussianClassifier,
+    KMeans,
+    LeastSquaresClassifier,
+    LinearRegression,
+    OneVsOne,
+    OneVsRest,
+    Ridge,
+    datasets,
+    open_table,
+)
+from adaline import LogisticRegression as OwnLogistic
+from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.results import Status
+from adaline.sources.tables import source as table_module
+
+SYSTEMS = [GaussianClassifier(), GaussianClassifier(covariance="full"), FisherDiscriminant(), LeastSquaresClassifier()]
+SCHEMES = [OneVsRest(), OneVsRest(machines="K-1"), OneVsOne()]
+EACH = pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+WITH = pytest.mark.parametrize("system", SYSTEMS, ids=str)
+
+
+def clouds(classes: int = 4, n: int = 240, seed: int = 0) -> tuple[Any, Any]:
+    """Clouds around a circle."""
+    rng = np.random.default_rng(seed)
+    k = rng.integers(0, classes, n)
+    angle = 2 * np.pi * k / classes
+    X = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)]) * 3 + rng.normal(size=(n, 3))
+    return X, np.array(["d", "a", "c", "b", "e"])[k]
+
+
+@parametrize_with_checks([*SCHEMES, OneVsRest(FisherDiscriminant()), OneVsOne(LogisticRegression())])
+def test_they_are_scikit_learn_estimators(estimator: Any, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+@WITH
+def test_one_against_the_rest_is_scikit_learns(system: Any) -> None:
+    X, y = clouds()
+    mine, theirs = OneVsRest(system).fit(X, y), OneVsRestClassifier(system).fit(X, y)
+    np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(mine.decision_function(X), theirs.decision_function(X), rtol=1e-9)
+    assert len(mine.estimators_) == 4
+    assert mine.score(X, y) > 0.8
+    claims = (mine.decision_function(X) > 0).sum(axis=1)
+    np.testing.assert_array_equal(mine.ambiguous(X), claims != 1)
+
+
+@WITH
+def test_one_against_one_is_scikit_learns(system: Any) -> None:
+    X, y = clouds()
+    mine, theirs = OneVsOne(system).fit(X, y), OneVsOneClassifier(system).fit(X, y)
+    np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(mine.decision_function(X), theirs.decision_function(X), rtol=1e-9)
+    assert len(mine.estimators_) == 6
+
+
+@WITH
+def test_one_machine_less(system: Any) -> None:
+    X, y = clouds()
+    model, all_of_them = OneVsRest(system, machines="K-1").fit(X, y), OneVsRest(system).fit(X, y)
+    assert len(model.estimators_) == 3
+    said = model.decisions(X)
+    np.testing.assert_allclose(said, all_of_them.decisions(X)[:, :3])
+    best = np.where((said > 0).any(axis=1), said.argmax(axis=1), 3)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[best])
+    np.testing.assert_array_equal(model.ambiguous(X), (said > 0).sum(axis=1) > 1)
+    assert (model.predict(X)[~(said > 0).any(axis=1)] == "d").all()
+
+
+def test_the_triangle_in_the_middle_is_ambiguous() -> None:
+    """Three clouds around the origin: nobody claims its middle, or the votes are tied there (S2's picture)."""
+    angle = np.array([0.3, 2.4, 4.5])
+    centres = np.column_stack([np.cos(angle), np.sin(angle)])
+    rng = np.random.default_rng(0)
+    k = np.repeat([0, 1, 2], 60)
+    X = 5 * centres[k] + rng.normal(size=(180, 2))
+    rest = OneVsRest(LeastSquaresClassifier()).fit(X, k)
+    assert not rest.ambiguous(5 * centres).any()
+    assert (rest.predict(5 * centres) == [0, 1, 2]).all()
+    for first, second in ((0, 1), (1, 2)):  # between two clouds and far out both claim
+        far = 50 * (centres[first] + centres[second])
+        assert (rest.decision_function([far])[0] > 0).sum() != 1 or not rest.ambiguous([far])[0]
+    grid = np.stack(np.meshgrid(np.linspace(-6, 6, 61), np.linspace(-6, 6, 61)), axis=-1).reshape(-1, 2)
+    share = rest.ambiguous(grid).mean()
+    assert 0.02 < share < 0.9
+    pairs = OneVsOne(LeastSquaresClassifier()).fit(X, k)
+    tied = grid[pairs.ambiguous(grid)]
+    assert len(tied) < 0.05 * len(grid)
+    assert not pairs.ambiguous(5 * centres).any()
+    votes = np.array([[said > 0, said <= 0] for said in pairs.decisions(tied).T]) if len(tied) else np.zeros((3, 2, 0))
+    assert votes.shape[2] == len(tied)
+
+
+def test_tied_votes_are_broken_by_the_sums() -> None:
+    class Fixed(GaussianClassifier):
+        def decision_function(self, X: Any) -> Any:
+            return np.full(len(np.asarray(X)), {0: 2.0, 1: -1.0, 2: 0.5}[self.number])  # type: ignore[attr-defined]
+
+    X, y = clouds(3)
+    model = OneVsOne(Fixed()).fit(X, y)
+    for number, machine in enumerate(model.estimators_):
+        machine.number = number
+    # (0, 1) votes 1 by 2, (0, 2) votes 0 by 1, (1, 2) votes 2 by 0.5: one vote each, sums -1, 1.5, -0.5
+    assert model.ambiguous(X[:1]).tolist() == [True]
+    np.testing.assert_allclose(model.decision_function(X[:1])[0], 1 + np.array([-1 / 6, 1.5 / 7.5, -0.5 / 4.5]))
+    assert model.predict(X[:1])[0] == model.classes_[1]
+
+
+@EACH
+def test_two_classes_have_one_number(scheme: Any) -> None:
+    X, y = clouds(2)
+    model = clone(scheme).fit(X, y)
+    scores = model.decision_function(X)
+    assert scores.shape == (len(X),)
+    np.testing.assert_array_equal(model.predict(X) == model.classes_[1], scores > 0)
+    np.testing.assert_array_equal(model.predict(X), GaussianClassifier().fit(X, y).predict(X))
+
+
+@EACH
+def test_parameters_of_the_system_are_reached(scheme: Any) -> None:
+    model = clone(scheme).set_params(system=GaussianClassifier())
+    model.set_params(system__shrinkage=0.5)
+    assert model.get_params()["system__shrinkage"] == 0.5
+    X, y = clouds()
+    given = model.system
+    model.fit(X, y)
+    assert model.system is given
+    assert not hasattr(given, "classes_")
+    assert all(machine.shrinkage == 0.5 for machine in model.estimators_)
+    assert model.certificate_.digits == min(machine.certificate_.digits for machine in model.estimators_)
+
+
+@EACH
+@WITH
+def test_it_goes_on_with_more_rows(scheme: Any, system: Any) -> None:
+    X, y = clouds()
+    order = np.argsort(y, kind="stable")  # a first piece without some classes
+    X, y = X[order], y[order]
+    model = clone(scheme).set_params(system=system)
+    for first in range(0, 240, 60):
+        model.partial_fit(X[first : first + 60], y[first : first + 60], classes=list("abcd"))
+    whole = clone(scheme).set_params(system=system).fit(X, y)
+    np.testing.assert_allclose(model.decisions(X), whole.decisions(X), rtol=1e-7, atol=1e-9)
+    with pytest.raises(UnknownLabel, match="'q' is not among the classes"):
+        model.partial_fit(X[:3], ["a", "b", "q"])
+    np.testing.assert_allclose(model.decisions(X), whole.decisions(X), rtol=1e-7, atol=1e-9)
+
+
+def test_systems_of_scikit_learn_take_part() -> None:
+    X, y = clouds()
+    for scheme in SCHEMES:
+        model = clone(scheme).set_params(system=SGDClassifier(random_state=0))
+        model.partial_fit(X, y, classes=list("abcd")).partial_fit(X, y)
+        assert model.score(X, y) > 0.7
+        tree = clone(scheme).set_params(system=DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
+        assert tree.score(X, y) > 0.7  # by predict_proba
+        assert not hasattr(tree, "partial_fit")
+
+
+@EACH
+def test_weights_reach_the_machines(scheme: Any) -> None:
+    X, y = clouds()
+    weight = np.arange(len(y)) % 3
+    weighted = clone(scheme).fit(X, y, sample_weight=weight)
+    repeated = clone(scheme).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.decisions(X), repeated.decisions(X), rtol=1e-9)
+
+
+@EACH
+def test_frames_and_sparse_rows(scheme: Any) -> None:
+    X, y = clouds()
+    expected = clone(scheme).fit(X, y)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = clone(scheme).fit(frame, pd.Series(y))
+    np.testing.assert_array_equal(model.predict(frame), expected.predict(X))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    thin = clone(scheme).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(thin.decisions(sparse.csr_array(X)), expected.decisions(X), rtol=1e-8, atol=1e-9)
+
+
+@EACH
+@WITH
+@pytest.mark.parametrize("streamed", [False, True])
+def test_tables(scheme: Any, system: Any, streamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = datasets.load("penguins", target="species")
+    frame = pd.DataFrame(np.asarray(data.X, dtype=float)).add_prefix("x")
+    frame["species"] = np.asarray(data.y)
+    frame["times"] = np.arange(len(frame)) % 3 + 1.0
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=50)
+    if streamed:
+        monkeypatch.setattr(table_module, "KEPT", 0)
+        monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
+    names = [name for name in frame if name.startswith("x")]
+    table = open_table(tmp_path / "t.parquet", target="species", features=names, weight="times")
+    model = clone(scheme).set_params(system=system).fit(table)
+    X, y = frame[names].to_numpy(), frame["species"].to_numpy()
+    expected = clone(scheme).set_params(system=system).fit(X, y, sample_weight=frame["times"].to_numpy())
+    np.testing.assert_allclose(model.decisions(table), expected.decisions(X), rtol=1e-7, atol=1e-8)
+    np.testing.assert_array_equal(model.predict(table), expected.predict(X))
+    np.testing.assert_array_equal(model.ambiguous(table), expected.ambiguous(X))
+    plain = open_table(tmp_path / "t.parquet", target="species", features=names)
+    assert model.score(plain) == pytest.approx(expected.score(X, y))
+    half = clone(scheme).set_params(system=system).partial_fit(table).partial_fit(table)
+    np.testing.assert_array_equal(half.predict(table), expected.predict(X))
+
+
+def test_what_is_refused() -> None:
+    X, y = clouds()
+    with pytest.raises(InvalidParameter, match="machines must be"):
+        OneVsRest(machines="2K").fit(X, y)
+    with pytest.raises(InvalidParameter, match="classifier"):
+        OneVsOne(3).fit(X, y)
+    with pytest.raises(InvalidData, match="at least 2 classes"):
+        OneVsOne().fit(X, ["a"] * len(X))
+    with pytest.raises(InvalidData, match="inconsistent"):
+        OneVsRest().fit(X, y[:-1])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "system",
+    [OwnLogistic(penalty=1.0), GaussianClassifier(), LogisticRegression(), DecisionTreeClassifier(max_depth=2)],
+    ids=str,
+)
+def test_probabilities_of_machines_are_divided_by_their_sum(system: Any, classes: int) -> None:
+    X, y = clouds(classes)
+    model = OneVsRest(system).fit(X, y)
+    p = model.predict_proba(X)
+    each = np.column_stack([clone(system).fit(X, y == k).predict_proba(X)[:, 1] for k in np.unique(y)])
+    np.testing.assert_allclose(p, each / each.sum(axis=1, keepdims=True), rtol=1e-12)
+    if classes > 2:
+        np.testing.assert_allclose(p, OneVsRestClassifier(system).fit(X, y).predict_proba(X), rtol=1e-12)
+    assert (model.classes_[p.argmax(axis=1)] == model.predict(X)).mean() > 0.95
+
+
+def test_there_are_probabilities_only_where_the_machines_have_them() -> None:
+    assert not hasattr(OneVsRest(LeastSquaresClassifier()), "predict_proba")
+    assert not hasattr(OneVsRest(OwnLogistic(), machines="K-1"), "predict_proba")
+    assert not hasattr(OneVsOne(OwnLogistic()), "predict_proba")
+    assert hasattr(OneVsRest(), "predict_proba")
+
+
+@EACH
+def test_a_regression_is_thresholded_as_in_scikit_learn(scheme: Any) -> None:
+    X, y = clouds()
+    model = clone(scheme).set_params(system=Ridge(penalty=1.0)).fit(X, y)
+    assert model.score(X, y) > 0.8
+    if scheme.get_params().get("machines") == "K":
+        theirs = OneVsRestClassifier(Ridge(penalty=1.0)).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
+    table = open_table(pd.DataFrame(X, columns=list("pqr")).assign(y=y), target="y")
+    np.testing.assert_array_equal(clone(model).fit(table).predict(table), model.predict(X))
+    assert model.certificate_.status is Status.SOLVED
+    streamed = clone(model).set_params(system=LinearRegression())
+    for part in (slice(0, 100), slice(100, 240)):
+        streamed.partial_fit(X[part], y[part], classes=np.unique(y))
+    whole = clone(streamed).fit(X, y)
+    np.testing.assert_allclose(streamed.decisions(X), whole.decisions(X), rtol=1e-9, atol=1e-12)
+
+
+@EACH
+def test_what_is_no_classifier_and_no_regression_is_refused(scheme: Any) -> None:
+    X, y = clouds()
+    with pytest.raises(
+        InvalidParameter, match=r"system must be a classifier .* LogisticRegression\(\), or a regression"
+    ):
+        clone(scheme).set_params(system=KMeans()).fit(X, y)

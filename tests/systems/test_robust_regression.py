@@ -1,0 +1,460 @@
+"""RobustRegression: against statsmodels and linear programs, by its laws, and at the edges."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import sparse
+from scipy.optimize import linprog
+from scipy.special import ndtri
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import QuantileRegressor
+
+from adaline import LinearRegression, RobustRegression, datasets, open_table
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.results import Status
+from adaline.solvers.robust import quantile as quantile_solver
+from adaline.sources.tables import source as table_module
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"scale": "huber"},
+    {"penalty": 2.0, "standardize": True},
+    {"loss": "absolute"},
+    {"loss": "quantile", "quantile": 0.8},
+    {"loss": "tukey", "init": "least_squares"},
+    {"fit_intercept": False},
+    {"loss": "absolute", "fit_intercept": False},
+]
+EACH = pytest.mark.parametrize("settings", SETTINGS, ids=str)
+
+
+def data(seed: int = 0, n: int = 120, d: int = 3, wild: float = 0.1) -> tuple[Array, Array]:
+    """Columns in unlike units with means; heavy-tailed errors, and some rows far above."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-2, 2, d) + 3.0
+    y = (X / X.std(axis=0)) @ rng.normal(size=d) + 1.0 + 0.5 * rng.standard_t(3, size=n)
+    y[: int(wild * n)] += 15.0
+    return X, y
+
+
+def theta(model: Any) -> Array:
+    return np.concatenate([np.ravel(model.intercept_), np.ravel(model.coef_)])
+
+
+def check(r: Array, level: float) -> float:
+    return float(np.where(r > 0, level * r, (level - 1) * r).sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("scale", ["mad", "huber"])
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+def test_statsmodels_agrees(loss: str, scale: str, seed: int) -> None:
+    X, y = data(seed, n=(25, 60, 120, 300)[seed])
+    norm = {"huber": sm.robust.norms.HuberT(), "tukey": sm.robust.norms.TukeyBiweight()}[loss]
+    model = RobustRegression(loss=loss, scale=scale, init="least_squares").fit(X, y)
+    rlm = sm.RLM(y, sm.add_constant(X), M=norm)
+    theirs = rlm.fit(scale_est="mad", conv="coefs", tol=1e-11, maxiter=300)
+    if scale == "huber":  # whose iterations are many inside every one: it has to stay where we are
+        known = sm.robust.scale.HuberScale(tol=1e-14, maxiter=3000)
+        theirs = rlm.fit(scale_est=known, start_params=theta(model), conv="coefs", maxiter=4)
+    np.testing.assert_allclose(model.predict(X), theirs.fittedvalues, atol=1e-6 * model.scale_)
+    assert model.scale_ == pytest.approx(theirs.scale, rel=1e-6)
+    rows = model.summary().to_dict()["coefficients"]
+    np.testing.assert_allclose([row["std_error"] for row in rows], theirs.bse, rtol=1e-6)
+    np.testing.assert_allclose([row["p_value"] for row in rows], theirs.pvalues, rtol=1e-5, atol=1e-12)
+    assert model.certificate_.status is Status.SOLVED
+    assert model.certificate_.digits > 9
+    assert model.n_iter_ < 40
+
+
+@pytest.mark.parametrize("level", [0.5, 0.1, 0.95])
+@pytest.mark.parametrize("kind", ["numbers", "ties", "repeated"])
+def test_quantiles_solve_the_linear_program(kind: str, level: float) -> None:
+    X, y = data(1, n=250)
+    if kind == "ties":
+        rng = np.random.default_rng(0)
+        X, y = rng.integers(0, 3, size=(200, 3)).astype(float), rng.integers(0, 5, 200).astype(float)
+    if kind == "repeated":
+        X, y = np.repeat(X[:60], 4, axis=0), np.repeat(y[:60], 4)
+    model = RobustRegression(loss="quantile", quantile=level).fit(X, y)
+    theirs = QuantileRegressor(quantile=level, alpha=0, solver="highs").fit(X, y)
+    ours, best = check(y - model.predict(X), level), check(y - theirs.predict(X), level)
+    assert ours <= best * (1 + 1e-12)
+    proof = model.certificate_
+    assert proof.objective == pytest.approx(ours, rel=1e-11)
+    assert 0 <= proof.gap <= 1e-11 * proof.objective
+    assert proof.status in (Status.SOLVED, Status.NOT_UNIQUE)
+    if kind == "numbers":
+        assert proof.status is Status.SOLVED
+        np.testing.assert_allclose(theta(model), np.r_[theirs.intercept_, theirs.coef_], rtol=1e-7)
+        assert (np.abs(y - model.predict(X)) < 1e-12 * np.abs(y).max()).sum() == 4
+
+
+def quantile_errors(model: RobustRegression, errors: str) -> Array:
+    return np.array([row["std_error"] for row in model.summary(errors=errors).to_dict()["coefficients"]])
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8])
+def test_iid_errors_of_quantiles_are_those_of_statsmodels(level: float) -> None:
+    X, y = data(2, n=400)
+    model = RobustRegression(loss="quantile", quantile=level).fit(X, y)
+    theirs = sm.QuantReg(y, sm.add_constant(X)).fit(q=level, p_tol=1e-12, max_iter=5000, vcov="iid", kernel="gau")
+    assert check(y - model.predict(X), level) <= check(theirs.resid, level)
+    np.testing.assert_allclose(quantile_errors(model, "iid"), theirs.bse, rtol=1e-4)
+
+
+R_FIGURES = pd.read_csv(Path(__file__).parents[1] / "data" / "quantreg" / "quantreg.csv", comment="#")
+
+
+@pytest.mark.parametrize("name", ["penguins", "abalone"])
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_errors_of_quantiles_are_those_of_r(name: str, level: float) -> None:
+    """Those of "nid" in the rows where planes do not nearly meet; R divides by noise in the others."""
+    chosen = R_FIGURES[(R_FIGURES.data == name) & (R_FIGURES.level == level)]
+    theirs = dict(list(chosen.groupby("errors")))
+    columns = list(theirs["ker"].coefficient[1:])
+    table = pd.read_csv(Path(datasets.__file__).parent / f"{name}.csv")
+    y = table[{"penguins": "body_mass_g", "abalone": "rings"}[name]]
+    model = RobustRegression(loss="quantile", quantile=level).fit(table[columns], y)
+    np.testing.assert_allclose(theta(model), theirs["ker"].estimate, rtol=1e-8)
+    np.testing.assert_allclose(quantile_errors(model, "kernel"), theirs["ker"].std_error, rtol=1e-6)
+    notes = model.summary().notes
+    if not notes:
+        np.testing.assert_allclose(quantile_errors(model, "nid"), theirs["nid"].std_error, rtol=1e-6)
+    elif name == "penguins":
+        assert notes[0].startswith("1 of 333 rows")
+        np.testing.assert_allclose(quantile_errors(model, "nid"), theirs["nid"].std_error, rtol=0.01)
+    assert bool(notes) == ((name, level) != ("penguins", 0.5))
+
+
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_intervals_of_quantiles_cover_where_errors_are_wider_in_some_places(level: float) -> None:
+    """Of 1500 data sets 93 to 95 % cover; with one density for all rows 90 to 92 % of the slopes at 0.1 and 0.9."""
+    rng = np.random.default_rng(0)
+    truth = np.array([1.0, 1.0]) + ndtri(level) * np.array([0.2, 1.0])
+    covered, many = np.zeros(2), 250
+    for _ in range(many):
+        x = rng.uniform(0.0, 1.0, 300)
+        y = 1.0 + x + (0.2 + x) * rng.normal(size=300)
+        part = RobustRegression(loss="quantile", quantile=level).fit(x[:, None], y).summary().parts[0]
+        covered += (part.lower <= truth) & (truth <= part.upper)
+    assert (covered >= 0.92 * many).all()
+    assert (covered <= 0.98 * many).all()
+
+
+def test_no_standard_errors_without_a_note_that_says_why() -> None:
+    X, y = data(0, n=40)
+    exact = X @ [1.0, 2.0, -3.0] + 4.0
+    for settings, rows, target, why in (
+        ({"loss": "absolute"}, X, exact, "do not lie apart"),
+        ({"loss": "quantile", "quantile": 1e-9}, X, y, "do not lie apart"),
+        ({"loss": "absolute"}, X[:4], y[:4], "no more rows than coefficients"),
+        ({}, X, exact, "half of the rows lie on the plane"),
+        ({}, X[:4], y[:4], "half of the rows lie on the plane"),
+        ({"scale": 1e6, "threshold": 1e6}, X[:4], y[:4], "no more rows than coefficients"),
+        ({"penalty": 1.0}, X, y, "under a penalty"),
+    ):
+        found = RobustRegression(**settings).fit(rows, target).summary()
+        assert np.isnan(found.parts[0].std_error).all(), settings
+        assert why in found.notes[0]
+        assert f"note: {found.notes[0]}" in str(found)
+    found = RobustRegression(loss="absolute").fit(X, exact).summary(errors="kernel")
+    assert "half of the rows lie on the plane" in found.notes[0]
+
+
+def test_few_rows_have_standard_errors_as_in_r() -> None:
+    """R's stackloss at 0.1: the bandwidth is halved until both quantiles exist; a note says where planes cross."""
+    stackloss = sm.datasets.stackloss.load()
+    model = RobustRegression(loss="quantile", quantile=0.1).fit(stackloss.exog, stackloss.endog)
+    theirs = [10.6409383, 0.2579643, 0.5033480, 0.2095618]
+    np.testing.assert_allclose(quantile_errors(model, "kernel"), theirs, rtol=1e-6)
+    assert np.isfinite(quantile_errors(model, "nid")).all()
+    assert "nearly meet" in model.summary().notes[0]
+
+
+def test_errors_of_another_loss_are_refused() -> None:
+    X, y = data()
+    with pytest.raises(InvalidParameter, match="errors must be one of nid, iid, kernel for loss='absolute', got 'H1'"):
+        RobustRegression(loss="absolute").fit(X, y).summary(errors="H1")
+    with pytest.raises(InvalidParameter, match="errors must be one of H1 for loss='huber', got 'nid'"):
+        RobustRegression().fit(X, y).summary(errors="nid")
+
+
+def test_the_absolute_loss_is_twice_the_median() -> None:
+    X, y = data()
+    a, b = RobustRegression(loss="absolute").fit(X, y), RobustRegression(loss="quantile").fit(X, y)
+    np.testing.assert_array_equal(theta(a), theta(b))
+    assert a.certificate_.objective == pytest.approx(np.abs(y - a.predict(X)).sum())
+
+
+def test_a_median_that_is_not_unique_says_so() -> None:
+    X, y = np.repeat([0.0, 1.0], 4)[:, None], np.array([1.0, 2.0, 4.0, 5.0, 11.0, 12.0, 14.0, 15.0])
+    model = RobustRegression(loss="absolute").fit(X, y)
+    assert model.certificate_.status is Status.NOT_UNIQUE
+    assert model.certificate_.objective == pytest.approx(12.0)
+    assert 2.0 <= model.predict([[0.0]])[0] <= 4.0
+    assert 12.0 <= model.predict([[1.0]])[0] <= 14.0
+    assert "equally good" in str(model.certificate_)
+
+
+def test_most_rows_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows far from the plane enter as two sums; the answer is that of all rows together."""
+    X, y = data(3, n=6000)
+    for level in (0.5, 0.05):
+        whole = RobustRegression(loss="quantile", quantile=level)
+        monkeypatch.setattr(quantile_solver, "FEW", 10**6)
+        whole.fit(X, y)
+        monkeypatch.setattr(quantile_solver, "FEW", 300)
+        part = RobustRegression(loss="quantile", quantile=level).fit(X, y)
+        np.testing.assert_allclose(theta(part), theta(whole), rtol=1e-9)
+        assert part.certificate_.gap <= 1e-11 * part.certificate_.objective
+        monkeypatch.setattr(quantile_solver, "BAND", 0.05)  # too few rows at first: the sides are put right
+        again = RobustRegression(loss="quantile", quantile=level).fit(X, y)
+        np.testing.assert_allclose(theta(again), theta(whole), rtol=1e-9)
+        assert again.n_iter_ > 1
+
+
+@EACH
+def test_weights_are_repetitions(settings: dict[str, Any]) -> None:
+    X, y = data(4)
+    weight = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    a = RobustRegression(**settings).fit(X, y, sample_weight=weight)
+    b = RobustRegression(**settings).fit(np.repeat(X, weight.astype(int), axis=0), np.repeat(y, weight.astype(int)))
+    np.testing.assert_allclose(a.predict(X), b.predict(X), rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-8)
+    for one, other in zip(*(m.summary().to_dict()["coefficients"] for m in (a, b)), strict=True):
+        np.testing.assert_allclose(one["std_error"], other["std_error"], rtol=1e-6)
+
+
+@EACH
+def test_units_change_nothing_but_units(settings: dict[str, Any]) -> None:
+    X, y = data(5)
+    plain = RobustRegression(**settings).fit(X, y)
+    scale = np.exp2([-300.0, 7.0, 200.0])
+    scaled = RobustRegression(**settings).fit(X * scale, y)
+    np.testing.assert_allclose(scaled.predict(X * scale), plain.predict(X), rtol=1e-9)
+    for unit in (2.0**60, 1e9, 1e-9, 1e200, 1e-200):
+        model = RobustRegression(**settings).fit(X, y * unit)
+        np.testing.assert_allclose(model.predict(X), plain.predict(X) * unit, rtol=1e-8)
+        np.testing.assert_allclose(model.scale_, plain.scale_ * unit, rtol=1e-8)
+    if plain.fit_intercept:
+        far = RobustRegression(**settings).fit(X, y + 1e6)
+        np.testing.assert_allclose(far.predict(X) - 1e6, plain.predict(X), atol=1e-6)
+
+
+@EACH
+def test_the_same_from_arrays_sparse_rows_floats_and_streams(
+    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = data(6)
+    X = X.astype(np.float32)
+    expected = RobustRegression(**settings).fit(X.astype(np.float64), y)
+    for rows in (X, sparse.csr_array(X), sparse.csr_matrix(X.astype(np.float64)), np.asfortranarray(X)):
+        model = RobustRegression(**settings).fit(rows, y)
+        np.testing.assert_allclose(model.predict(rows), expected.predict(X), rtol=1e-7, atol=1e-7)
+    pd.DataFrame(X.astype(np.float64), columns=list("abc")).assign(y=y).to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(table_module, "KEPT", 0)
+    monkeypatch.setattr(table_module, "block_rows", lambda features: 32)
+    source = open_table(tmp_path / "t.parquet", target="y")
+    assert source.streamed
+    np.testing.assert_allclose(theta(RobustRegression(**settings).fit(source)), theta(expected), rtol=1e-9, atol=1e-9)
+
+
+@EACH
+def test_several_targets_are_fitted_one_by_one(settings: dict[str, Any]) -> None:
+    X, y = data(7)
+    both = RobustRegression(**settings).fit(X, np.column_stack([y, -2 * y[::-1]]))
+    assert both.coef_.shape == (2, 3)
+    np.testing.assert_allclose(both.predict(X)[:, 1], RobustRegression(**settings).fit(X, -2 * y[::-1]).predict(X))
+    assert both.summary().to_dict()["coefficients"][-1]["target"] == "y1"
+    assert "target y1" in str(both.summary())
+
+
+def test_a_few_wild_rows_move_least_squares_and_no_robust_criterion() -> None:
+    """Lecture S1: one outlier pulls the squared error's line as far as it likes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = X @ [1.0, -2.0] + 3.0 + 0.1 * rng.normal(size=100)
+    wild = y.copy()
+    wild[:5] += 1000.0
+    assert np.abs(theta(LinearRegression().fit(X, wild)) - [3.0, 1.0, -2.0]).max() > 10
+    for loss in ("huber", "tukey", "absolute"):
+        found = theta(RobustRegression(loss=loss).fit(X, wild))
+        np.testing.assert_allclose(found, [3.0, 1.0, -2.0], atol=0.1)
+        wilder = RobustRegression(loss=loss).fit(X, np.where(wild > 500, 1e200, wild))
+        np.testing.assert_allclose(theta(wilder), found, atol=1e-6)
+
+
+def test_wild_columns_need_a_start_that_sees_through_them() -> None:
+    """A third of the rows with wild columns: least squares leads Tukey to another minimum, trimmed rows do not."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 2))
+    y = X @ [1.0, -2.0] + 0.1 * rng.normal(size=150)
+    X[:50] += 20.0
+    robust, led = (RobustRegression(loss="tukey", init=init).fit(X, y) for init in ("robust", "least_squares"))
+    np.testing.assert_allclose(robust.coef_, [1.0, -2.0], atol=0.05)
+    assert np.abs(led.coef_ - [1.0, -2.0]).max() > 0.5
+    given = RobustRegression(loss="tukey", init=[0.0, 1.0, -2.0]).fit(X, y)
+    np.testing.assert_allclose(theta(given), theta(robust), atol=1e-9)
+    assert "others" in robust.certificate_.solver
+    assert np.isinf(robust.certificate_.gap)
+    kept = robust.row_weights(X, y)
+    assert kept[:50].max() == 0.0
+    assert kept[50:].mean() > 0.8
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey", "absolute"])
+def test_more_than_half_of_the_rows_on_a_plane(loss: str) -> None:
+    X, _ = data(8, n=50)
+    y = X @ [1.0, 2.0, -3.0] + 4.0
+    wild = 20 if loss == "tukey" else 8
+    y[:wild] += np.random.default_rng(0).normal(size=wild) * 10
+    model = RobustRegression(loss=loss).fit(X, y)
+    np.testing.assert_allclose(theta(model), [4.0, 1.0, 2.0, -3.0], rtol=1e-9)
+    assert model.certificate_.status is Status.SOLVED
+    if loss != "absolute":
+        assert model.scale_ == 0.0
+        assert "lie on a plane" in model.certificate_.solver
+        assert model.summary().to_dict()["beyond"] == wild
+        np.testing.assert_array_equal(model.row_weights(X, y)[wild:], 1.0)
+        assert model.row_weights(X, y)[:wild].max() == 0.0
+
+
+@EACH
+def test_targets_that_are_constant(settings: dict[str, Any]) -> None:
+    X, _ = data(9)
+    for value in (0.0, 3.5):
+        if value and not settings.get("fit_intercept", True):
+            continue
+        model = RobustRegression(**settings).fit(X, np.full(len(X), value))
+        np.testing.assert_allclose(model.predict(X), value, atol=1e-12)
+        str(model.summary())
+
+
+@EACH
+def test_dependent_columns_get_the_shortest_weights(settings: dict[str, Any]) -> None:
+    X, y = data(10)
+    X = X / X.std(axis=0)
+    rows = np.column_stack([X, 5.0 * X[:, 0]])
+    model = RobustRegression(**settings).fit(rows, y)
+    if not settings.get("penalty"):
+        assert model.coef_[3] == pytest.approx(5.0 * model.coef_[0], rel=1e-6)
+        assert model.certificate_.status is Status.RANK_DEFICIENT
+        assert model.rank_ == 3
+        alone = RobustRegression(**settings).fit(X, y)
+        np.testing.assert_allclose(model.predict(rows), alone.predict(X), rtol=1e-7, atol=1e-7)
+    wide = RobustRegression(**settings).fit(X.T, [1.0, 2.0, 5.0])
+    assert np.isfinite(wide.coef_).all()
+
+
+def test_a_penalty_is_that_of_the_criterion() -> None:
+    X, y = data(11)
+    model = RobustRegression(penalty=3.0, scale=0.7).fit(X, y)
+    assert model.scale_ == pytest.approx(0.7)
+    pull = np.clip(y - model.predict(X), -1.345 * 0.7, 1.345 * 0.7)
+    np.testing.assert_allclose(X.T @ pull, 3.0 * model.coef_, rtol=1e-8, atol=1e-8 * np.abs(X).sum())
+    assert abs(pull.sum()) < 1e-9 * len(y)
+    assert np.isnan(model.summary().to_dict()["coefficients"][1]["std_error"])
+    assert "penalty" in model.summary().notes[0]
+
+
+def test_too_few_iterations_are_told() -> None:
+    X, y = data(12)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 iterations"):
+        model = RobustRegression(epochs=2).fit(X, y)
+    assert model.certificate_.status is Status.NOT_CONVERGED
+    assert np.isfinite(theta(model)).all()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"loss": "squared"},
+        {"threshold": 0},
+        {"threshold": "big"},
+        {"quantile": 1.0},
+        {"quantile": 0},
+        {"scale": -1},
+        {"scale": "std"},
+        {"penalty": -1},
+        {"tol": np.nan},
+        {"epochs": 0},
+        {"init": "ols"},
+        {"init": ["a"]},
+        {"fit_intercept": 1},
+        {"standardize": "yes"},
+        {"penalty": 1.0, "loss": "absolute"},
+        {"random_state": "no", "loss": "tukey"},
+    ],
+    ids=str,
+)
+def test_arguments_that_mean_nothing(settings: dict[str, Any]) -> None:
+    X, y = data()
+    with pytest.raises(InvalidParameter, match=next(iter(settings))):
+        RobustRegression(**settings).fit(X, y)
+
+
+def test_bad_rows_are_named() -> None:
+    X, y = data()
+    for rows, targets, what in ((X, y, "X"), (X, y, "y")):
+        rows, targets = rows.copy(), targets.copy()
+        (rows if what == "X" else targets)[(7, 1) if what == "X" else 7] = np.nan
+        with pytest.raises(InvalidData, match=f"Input {what} contains NaN: first at row 7"):
+            RobustRegression().fit(rows, targets)
+    with pytest.raises(InvalidData, match="init must hold 4"):
+        RobustRegression(init=[1.0, 2.0]).fit(X, y)
+    with pytest.raises(InvalidParameter, match="no row weights"):
+        RobustRegression(loss="absolute").fit(X, y).row_weights(X, y)
+    with pytest.raises(InvalidParameter, match="level"):
+        RobustRegression().fit(X, y).summary(level=95)
+
+
+def test_nothing_warns_on_plain_data() -> None:
+    X, y = data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for settings in SETTINGS:
+            str(RobustRegression(**settings).fit(X, y).summary())
+
+
+@pytest.mark.parametrize("level", [1e-12, 1e-9, 1 - 1e-9])
+@pytest.mark.parametrize("n", [30, 300, 6000])
+def test_levels_near_the_ends_give_the_lowest_and_the_highest_plane(n: int, level: float) -> None:
+    for seed in range(3):
+        X, y = data(seed, n)
+        model = RobustRegression(loss="quantile", quantile=level).fit(X, y)
+        A, sign = np.column_stack([np.ones(n), X]), 1.0 if level < 0.5 else -1.0
+        limit = linprog(-sign * A.sum(axis=0), A_ub=sign * A, b_ub=sign * y, bounds=(None, None), method="highs").x
+        np.testing.assert_allclose(theta(model), limit, rtol=1e-6, atol=1e-8)
+        proof = model.certificate_
+        assert proof.status is Status.SOLVED
+        r = y - model.predict(X)
+        assert proof.objective == pytest.approx(check(np.where(np.abs(r) < 1e-9, 0.0, r), level), rel=1e-6)
+        assert proof.gap <= 1e-9 * proof.objective
+        assert "RobustRegression" in str(model.summary())
+
+
+@pytest.mark.parametrize("level", [0.001, 0.01, 0.99])
+def test_many_heavy_tailed_rows_at_levels_far_from_the_middle(level: float) -> None:
+    for seed in (3, 9):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((20_000, 3))
+        y = X @ [1.0, 2.0, 3.0] + rng.standard_normal(20_000) * rng.exponential(size=20_000)
+        y += rng.standard_cauchy(20_000)
+        assert RobustRegression(loss="quantile", quantile=level).fit(X, y).certificate_.status is Status.SOLVED
+
+
+def test_one_round_among_many_rows_is_told() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20_000, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.standard_normal(20_000) + rng.standard_cauchy(20_000)
+    with pytest.warns(ConvergenceWarning):
+        RobustRegression(loss="quantile", quantile=1e-3, epochs=1).fit(X, y)
