@@ -139,7 +139,7 @@ def test_what_cannot_be_used_is_left_out_and_said(shell: Shell, data: Path) -> N
     assert set(done.json["left_out"]) == {"when", "prose"}
     assert "note: column 'when' is left out: it holds dates; name it in --dates" in done.err
     assert "note: column 'prose' is left out" in done.err
-    done = shell.good("fit", data, "-t", "y", "--drop", "prose", "--dates", "when", "--json")
+    done = shell.good("fit", data, "-t", "y", "--drop", "prose,rank", "--dates", "when", "--json")
     assert done.err == ""
     assert "when" in done.json["columns"]
 

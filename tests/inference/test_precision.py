@@ -31,7 +31,7 @@ def test_summary_is_that_of_weighted_least_squares(name: str, errors: str, inter
     sought |= {"bic": theirs.bic, "log_likelihood": theirs.llf, "freedom": theirs.df_resid, "sigma": theirs.scale**0.5}
     for key, value in sought.items():
         assert found[key] == pytest.approx(value, rel=1e-9)
-    assert f"weights are precisions: {len(rows.y)} rows" in str(model.summary(**again))
+    assert f"weights are precisions: every row is one observation, {len(rows.y)} in all" in str(model.summary(**again))
 
 
 def test_the_coefficients_and_certificate_are_the_same() -> None:

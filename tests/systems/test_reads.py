@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import adaline.sources.table as table_module
+from adaline.sources.tables import source as table_module
 import numpy as np
 import pandas as pd
 import pytest

@@ -13,7 +13,7 @@ from sklearn import linear_model
 from adaline import LinearRegression, Ridge, datasets
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
-from tests.solvers import exact
+from tests.solvers.least_squares import exact
 
 Criterion = Callable[[Array, Array, float], float]
 

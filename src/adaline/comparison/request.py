@@ -28,8 +28,8 @@ class DataRequest:
 
         Examples
         --------
-        >>> from adaline.comparison.request import Wanted
-        >>> Wanted("x.csv").option("missing", "drop"), Wanted("x.csv", shell=False).option("missing", "drop")
+        >>> from adaline.comparison.request import DataRequest
+        >>> DataRequest("x.csv").option("missing", "drop"), DataRequest("x.csv", shell=False).option("missing", "drop")
         ('--missing drop', "missing='drop'")
         """
         if self.shell:

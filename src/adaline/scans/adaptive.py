@@ -54,7 +54,7 @@ class AdaptiveRule(Scan):
 
     Examples
     --------
-    >>> scan = Adaptive.start(Shape(1, 1))
+    >>> scan = AdaptiveRule.start(Shape(1, 1))
     >>> for x, t in ((0.0, 1.0), (1e-9, 3.0), (2e-9, 5.0)):
     ...     z = scan.learn(np.array([x]), t)
     >>> (scan.theta * [1, 1e-9]).round(6)

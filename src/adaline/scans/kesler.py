@@ -27,7 +27,7 @@ class KeslerRule(Scan):
 
     Examples
     --------
-    >>> scan = Kesler.start(Shape(1, 1), classes=3)
+    >>> scan = KeslerRule.start(Shape(1, 1), classes=3)
     >>> scan.learn(np.array([2.0]), 1)
     0.0
     >>> scan.theta

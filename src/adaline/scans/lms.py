@@ -32,7 +32,7 @@ class LMSRule(Scan):
 
     Examples
     --------
-    >>> scan = LMS.start(Shape(1, 1), rate=0.5)
+    >>> scan = LMSRule.start(Shape(1, 1), rate=0.5)
     >>> scan.learn(np.array([1.0]), 2.0)  # what it would have said
     0.0
     >>> scan.theta

@@ -25,7 +25,7 @@ class PerceptronRule(Scan):
 
     Examples
     --------
-    >>> scan = Perceptron.start(Shape(2, 1))
+    >>> scan = PerceptronRule.start(Shape(2, 1))
     >>> for x, t in (([2.0, 1.0], 1.0), ([1.0, 3.0], -1.0)):
     ...     z = scan.learn(np.array(x), t)
     >>> scan.theta, int(scan.tally.mistakes)

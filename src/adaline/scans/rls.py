@@ -33,7 +33,7 @@ class RLSRule(Scan):
 
     Examples
     --------
-    >>> scan = RLS.start(Shape(1, 1), delta=1e-9)
+    >>> scan = RLSRule.start(Shape(1, 1), delta=1e-9)
     >>> for x, t in ((0.0, 1.0), (1.0, 3.0), (2.0, 5.0)):
     ...     z = scan.learn(np.array([x]), t)
     >>> scan.theta.round(6)

@@ -23,7 +23,7 @@ class SoftmaxRule(Scan):
 
     Examples
     --------
-    >>> scan = Softmax.start(Shape(1, 1), classes=2, rate=1.0)
+    >>> scan = SoftmaxRule.start(Shape(1, 1), classes=2, rate=1.0)
     >>> scan.learn(np.array([2.0]), 1)
     0.0
     >>> scan.theta

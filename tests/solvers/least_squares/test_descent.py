@@ -11,7 +11,7 @@ import pytest
 from adaline import LinearRegression, Status, datasets
 from adaline.arrays import Array
 from adaline.errors import ConvergenceWarning, InvalidParameter
-from tests.solvers import exact
+from tests.solvers.least_squares import exact
 
 D = 3
 MATRIX = np.array([[4.0, 1.0, 0.0, 0.0], [1.0, 3.0, 0.5, 0.0], [0.0, 0.5, 2.0, 0.2], [0.0, 0.0, 0.2, 1.0]]) * 1e-3

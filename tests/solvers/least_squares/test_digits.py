@@ -13,7 +13,7 @@ from scipy import sparse
 from adaline import LinearRegression, Ridge
 from adaline.arrays import Array
 from tests import nist
-from tests.solvers import exact
+from tests.solvers.least_squares import exact
 
 CERTIFIED = {
     "Norris": 13.9,

@@ -14,7 +14,7 @@ from adaline import LinearRegression, Ridge, Status
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.solvers.least_squares import choose
-from tests.solvers import exact
+from tests.solvers.least_squares import exact
 
 HARD = (61, 165, 177, 243, 261, 291, 327)  # of four hundred
 

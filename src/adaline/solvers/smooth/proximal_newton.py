@@ -50,7 +50,7 @@ class Penalised:
     def gap(self, theta: Array, at: At) -> float:
         """Return a bound on P - min P: the duality gap, or that of the second derivatives where there is none."""
         found = self.planes.gap(theta, at, self.l1[1:])
-        if math.isfinite(found) or self.problem.size > TOGETHER:
+        if math.isfinite(found) or self.problem.size > PROVEN:
             return found
         hessian = self.problem.at(theta, second=True).hessian
         if hessian is None:
@@ -182,7 +182,7 @@ def _whole(problem: Problem, theta: Array, place: Iterate, columns: Columns, few
 # needed.
 
 
-TOGETHER = 3000  # coefficients whose matrix of second derivatives is formed
+TOGETHER = PROVEN = 3000  # coefficients whose matrix of second derivatives is formed, for steps and for a proof
 MOST = 2**26  # numbers in all matrices: 512 MiB
 KEEP = 0.2  # a step that leaves at most this share of the residual keeps its matrix
 PATIENCE = 6  # steps that matrices of outputs alone are kept for at least
