@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Self
-
-from sklearn.base import BaseEstimator
+from typing import Any, TypeVar
 
 from adaline import peers
 from adaline.errors import UnknownParameter
 from adaline.parameters import Check
 
+C = TypeVar("C", bound=type[Any])
 
-class Configured(BaseEstimator):
-    """An estimator whose constructor arguments are declared in one table, `parameters`.
 
-    A class lists what it adds to the tables of its bases. Arguments are stored as given; `_check_parameters` checks
-    them, once, where learning begins.
+def configured(cls: C) -> C:
+    """Let the constructor and `set_params` of an estimator say how a parameter that they do not know is written here.
 
     Examples
     --------
@@ -27,40 +24,7 @@ class Configured(BaseEstimator):
     Traceback (most recent call last):
     adaline.errors.UnknownParameter: Ridge has no parameter 'alpha': alpha is called penalty here
     """
-
-    parameters: ClassVar[dict[str, Check]] = {}
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        own, cls.parameters = cls.__dict__.get("parameters", {}), {}
-        for table in (*(getattr(base, "parameters", {}) for base in reversed(cls.__bases__)), own):
-            cls.parameters |= table
-        if "__init__" in cls.__dict__:
-            cls.__init__ = _explaining(cls.__init__)  # type: ignore[method-assign]
-
-    def set_params(self, **params: Any) -> Self:
-        """Set constructor arguments, also those of a basis or system inside by `basis__degree`."""
-        known = self._get_param_names()
-        strange = {name: value for name, value in params.items() if "__" not in name and name not in known}
-        if strange:
-            raise UnknownParameter(peers.unknown(type(self).__name__, known, strange))
-        super().set_params(**params)
-        return self
-
-    def _check_parameters(self) -> None:
-        """Refuse constructor arguments that mean nothing: each by itself, then together."""
-        given = vars(self)
-        for name, check in self.parameters.items():
-            if name in given:
-                check.check(name, given[name])
-        self._check_together()
-
-    def _check_together(self) -> None:
-        """Refuse arguments that mean nothing beside each other."""
-
-
-def _explaining(construct: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor that says, of an argument it does not take, how that is written here."""
+    construct, set_params = cls.__init__, cls.set_params
 
     @wraps(construct)
     def explaining(self: Any, *args: Any, **given: Any) -> None:
@@ -72,7 +36,42 @@ def _explaining(construct: Callable[..., None]) -> Callable[..., None]:
                 raise
             raise UnknownParameter(told) from None
 
-    return explaining
+    @wraps(set_params)
+    def setting(self: Any, **params: Any) -> Any:
+        known = self._get_param_names()
+        strange = {name: value for name, value in params.items() if "__" not in name and name not in known}
+        if strange:
+            raise UnknownParameter(peers.unknown(type(self).__name__, known, strange))
+        return set_params(self, **params)
+
+    cls.__init__, cls.set_params = explaining, setting
+    return cls
+
+
+@cache
+def checks_of(cls: type[Any]) -> dict[str, Check]:
+    """Return the check of each constructor parameter: classes list in `parameters` what they add to their bases."""
+    out: dict[str, Check] = {}
+    for base in reversed(cls.__mro__):
+        out |= vars(base).get("parameters", {})
+    return out
+
+
+def is_system(estimator: Any) -> bool:
+    """Whether an estimator is one of adaline's, which takes sources; others take arrays."""
+    kind: Any = type(estimator)
+    return bool(checks_of(kind))
+
+
+def check_parameters(system: Any) -> None:
+    """Refuse constructor arguments that mean nothing: each by itself, then, by `_check_together`, beside each other."""
+    given = vars(system)
+    kind: Any = type(system)
+    for name, check in checks_of(kind).items():
+        if name in given:
+            check.check(name, given[name])
+    if hasattr(system, "_check_together"):
+        system._check_together()
 
 
 def _misnamed(owner: str, construct: Callable[..., None], args: tuple[Any, ...], given: dict[str, Any]) -> str | None:

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import adaline
 from adaline import errors
 from adaline.basis import BASES
+from adaline.construction import checks_of, configured
 from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
 from adaline.peers import NOTES, OUR_NAMES
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -220,6 +221,7 @@ def test_every_name_that_is_told_exists() -> None:
 
 
 def test_own_errors_of_a_constructor_stay_as_they_are() -> None:
+    @configured
     class Own(adaline.Ridge):
         def __init__(self, *, strength: float = 1.0) -> None:
             super().__init__(penalty=strength + "")  # type: ignore[operator]
@@ -258,7 +260,7 @@ MEANT = {
 
 @pytest.mark.parametrize("cls", [*EVERY.values(), *BASES.values()], ids=[*EVERY, *BASES])
 def test_every_parameter_has_a_check(cls: type[Any]) -> None:
-    assert set(cls._get_param_names()) <= cls.parameters.keys()
+    assert set(cls._get_param_names()) <= checks_of(cls).keys()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from adaline.sources.tables import source as table_module
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +14,7 @@ from sklearn.base import RegressorMixin
 from adaline import KMeans, LinearRegression, LogisticRegression, open_table
 from adaline.block import Block, Shape
 from adaline.solvers.smooth import choose
+from adaline.sources.tables import source as table_module
 from adaline.sources.tables.relation import Relation
 from adaline.sums import RowSample
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem

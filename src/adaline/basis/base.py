@@ -16,16 +16,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from adaline.arrays import Array, is_sparse
-from adaline.construction import Configured
+from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.parameters import NONE, AnyOf, Instance
 
 
-class Basis(TransformerMixin, Configured):
+class Basis(TransformerMixin, BaseEstimator):
     """Base of all bases.
 
     Examples
@@ -41,7 +41,7 @@ class Basis(TransformerMixin, Configured):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what the basis needs from rows X (n, D)."""
         x = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
-        self._check_parameters()
+        check_parameters(self)
         self.learn(_dense(x))
         return self
 

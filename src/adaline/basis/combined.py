@@ -9,11 +9,13 @@ from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis
+from adaline.construction import configured
 from adaline.parameters import Check, Instance, ListOf
 
 ONE = Instance(Basis, "a basis")
 
 
+@configured
 class Beside(Basis):
     """The columns of several bases, side by side: what `a + b` gives.
 
@@ -81,6 +83,7 @@ class Beside(Basis):
         return list(self.bases) if good else []
 
 
+@configured
 class After(Basis):
     """One basis of what another gives: `outer @ inner`.
 

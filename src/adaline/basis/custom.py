@@ -9,10 +9,12 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis
+from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.parameters import NONE, AnyOf, Check, Function, Instance, ListOf
 
 
+@configured
 class Custom(Basis):
     """Any function from rows (n, D) to columns (n, M), row by row.
 

@@ -9,10 +9,12 @@ from sklearn.utils import check_random_state
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
+from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Check, Numbers
 
 
+@configured
 class Fourier(Basis):
     """sin(k x) and cos(k x), k = 1 .. terms, of each column; or cosines along random directions (random features).
 

@@ -10,12 +10,14 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
+from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import COUNT, FLAG, Check
 
 MOST_TERMS = 10**5
 
 
+@configured
 class Polynomial(Basis):
     """Products of powers of the columns, of total degree 1 to `degree`; the constant is the system's intercept.
 

@@ -10,10 +10,12 @@ from sklearn.utils import check_random_state
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
+from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Check, Numbers, OneOf
 
 
+@configured
 class Radial(Basis):
     """exp(-||x - c||^2 / (2 width^2)) for centres c, distances taken on standardised columns: units do not matter.
 

@@ -1,4 +1,4 @@
-"""Fitting a differentiable machine of the user's own (row A21): by L-BFGS, batch steps, or one step a row."""
+"""Fitting a differentiable machine of the user's own: by L-BFGS, batch steps, or one step a row."""
 
 from __future__ import annotations
 

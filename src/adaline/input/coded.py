@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,13 +64,10 @@ def check_intercept(system: Any, coding: Coding) -> None:
         )
 
 
-class ScoredOnSources:
-    """Lets `score` take a source, which brings its own targets and weights."""
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 (regressions) or the share of labels predicted (classifiers) for rows X and y, or a source."""
-        if isinstance(X, Source):
-            X = source = coded(self, X)
-            t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
-            y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+def scored(system: Any, score: Callable[..., float], X: Any, y: Any, sample_weight: Any) -> float:
+    """Return score(X, y, sample_weight) of rows; a source brings its own targets and weights."""
+    if isinstance(X, Source):
+        X = source = coded(system, X)
+        t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
+        y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
+    return float(score(X, y, sample_weight))

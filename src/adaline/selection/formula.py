@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from adaline.arrays import Array, host
+from adaline.construction import check_parameters
 from adaline.errors import InvalidParameter
 from adaline.inference.influence import LeaveOneOutResult, left_out
 from adaline.input.labels import encode, read_labels
@@ -77,7 +78,7 @@ def _left_out(model: LinearSystem, X: Any, y: Any, sample_weight: Any) -> LeaveO
 
 def _labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight: Any) -> Tried:
     """Return the share of rows that get a wrong label from the machines fitted without them."""
-    system._check_parameters()
+    check_parameters(system)
     classes, codes = encode(read_labels(y), None)
     code = system._targets(np.ones(len(classes)))
     codes = host(codes).astype(np.intp)

@@ -1,4 +1,4 @@
-"""Adaline: LMS on targets +-1, decided by the sign (row A6)."""
+"""Adaline: LMS on targets +-1, decided by the sign."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.construction import configured
 from adaline.fits.stochastic import start_scan, warn_of_bound
 from adaline.parameters import MODE, Check
 from adaline.results import Status
@@ -22,6 +23,7 @@ from adaline.systems.families.online import Learned
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 
+@configured
 class Adaline(OnlineClassifier):
     """Adaptive linear element: minimises the mean of (t - w0 - w'x)^2 / 2 over targets +-1, by steps of LMS.
 

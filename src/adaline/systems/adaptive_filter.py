@@ -1,4 +1,4 @@
-"""Adaptive filters: a filter that learns from every sample as it comes (row A5; S0 section 5.4)."""
+"""Adaptive filters: a filter that learns from every sample as it comes (S0 section 5.4)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
+from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.input.basis import begin_basis, check_basis, rows_through_basis
 from adaline.input.meter import Meter
@@ -98,6 +99,7 @@ def signal_blocks(
         yield x, t, weight, 0
 
 
+@configured
 class AdaptiveFilter(SignalSystem):
     """The filter that follows a desired signal d: each sample's step minimises (d_n - w'u_n)^2, in part or for all.
 
@@ -307,7 +309,7 @@ class AdaptiveFilter(SignalSystem):
     def _adapt(self, X: Any, y: Any, sample_weight: Any, *, afresh: bool = False) -> list[tuple[Array, Array]]:
         """Go on with signals, or start afresh; return the outputs and errors of each block, (n, K)."""
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         afresh = afresh or not hasattr(self, "_state")
         if not afresh:
             check_basis(self)
@@ -337,7 +339,7 @@ class AdaptiveFilter(SignalSystem):
 
     def _first(self, x: Any, y: Any) -> Adaptation:
         """Start with one sample: it says how many signals there are."""
-        self._check_parameters()
+        check_parameters(self)
         self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
         if isinstance(x, dict):
             self.feature_names_in_ = np.array(list(x), dtype=object)

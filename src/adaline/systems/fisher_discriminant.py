@@ -1,4 +1,4 @@
-"""Fisher's linear discriminant: the direction that separates class means most, for its spread (row A15)."""
+"""Fisher's linear discriminant: the direction that separates class means most, for its spread."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, to_device_of
+from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.input.by_blocks import by_blocks
 from adaline.parameters import COUNT, NONE, AnyOf, Check, Number, OneOf
@@ -22,6 +23,7 @@ from adaline.systems.families.closed_form import ClosedFormClassifier
 COVARIANCES = ("within", "identity")
 
 
+@configured
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClosedFormClassifier):
     """Maximises J(w) = w'S_B w / w'S_W w, the separation of class means along w over the spread within classes.
 

@@ -1,4 +1,4 @@
-"""Gaussian classifiers: Bayes' rule with normal class densities (rows A9 and A10)."""
+"""Gaussian classifiers: Bayes' rule with normal class densities."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_sparse
+from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.basis import width_of
 from adaline.input.by_blocks import by_blocks
@@ -63,7 +64,7 @@ def log_determinant(factor: Factor) -> float:
     return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.frame.weight))
 
 
-# One mixture of Gaussians for each class: Bayes' decision with mixture densities (row A25).
+# One mixture of Gaussians for each class: Bayes' decision with mixture densities.
 
 
 FLOOR = 1e-6  # of a class's variances, added to those of its components
@@ -126,6 +127,7 @@ def densities(x: Any, mixtures: list[Components]) -> Array:
     return np.concatenate([log_total(log_joint(x, one)) for one in mixtures], axis=1)
 
 
+@configured
 class GaussianClassifier(ClosedFormClassifier):
     """Bayes' rule with a normal density for each class: maximises log p(c_k) + log N(x; mean_k, Sigma_k).
 

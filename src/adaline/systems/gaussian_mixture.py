@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians by EM (row A25)."""
+"""Mixtures of Gaussians by EM."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.block import Block
+from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
 from adaline.input.meter import Meter
 from adaline.input.random_state import generator
@@ -26,6 +27,7 @@ from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 
+@configured
 class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """Mixture of Gaussians: maximises the sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k), by EM.
 
@@ -128,7 +130,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         kind, going_on = self._kind(), self.warm_start and hasattr(self, "means_")
         plan = MixtureOptions(
             components=int(self.n_components),

@@ -1,4 +1,4 @@
-"""Generalized linear machines: any loss, any activation, or any differentiable machine (rows A20 and A21)."""
+"""Generalized linear machines: any loss, any activation, or any differentiable machine."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.basis.base import BASIS
-from adaline.construction import Configured
+from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import FittedMachine, Options, best_constants, constants_of_targets, minimise
 from adaline.fits.stochastic import walk_rows
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import ScoredOnSources, coded
+from adaline.input.coded import coded, scored
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
 from adaline.input.opening import Opening, opening_of
@@ -52,7 +52,8 @@ SEPARATED = (
 )
 
 
-class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
+@configured
+class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
@@ -196,7 +197,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, Confi
         By stochastic steps a weight multiplies the rate of its row.
         """
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         loss = _read_loss(self)
         before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
         for name in ("coef_", "intercept_", "weights_"):
@@ -234,7 +235,7 @@ class GeneralizedLinear(ScoredOnSources, MultiOutputMixin, RegressorMixin, Confi
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 of the predictions; softmax: of the probabilities, with 1 for a row's own class and 0 else."""
         if not loss_of(self.loss, self.activation).coupled:
-            return super().score(X, y, sample_weight)
+            return scored(self, super().score, X, y, sample_weight)
         if isinstance(X, Source):
             X = coded(self, X)
             y, sample_weight = X.read_targets()[:, 0], X.read_weights()

@@ -1,4 +1,4 @@
-"""Kesler's construction: K perceptrons that learn together (row A18)."""
+"""Kesler's construction: K perceptrons that learn together."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, warn
 from adaline.fits.separation import convergence_outlook
 from adaline.fits.stochastic import start_scan
@@ -22,6 +23,7 @@ from adaline.systems.families.online import Learned
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
+@configured
 class KeslerPerceptron(OnlineClassifier):
     """Kesler's perceptron of K classes: minimises the sum of w_j'x - w_i'x over the rivals j that lie above class i.
 

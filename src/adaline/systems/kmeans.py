@@ -1,4 +1,4 @@
-"""K-means clustering (row A24)."""
+"""K-means clustering."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
 from adaline.block import Block
+from adaline.construction import check_parameters, configured
 from adaline.input.meter import Meter
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
@@ -29,6 +30,7 @@ STARTS = {"k-means++": spread_out, "random": at_random}
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
 
 
+@configured
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedSystem):
     """K-means: minimises the sum over rows of weight ||x - c_k||^2, k the nearest centre of the row.
 
@@ -111,7 +113,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the centres of rows X (n, D), or of a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         k, max_iter, starts = int(self.n_clusters), int(self.max_iter), self._starts()
         source = self._open(X, sample_weight, reset=True)
         spread = column_spread(source)

@@ -1,4 +1,4 @@
-"""Classification by least squares on coded targets (rows A13 and A14)."""
+"""Classification by least squares on coded targets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.construction import configured
 from adaline.errors import InvalidData
 from adaline.parameters import FLAG, Check, Number, OneOf
 from adaline.penalties import no_penalty
@@ -20,6 +21,7 @@ from adaline.systems.families.closed_form import ClosedFormClassifier
 CODINGS = ("one-of-k", "signed", "fisher")
 
 
+@configured
 class LeastSquaresClassifier(ClosedFormClassifier):
     """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2, exactly.
 

@@ -1,4 +1,4 @@
-"""Linear regression by normal equations, pseudo-inverse or batch gradient descent (rows A1 and A4)."""
+"""Linear regression by normal equations, pseudo-inverse or batch gradient descent."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.basis.base import BASIS
-from adaline.construction import Configured
+from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.inference.classical import Interval, leverages, reach
 from adaline.inference.regression import RegressionInference
 from adaline.inference.sample import WEIGHTS, Counted, count
 from adaline.input.basis import check_basis, check_same_columns, columns_of, rows_through_basis
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import ScoredOnSources
+from adaline.input.coded import scored
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite
 from adaline.input.transaction import transaction
@@ -50,7 +50,7 @@ INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
 
 
-class LinearSystem(RegressionInference, ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
+class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -77,7 +77,7 @@ class LinearSystem(RegressionInference, ScoredOnSources, MultiOutputMixin, Regre
         frame or table are coded, and `coding_` remembers how.
         """
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         for name in STALE:
             self.__dict__.pop(name, None)
         source = open_rows(self, X, y, sample_weight, reset=True)
@@ -97,7 +97,7 @@ class LinearSystem(RegressionInference, ScoredOnSources, MultiOutputMixin, Regre
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         if not hasattr(self, "_fits"):
             source = open_rows(self, X, y, sample_weight, reset=True)
             self._remember(source)
@@ -146,6 +146,10 @@ class LinearSystem(RegressionInference, ScoredOnSources, MultiOutputMixin, Regre
         self._sums = left
         self._keep(fits, meter, source)
         return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     @overload
     def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Array: ...
@@ -279,6 +283,7 @@ class LinearSystem(RegressionInference, ScoredOnSources, MultiOutputMixin, Regre
 RANKS = ("minimum-norm", "drop")
 
 
+@configured
 class LinearRegression(LinearSystem):
     """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
 

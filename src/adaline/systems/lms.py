@@ -1,4 +1,4 @@
-"""LMS: stochastic gradient descent on the squared error, one step a row (row A5)."""
+"""LMS: stochastic gradient descent on the squared error, one step a row."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData
 from adaline.fits.stochastic import start_scan, warn_of_bound
 from adaline.input.basis import check_basis
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import ScoredOnSources
+from adaline.input.coded import scored
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
@@ -23,7 +24,8 @@ from adaline.sources.views import in_memory
 from adaline.systems.families.online import Learned, OnlineSystem
 
 
-class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
+@configured
+class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """Least mean squares: minimises the mean of (y - w0 - w'x)^2 / 2 by one step a row, w += eta e x.
 
     With a number as rate it is the textbook's delta rule to the letter: raw columns, weights from zero, rows in their
@@ -108,7 +110,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the weights there are.
         """
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
         source = in_memory(open_rows(self, X, y, sample_weight, reset=not goes_on))
         self._check_targets(source.shape.targets, goes_on)
@@ -121,7 +123,7 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         """Go over more rows once, in their order: chunks give the bits of one go."""
         meter = Meter(X)
         first = not hasattr(self, "_scan")
-        self._check_parameters()
+        check_parameters(self)
         if not first:
             check_basis(self)
         source = in_memory(open_rows(self, X, y, sample_weight, reset=first))
@@ -149,6 +151,10 @@ class LMS(ScoredOnSources, MultiOutputMixin, RegressorMixin, OnlineSystem):
         except (TypeError, ValueError):
             z = theta[:, 1:].dot(self._row(x)) + theta[:, 0]
         return float(z[0]) if self._flat else z
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     @by_blocks
     def predict(self, X: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Logistic and softmax regression (rows A11 and A12)."""
+"""Logistic and softmax regression."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
-from adaline.construction import Configured
+from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.linear_machine import Options, constants_of_classes, likelihood_of, minimise
 from adaline.fits.penalty_path import PenaltyPath, cross_validated
@@ -22,7 +22,7 @@ from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest,
 from adaline.input.basis import columns_of, width_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import ClassifiedRows, open_classes
-from adaline.input.coded import ScoredOnSources
+from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.input.meter import Meter
 from adaline.input.open import open_labelled
@@ -151,7 +151,8 @@ class Machine(NamedTuple):
     path: PenaltyPath | None
 
 
-class LogisticRegression(LikelihoodInference, LinearDecision, ScoredOnSources, ClassifierMixin, Configured):
+@configured
+class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, BaseEstimator):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
@@ -277,7 +278,7 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ScoredOnSources, C
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
         rows = open_classes(given, self.class_weight)
@@ -313,6 +314,10 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ScoredOnSources, C
             return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     # -- inside --------------------------------------------------------------------------------------------------
 

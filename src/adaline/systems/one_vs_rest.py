@@ -1,4 +1,4 @@
-"""K classes from two-class machines: one against the rest, or each against each; and where they disagree (row A17).
+"""K classes from two-class machines: one against the rest, or each against each; and where they disagree.
 
     one against the rest   y_k(x) > 0 claims class k         K machines (S3); or K - 1, the last class for the rest (S2)
     one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines, the most votes win (S2, S3)
@@ -18,18 +18,18 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
-from adaline.construction import Configured
+from adaline.construction import check_parameters, configured, is_system
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
 from adaline.input.basis import basis_of, check_basis, learn_basis, through_basis
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import CodedRows, ScoredOnSources
+from adaline.input.coded import CodedRows, scored
 from adaline.input.labels import Codes, Labels, encode, read_labels
 from adaline.input.meter import Meter
 from adaline.input.open import coded_source, open_given, read_finite, read_rows, read_weights, unlabelled_source
@@ -179,7 +179,7 @@ def seen_array(scheme: Any, rows: Any, codes: Codes, sample_weight: Any, *, rese
     source = through_basis(scheme, coded_source(scheme, rows, codes, sample_weight))
     if isinstance(source, ArraySource):
         return source.x
-    return source if isinstance(scheme._machine(), ScoredOnSources) else source.rows_at(np.arange(source.n_rows))
+    return source if is_system(scheme._machine()) else source.rows_at(np.arange(source.n_rows))
 
 
 # One two-class machine of a scheme, of adaline or scikit-learn: taught, and asked how sure it is.
@@ -252,7 +252,7 @@ def _has_probabilities(scheme: Any) -> bool:
     return scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
 
 
-class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, Configured):
+class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
@@ -281,7 +281,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, Configured):
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit all machines to rows X (n, D) and labels y (n,), or to a source."""
-        self._check_parameters()
+        check_parameters(self)
         self.__dict__.pop("estimators_", None)
         self._learn("fit", X, y, None, sample_weight, reset=True)
         return self
@@ -290,7 +290,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, Configured):
     @transaction
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Take in more rows. The classes are those named, or found, in the first call: others need a new fit."""
-        self._check_parameters()
+        check_parameters(self)
         self._learn("partial_fit", X, y, classes, sample_weight, reset=not hasattr(self, "estimators_"))
         return self
 
@@ -298,6 +298,10 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, Configured):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         scores = self._scores(self.decisions(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     def predict(self, X: Any) -> Labels:
         """Return the label of the largest discriminant for each row, also where the machines are ambiguous."""
@@ -384,6 +388,7 @@ class Scheme(ScoredOnSources, MetaEstimatorMixin, ClassifierMixin, Configured):
         return tags
 
 
+@configured
 class OneVsRest(Scheme):
     """Machines that tell one class from all others; each minimises what its system does, class k as 1, the rest as 0.
 
@@ -456,6 +461,7 @@ class OneVsRest(Scheme):
         return np.asarray(claims != 1 if y.shape[1] == len(self.classes_) else claims > 1)
 
 
+@configured
 class OneVsOne(Scheme):
     """Machines for every pair of classes, which vote; each minimises what its system does, on the rows of two.
 

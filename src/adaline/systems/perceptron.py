@@ -1,4 +1,4 @@
-"""The simple perceptron: corrections where a row lies on the wrong side (row A7)."""
+"""The simple perceptron: corrections where a row lies on the wrong side."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, warn
 from adaline.fits.separation import convergence_outlook
 from adaline.fits.stochastic import start_scan
@@ -25,6 +26,7 @@ from adaline.systems.families.online import Learned
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 
+@configured
 class Perceptron(OnlineClassifier):
     """Rosenblatt's perceptron: minimises -sum of t (w'x + w0) over the wrong rows, those with t (w'x + w0) <= 0.
 

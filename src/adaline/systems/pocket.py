@@ -1,4 +1,4 @@
-"""The pocket algorithm: a perceptron on rows drawn at random, and the best weights it ever had (row A16)."""
+"""The pocket algorithm: a perceptron on rows drawn at random, and the best weights it ever had."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.construction import configured
 from adaline.fits.separation import convergence_outlook
 from adaline.fits.stochastic import start_scan
 from adaline.parameters import POSITIVE, Check
@@ -24,6 +25,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier, signed
 FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
 
 
+@configured
 class Pocket(OnlineClassifier):
     """Pocket algorithm: minimises the number of wrong rows, by keeping the best weights that a perceptron comes upon.
 

@@ -1,4 +1,4 @@
-"""Ridge regression with its penalty found from the data (row A3)."""
+"""Ridge regression with its penalty found from the data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.construction import configured
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.parameters import AUTO, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
@@ -22,6 +23,7 @@ from adaline.sums.moments import ROUNDING
 from adaline.systems.linear_regression import LinearSystem
 
 
+@configured
 class Ridge(LinearSystem):
     """Ridge regression: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2 + penalty/2 ||w||^2, w0 free.
 

@@ -1,23 +1,23 @@
-"""Regression by criteria that a few wild rows cannot move far (row A22)."""
+"""Regression by criteria that a few wild rows cannot move far."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.basis.base import BASIS
-from adaline.construction import Configured
+from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.inference.left_out import left_out
 from adaline.inference.robust import RobustSummary, judged
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import ScoredOnSources
+from adaline.input.coded import scored
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
 from adaline.input.transaction import transaction
@@ -47,7 +47,8 @@ LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
-class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
+@configured
+class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
     "huber": half squares up to threshold x scale, straight lines beyond; "tukey": rows beyond threshold x scale count
@@ -165,7 +166,7 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, Config
         X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
         """
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         source = open_rows(self, X, y, sample_weight, reset=True)
         source = in_memory(source) if source.like() is None else source
         self._flat, self._like = source.flat, source.like()
@@ -188,6 +189,10 @@ class RobustRegression(ScoredOnSources, MultiOutputMixin, RegressorMixin, Config
         self.n_iter_ = max(len(history) for history in histories)
         self._keep(meter, source)
         return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     @by_blocks
     def predict(self, X: Any) -> Array:

@@ -1,4 +1,4 @@
-"""The sigmoidal perceptron: the exact gradient through tanh or the logistic function (row A8)."""
+"""The sigmoidal perceptron: the exact gradient through tanh or the logistic function."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.construction import configured
 from adaline.fits.stochastic import start_scan
 from adaline.input.by_blocks import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
@@ -25,6 +26,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier, signed
 LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
 
 
+@configured
 class SigmoidPerceptron(OnlineClassifier):
     """Sigmoidal perceptron: minimises 1/2 sum of weight (t - phi(w'x + w0))^2 by its exact gradient.
 

@@ -1,4 +1,4 @@
-"""The Wiener filter: the best linear filter of given length between signals (row A2)."""
+"""The Wiener filter: the best linear filter of given length between signals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
+from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.input.basis import check_basis, check_same_columns, width_of
 from adaline.input.meter import Meter
@@ -30,6 +31,7 @@ from adaline.systems.families.filter import Filtered, Recording, SignalSystem
 METHODS = ("covariance", "autocorrelation")
 
 
+@configured
 class WienerFilter(SignalSystem):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
 
@@ -113,7 +115,7 @@ class WienerFilter(SignalSystem):
         The signals may also be the columns of a source, in its order of rows.
         """
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         if isinstance(X, Source):
             return self._listen(open_rows(self, X, y, sample_weight, reset=True), meter, afresh=True)
         x, t, weight = self._read(X, y, sample_weight, reset=True)
@@ -137,7 +139,7 @@ class WienerFilter(SignalSystem):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         new = not hasattr(self, "_recording")
         if not new:
             check_basis(self)
@@ -171,7 +173,7 @@ class WienerFilter(SignalSystem):
         Refused where too few digits would be left.
         """
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         mine = self._own_sums("forget")
         x, t, weight = self._read(X, y, sample_weight, reset=False)
         trial = self._recording.afresh(None)

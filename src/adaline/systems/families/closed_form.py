@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.basis.base import BASIS
-from adaline.construction import Configured
+from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
 from adaline.input.basis import check_basis, check_same_columns, columns_of
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import ScoredOnSources
+from adaline.input.coded import scored
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import Labelled, open_labelled, read_finite
@@ -104,7 +104,7 @@ NONE = certificate(
 """The certificate of a model that has seen a single class."""
 
 
-class ClosedFormClassifier(LinearDecision, ScoredOnSources, ClassifierMixin, Configured):
+class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -125,7 +125,7 @@ class ClosedFormClassifier(LinearDecision, ScoredOnSources, ClassifierMixin, Con
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         given = self._open(X, y, sample_weight, reset=True)
         self.classes_, source, self._sums = self._gathered(given, lambda classes: classes)
         if len(self.classes_) < 2:
@@ -140,7 +140,7 @@ class ClosedFormClassifier(LinearDecision, ScoredOnSources, ClassifierMixin, Con
         """Take in more rows: equals one fit on all rows. New labels open classes; `classes` may name them first."""
         meter = Meter(X)
         first = not hasattr(self, "_sums")
-        self._check_parameters()
+        check_parameters(self)
         if not first:
             check_basis(self)
         given = self._open(X, y, sample_weight, reset=first)
@@ -267,6 +267,10 @@ class ClosedFormClassifier(LinearDecision, ScoredOnSources, ClassifierMixin, Con
         if k == 2:
             coef, constant = coef[1:] - coef[:1], np.array([np.inf if present[0] == 1 else -np.inf])
         self.coef_, self.intercept_ = coef, constant
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

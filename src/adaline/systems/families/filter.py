@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
-from adaline.construction import Configured
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.input.basis import basis_of, columns_of, learn_basis, rows_through_basis, width_of
-from adaline.input.coded import CodedRows, ScoredOnSources, coded
+from adaline.input.coded import CodedRows, coded, scored
 from adaline.input.open import read_rows, read_targets, refuse_nonfinite
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, Check, ListOf, Whole
 from adaline.solvers.least_squares.choose import sums
@@ -31,7 +30,7 @@ class Filtered(NamedTuple):
     error: Array
 
 
-class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured):
+class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A filter w'u_n + w0, u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
@@ -52,6 +51,10 @@ class SignalSystem(ScoredOnSources, MultiOutputMixin, RegressorMixin, Configured
     @abstractmethod
     def _line(self) -> tuple[tuple[int, ...], int]:
         """The taps of each signal and the delay that the weights were made with."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     def predict(self, X: Any) -> Array:
         """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""

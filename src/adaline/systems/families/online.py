@@ -16,12 +16,13 @@ from typing import Any, ClassVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
-from adaline.construction import Configured
+from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.input.basis import basis_of, begin_basis, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.meter import Meter
@@ -104,7 +105,7 @@ def _is_number(value: Any) -> bool:
 # One row at a time: an array or a dict by column names, checked, seen through the basis, learned from.
 
 
-class SingleRows(Configured):
+class SingleRows(BaseEstimator):
     """A system whose scan can begin, and go on, with single rows."""
 
     n_features_in_: int
@@ -159,7 +160,7 @@ class SingleRows(Configured):
 
     def _begin(self, x: Any, outputs: int) -> Scan:
         """Start a new model with its first row."""
-        self._check_parameters()
+        check_parameters(self)
         if self.standardize:
             raise InvalidData(
                 "standardize=True learns the scales of the columns from rows, and one row is too little: begin with "

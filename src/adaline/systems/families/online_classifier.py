@@ -10,11 +10,12 @@ from sklearn.base import ClassifierMixin
 
 from adaline.arrays import Array
 from adaline.block import Block
+from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
 from adaline.input.basis import check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import class_weights
-from adaline.input.coded import ScoredOnSources
+from adaline.input.coded import scored
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import Labelled, open_labelled
@@ -27,7 +28,7 @@ from adaline.sources.views import in_memory, recoded
 from adaline.systems.families.online import OnlineSystem
 
 
-class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
+class OnlineClassifier(ClassifierMixin, OnlineSystem):
     """A classifier that learns row by row: one machine for two classes, one for each of K > 2 classes."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
@@ -47,7 +48,7 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
         A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the weights there are.
         """
         meter = Meter(X)
-        self._check_parameters()
+        check_parameters(self)
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
         given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
         if not goes_on:
@@ -63,7 +64,7 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
         """
         meter = Meter(X)
         first = not hasattr(self, "_scan")
-        self._check_parameters()
+        check_parameters(self)
         if not first:
             check_basis(self)
         given = open_labelled(self, X, y, sample_weight, reset=first)
@@ -98,6 +99,10 @@ class OnlineClassifier(ScoredOnSources, ClassifierMixin, OnlineSystem):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         values = self._outputs(X)
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
 
     def predict(self, X: Any) -> Labels:
         """Return the label of the largest output for each row."""

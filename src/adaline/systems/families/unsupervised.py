@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from adaline.arrays import Array
 from adaline.basis.base import BASIS
 from adaline.block import Block
-from adaline.construction import Configured
 from adaline.errors import InvalidParameter
 from adaline.input.basis import learn_basis, through_basis
 from adaline.input.coded import coded, remember
@@ -23,7 +23,7 @@ from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 
 
-class UnsupervisedSystem(Configured):
+class UnsupervisedSystem(BaseEstimator):
     """A system that learns from rows alone."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # there is no target to be compared on
