@@ -1,0 +1,43 @@
+"""How the package is laid out: a learner in a file of its name, one name for one class, few classes of ours in an MRO."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import adaline
+from adaline.systems import SYSTEMS, UNSUPERVISED
+
+HOME = Path(adaline.__file__).parent
+EVERY = {**SYSTEMS, **UNSUPERVISED}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_learner_is_in_the_file_of_its_name(name: str) -> None:
+    file = EVERY[name].__module__.removeprefix("adaline.systems.")
+    assert file.replace("_", "") == name.lower()
+
+
+@pytest.mark.parametrize("system", EVERY.values(), ids=EVERY)
+def test_at_most_three_classes_of_ours_are_behind_a_learner(system: type[Any]) -> None:
+    assert sum(cls.__module__.startswith("adaline.") for cls in system.__mro__) <= 3
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names = Counter(
+        node.name
+        for path in HOME.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_nothing_refers_to_documents_outside_the_project() -> None:
+    for path in HOME.rglob("*.py"):
+        assert not re.search(r"\brows? [A-D]\d", path.read_text(encoding="utf-8")), path
