@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device
 from adaline.block import Block, Shape
-from adaline.lots import lots
+from adaline.row_hashes import row_hashes
 from adaline.sources.array import ArraySource
 from adaline.sources.base import InMemory, Outer, Reader, Source
 
@@ -172,8 +172,8 @@ class Recoded(SourceView):
 
 
 def fold_of(first: int, rows: int, folds: int) -> NDArray[np.int64]:
-    """Return the fold of rows first, first + 1, ..., by lot."""
-    return (lots(first, rows) % np.uint64(folds)).astype(np.int64)
+    """Return the fold of rows first, first + 1, ..., by hash."""
+    return (row_hashes(first, rows) % np.uint64(folds)).astype(np.int64)
 
 
 class Fold(SourceView):

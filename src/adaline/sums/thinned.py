@@ -15,7 +15,7 @@ import numpy as np
 
 from adaline.arrays import Array, host
 from adaline.block import Block, Shape
-from adaline.lots import chances
+from adaline.row_hashes import row_uniforms
 from adaline.sums.objective import Point, margins, second_moments
 from adaline.sums.totals import Totals
 
@@ -50,6 +50,6 @@ class ThinnedCurvature(Totals):
         for k, matrix in enumerate(self.sums):
             with np.errstate(over="ignore"):
                 chance = np.minimum(bent[:, k] / level[k], 1.0)
-            chosen = np.flatnonzero(chances(block.first_row, block.rows, k) < chance)
+            chosen = np.flatnonzero(row_uniforms(block.first_row, block.rows, k) < chance)
             part = Block(block.x, block.t, chosen=chosen).gathered()
             matrix += second_moments(part, bent[chosen, k] / chance[chosen], view)
