@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.scans import Scan
-from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, InMemory, Outer, Source, block_rows
+from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, InMemory, DualGram, Source, block_rows
 from adaline.sums.columns import exponents
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -83,7 +83,7 @@ class ArraySource(InMemory, IndexedSource):
         self.reads[0] += 1
         return np.concatenate([_floats(self.x[:, strip]).T @ u for strip in self._strips()])
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Sum the dual Gram matrix over strips of columns, each centred exactly."""
         self.reads[0] += 1
         gram = np.zeros((self.n_rows, self.n_rows))
@@ -93,7 +93,7 @@ class ArraySource(InMemory, IndexedSource):
             x, mean[strip] = self._centred(strip, weight, intercept)
             x *= scale[strip] * np.sqrt(weight)[:, None]
             gram += x @ x.T
-        return Outer(gram, mean)
+        return DualGram(gram, mean)
 
     def spread(self, intercept: bool) -> Array:
         """Return root mean squares, by strips of columns."""
@@ -207,7 +207,7 @@ class SparseSource(InMemory, IndexedSource):
         square = np.asarray(self.x.astype(np.float64).power(2).T @ weight) / total
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix: a sparse product, then the centring as a rank-two correction."""
         self.reads[0] += 1
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
@@ -219,7 +219,7 @@ class SparseSource(InMemory, IndexedSource):
             cross = np.asarray(scaled @ (mean * scale))
             gram += (mean * scale) @ (mean * scale) - cross[:, None] - cross
         root = np.sqrt(weight)
-        return Outer(np.asarray(gram * root[:, None] * root), mean)
+        return DualGram(np.asarray(gram * root[:, None] * root), mean)
 
 
 def _floats(x: Any) -> Any:

@@ -26,7 +26,7 @@ BLOCK_ELEMENTS = 2**20
 MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
 
 
-class Outer(NamedTuple):
+class DualGram(NamedTuple):
     """The dual Gram matrix of weighted centred rows (N, N), scaled columns, and the column means (D,)."""
 
     gram: Array
@@ -62,7 +62,7 @@ class Source(ABC):
         """Return the blocks in order, as functions that each make a run of them: cheap to draw, so threads share."""
 
     @abstractmethod
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return (X - mean) diag(scale)^2 (X - mean)' with rows times sqrt(weight), for data with few rows."""
 
     @property

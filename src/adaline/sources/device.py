@@ -12,7 +12,7 @@ import numpy as np
 
 from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.sources.base import IndexedSource, Outer, Source
+from adaline.sources.base import IndexedSource, DualGram, Source
 
 DEVICE_BLOCK_ELEMENTS = 2**31
 
@@ -78,13 +78,13 @@ class DeviceSource(IndexedSource):
         x, _, weight = self._centred(intercept)
         return np.asarray(np.sqrt(host(namespace(x).matmul(to_device_of(x, weight), x * x)) / weight.sum()))
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix of the centred rows."""
         self.reads[0] += 1
         x, mean, weight = self._centred(intercept)
         x = x * to_device_of(x, scale) * to_device_of(x, np.sqrt(weight)[:, None])
         xp = namespace(x)
-        return Outer(host(xp.matmul(x, xp.matrix_transpose(x))), mean)
+        return DualGram(host(xp.matmul(x, xp.matrix_transpose(x))), mean)
 
     def _centred(self, intercept: bool) -> tuple[Any, Array, Array]:
         weight = np.ones(self.n_rows) if self.weight is None else self.weight

@@ -17,7 +17,7 @@ from adaline.basis.base import Basis
 from adaline.block import Block, Shape
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource
-from adaline.sources.base import InMemory, Outer, Reader, Source, block_rows
+from adaline.sources.base import InMemory, DualGram, Reader, Source, block_rows
 from adaline.sources.views import SourceView, in_memory
 
 HELD = 2**26
@@ -114,7 +114,7 @@ class Expanded(SourceView):
         mean = self._added(lambda block: _weights(block) @ block.x) / total * intercept
         return np.asarray(np.sqrt(self._added(lambda block: _weights(block) @ (block.x - mean) ** 2) / total))
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix, by strips of rows against strips of rows."""
         weight = self.read_weights()
         weight = np.ones(self.n_rows) if weight is None else weight
@@ -131,7 +131,7 @@ class Expanded(SourceView):
             for j, other in enumerate(strips[: i + 1]):
                 gram[np.ix_(strip, other)] = part = x @ (x if j == i else rows(other)).T
                 gram[np.ix_(other, strip)] = part.T
-        return Outer(gram, mean)
+        return DualGram(gram, mean)
 
     def refuse_nonfinite(self) -> None:
         """Name what is not finite in the rows themselves, else what the basis made of them."""

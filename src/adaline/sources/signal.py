@@ -22,7 +22,7 @@ from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.sources.array import FLOATS, ArraySource
-from adaline.sources.base import IndexedSource, Outer, S, Source, block_rows
+from adaline.sources.base import IndexedSource, DualGram, S, Source, block_rows
 from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents
@@ -144,9 +144,9 @@ class SignalSource(IndexedSource):
         """Return X' u."""
         return self._dense.rmatvec(u)
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix."""
-        return self._dense.outer(intercept, scale)
+        return self._dense.dual_gram(intercept, scale)
 
     def spread(self, intercept: bool) -> Array:
         """Return root mean squares of the taps."""

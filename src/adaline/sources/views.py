@@ -15,7 +15,7 @@ from adaline.arrays import Array, host, is_device
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import ArraySource
-from adaline.sources.base import InMemory, Outer, Reader, Source
+from adaline.sources.base import InMemory, DualGram, Reader, Source
 
 
 class SourceView(Source):
@@ -71,9 +71,9 @@ class SourceView(Source):
         """Return root mean squares of the columns, of all rows."""
         return self.base.spread(intercept)
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix of all rows."""
-        return self.base.outer(intercept, scale)
+        return self.base.dual_gram(intercept, scale)
 
     def refuse_nonfinite(self) -> None:
         """Name what is not finite, or missing."""

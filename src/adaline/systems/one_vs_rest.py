@@ -37,7 +37,7 @@ from adaline.input.transaction import transaction
 from adaline.parameters import NONE, AnyOf, Check, Having, OneOf
 from adaline.results import Certificate, worst
 from adaline.sources import ArraySource, Source
-from adaline.sources.base import Outer, Reader
+from adaline.sources.base import DualGram, Reader
 from adaline.sources.expanded import Expanded
 from adaline.systems.gaussian_classifier import GaussianClassifier
 
@@ -107,7 +107,7 @@ class Relabelled(Source):
         """Refuse: products are for wide data."""
         self._refuse()
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Refuse: products are for wide data."""
         self._refuse()
 

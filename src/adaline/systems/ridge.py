@@ -248,7 +248,7 @@ def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precis
 
 def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
-    gram, _ = source.outer(intercept, column_scale(unit))
+    gram, _ = source.dual_gram(intercept, column_scale(unit))
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()

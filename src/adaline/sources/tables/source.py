@@ -19,7 +19,7 @@ from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
 from adaline.sources.array import ArraySource
-from adaline.sources.base import Outer, Reader, Source, block_rows
+from adaline.sources.base import DualGram, Reader, Source, block_rows
 from adaline.sources.progress import Progress, watched
 from adaline.sources.tables.batches import Run, as_table
 from adaline.sources.tables.coding import kept, learn_coding, missing_message, target_columns
@@ -374,9 +374,9 @@ class TableSource(Source):
         """Return root mean squares of the columns."""
         return self._dense.spread(intercept)
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix; only asked for where rows are few."""
-        return self._dense.outer(intercept, scale)
+        return self._dense.dual_gram(intercept, scale)
 
     @cached_property
     def _dense(self) -> ArraySource:
