@@ -27,10 +27,10 @@ from adaline.sums import (
     CurvatureDiagonal,
     ErrorCounts,
     FirthScore,
+    FittedDesign,
     GroupScores,
     HessianProduct,
     LeaveOneOut,
-    Lens,
     MachineObjective,
     MachinePoint,
     MixtureMoments,
@@ -399,13 +399,13 @@ def in_five_groups(t: Array) -> Array:
     return np.column_stack([t[:, :-1], np.floor(np.abs(t[:, -1:]) / 5e3) * 10 - 7])
 
 
-def any_lens(targets: int, power: int = 0) -> Lens:
+def any_lens(targets: int, power: int = 0) -> FittedDesign:
     """Return a fit that leaves no row a leverage near one."""
     rng = np.random.default_rng(3)
     theta, ridges = any_theta(), any_ridges()
     rotation, slopes = 0.1 * rng.normal(size=(FEATURES, FEATURES)), theta.hi[:targets, 1:]
     offset = 0.1 * rng.normal(size=targets)
-    return Lens(ridges.mean, ridges.mean * 2.0**-54, theta.exponent, rotation, slopes, offset, 0.1, power)
+    return FittedDesign(ridges.mean, ridges.mean * 2.0**-54, theta.exponent, rotation, slopes, offset, 0.1, power)
 
 
 def any_theta() -> Theta:

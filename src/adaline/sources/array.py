@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.scans import Scan
-from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, InMemory, DualGram, Source, block_rows
+from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
 from adaline.sums.columns import exponents
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -12,7 +12,7 @@ import numpy as np
 
 from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.sources.base import IndexedSource, DualGram, Source
+from adaline.sources.base import DualGram, IndexedSource, Source
 
 DEVICE_BLOCK_ELEMENTS = 2**31
 

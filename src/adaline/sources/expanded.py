@@ -17,7 +17,7 @@ from adaline.basis.base import Basis
 from adaline.block import Block, Shape
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource
-from adaline.sources.base import InMemory, DualGram, Reader, Source, block_rows
+from adaline.sources.base import DualGram, InMemory, Reader, Source, block_rows
 from adaline.sources.views import SourceView, in_memory
 
 HELD = 2**26

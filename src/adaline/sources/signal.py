@@ -22,7 +22,7 @@ from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.sources.array import FLOATS, ArraySource
-from adaline.sources.base import IndexedSource, DualGram, S, Source, block_rows
+from adaline.sources.base import DualGram, IndexedSource, S, Source, block_rows
 from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents

@@ -15,7 +15,7 @@ from adaline.arrays import Array, host, is_device
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import ArraySource
-from adaline.sources.base import InMemory, DualGram, Reader, Source
+from adaline.sources.base import DualGram, InMemory, Reader, Source
 
 
 class SourceView(Source):

@@ -13,7 +13,7 @@ from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.sample import RowSample
-from adaline.sums.scores import GroupScores, Lens, Scores
+from adaline.sums.scores import FittedDesign, GroupScores, Scores
 from adaline.sums.spread import Spread
 from adaline.sums.targets import Targets
 from adaline.sums.thinned import ThinnedCurvature, Thinning
@@ -41,10 +41,10 @@ __all__ = [
     "CurvatureDiagonal",
     "ErrorCounts",
     "FirthScore",
+    "FittedDesign",
     "GroupScores",
     "HessianProduct",
     "LeaveOneOut",
-    "Lens",
     "MachineObjective",
     "MachinePoint",
     "MixtureMoments",

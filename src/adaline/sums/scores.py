@@ -30,7 +30,7 @@ MILD_EXPONENT = 300
 RUN_ELEMENTS = 2**16  # rows are taken in runs that stay in cache: the arithmetic is then that of two matrix products
 
 
-class Lens(NamedTuple):
+class FittedDesign(NamedTuple):
     """A solved fit, seen from the rows.
 
     mean_hi, mean_lo, exponent: of the columns [x t]; rotation (D, m - 1) takes scaled centred rows to z, whose first
@@ -49,7 +49,7 @@ class Lens(NamedTuple):
     precision: bool = False
 
 
-class Look(NamedTuple):
+class RowStatistics(NamedTuple):
     """Rows through a lens: z (n, m), residuals (n, K) scaled, weights (n,), leverages (n,) as a share of one."""
 
     z: Any
@@ -58,7 +58,7 @@ class Look(NamedTuple):
     leverage: Any
 
 
-def look(block: Block, lens: Lens) -> Look:
+def row_statistics(block: Block, lens: FittedDesign) -> RowStatistics:
     """Return the coordinates, residuals, weights and leverages of the rows of a block."""
     x = block.x.toarray() if is_sparse(block.x) else block.x
     xp = namespace(x)
@@ -82,7 +82,7 @@ def look(block: Block, lens: Lens) -> Look:
     if block.weight is not None:
         weight = to_device_of(x, block.weight)
     leverage = xp.vecdot(z, z) * (weight if lens.precision else xp.astype(weight > 0, xp.float64))
-    return Look(z, residual, weight, leverage)
+    return RowStatistics(z, residual, weight, leverage)
 
 
 class Scores(Sum):
@@ -104,7 +104,7 @@ class Scores(Sum):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block through the lens theta."""
         for run in runs(block):
-            z, r, weight, leverage = look(run, theta)
+            z, r, weight, leverage = row_statistics(run, theta)
             xp = namespace(z)
             rest = 1.0 - leverage
             self.rest[:] = np.fmin(self.rest, host(xp.min(rest)))
@@ -157,7 +157,7 @@ class GroupScores(Sum):
         scores = np.empty((block.rows, targets * size))
         first = 0
         for run in runs(block):
-            z, r, weight, _ = look(run, theta)
+            z, r, weight, _ = row_statistics(run, theta)
             xp = namespace(z)
             for k in range(targets):
                 scores[first : first + run.rows, k * size : (k + 1) * size] = host(z * (weight * r[:, k])[:, None])
