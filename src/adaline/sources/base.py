@@ -195,7 +195,7 @@ class Source(ABC):
         """Return how often the rows were read."""
         return self.reads[0]
 
-    def like(self) -> Any:
+    def empty_on_device(self) -> Any:
         """Return an empty array of the rows' namespace and device, in which results are given; None for NumPy."""
         return None
 

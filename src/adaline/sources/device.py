@@ -45,7 +45,7 @@ class DeviceSource(IndexedSource):
         weight = None if self.weight is None else self.weight[rows]
         return Block(self.x[rows, :], self.t[rows, :], weight, first_row=first)
 
-    def like(self) -> Any:
+    def empty_on_device(self) -> Any:
         """Return an empty array beside the rows."""
         return to_device_of(self.x, np.zeros(0))
 

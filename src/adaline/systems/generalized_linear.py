@@ -294,7 +294,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         theta = np.concatenate([one.solution.theta for one in found])
         self.coef_ = theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
         self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0].copy()
-        like = source.like()
+        like = source.empty_on_device()
         if like is not None:
             self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
         self.history_ = [value for one in found for value in one.history]

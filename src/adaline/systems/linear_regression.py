@@ -210,7 +210,7 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
 
     def _remember(self, source: Source) -> None:
         self._flat = source.flat
-        self._like = source.like()
+        self._like = source.empty_on_device()
 
     def _count(self, source: Source) -> Counted | None:
         return count(source) if self.weights == "precision" else None

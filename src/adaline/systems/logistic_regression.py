@@ -394,7 +394,7 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
             theta = every
         proofs = [machine.fit.solution.certificate for machine in machines]
         self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
-        like = source.like()
+        like = source.empty_on_device()
         if like is not None:
             self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
         columns = named([machine.fit.dependence for machine in machines], self._names())

@@ -115,9 +115,9 @@ class Relabelled(Source):
         """Refuse: products are for wide data."""
         self._refuse()
 
-    def like(self) -> Any:
+    def empty_on_device(self) -> Any:
         """Return an empty array of the rows' namespace."""
-        return self.source.like()
+        return self.source.empty_on_device()
 
     def refuse_nonfinite(self) -> None:
         """Name what is not finite, by its place among all rows."""

@@ -168,8 +168,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         meter = Meter(X)
         check_parameters(self)
         source = open_rows(self, X, y, sample_weight, reset=True)
-        source = in_memory(source) if source.like() is None else source
-        self._flat, self._like = source.flat, source.like()
+        source = in_memory(source) if source.empty_on_device() is None else source
+        self._flat, self._like = source.flat, source.empty_on_device()
         spread = column_spread(source)
         size = spread.deviation if self.fit_intercept else spread.root
         penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
