@@ -30,6 +30,7 @@ from adaline.sums import (
     FittedDesign,
     GroupScores,
     HessianProduct,
+    JointSum,
     LeaveOneOut,
     MachineObjective,
     MachinePoint,
@@ -47,7 +48,6 @@ from adaline.sums import (
     Theta,
     ThinnedCurvature,
     Thinning,
-    Together,
     Triangle,
     View,
     WrongRows,
@@ -282,7 +282,7 @@ def read_class_weights(s: ClassWeights) -> dict[str, Reading]:
     return {"weights": Reading(s.of(3), s.of(3))}
 
 
-def read_together(s: Together) -> dict[str, Reading]:
+def read_joint(s: JointSum) -> dict[str, Reading]:
     """Return what the parts say."""
     spread, objective = s.parts
     return read_spread(spread) | read_objective(objective)
@@ -456,8 +456,8 @@ EXAMPLES = (
     Example(Spread, read_spread, 1e-13),
     Example(ClassWeights, read_class_weights, 1e-13, coded=one_of_three),
     Example(
-        Together,
-        read_together,
+        JointSum,
+        read_joint,
         1e-13,
         {"kinds": ((Spread, {}), (Objective, {"second": "none"}))},
         theta=(None, any_point(Logistic())),

@@ -6,6 +6,7 @@ from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.diagonal import CurvatureDiagonal
 from adaline.sums.firth import FirthScore, Prior
+from adaline.sums.joint import JointSum
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.mixture import Components, MixtureMoments
@@ -17,7 +18,6 @@ from adaline.sums.scores import FittedDesign, GroupScores, Scores
 from adaline.sums.spread import Spread
 from adaline.sums.targets import Targets
 from adaline.sums.thinned import ThinnedCurvature, Thinning
-from adaline.sums.together import Together
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong_rows import ErrorCounts, WrongRows
 
@@ -27,7 +27,7 @@ SUMS: dict[str, type[Sum]] = {
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
-        *(ClassWeights, Together),
+        *(ClassWeights, JointSum),
     )
 }
 
@@ -44,6 +44,7 @@ __all__ = [
     "FittedDesign",
     "GroupScores",
     "HessianProduct",
+    "JointSum",
     "LeaveOneOut",
     "MachineObjective",
     "MachinePoint",
@@ -62,7 +63,6 @@ __all__ = [
     "Theta",
     "ThinnedCurvature",
     "Thinning",
-    "Together",
     "Triangle",
     "View",
     "WrongRows",

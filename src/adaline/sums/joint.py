@@ -8,7 +8,7 @@ from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 
 
-class Together(Sum):
+class JointSum(Sum):
     """Sums that take in the same blocks side by side.
 
     `zero` takes `kinds`, pairs of a sum's class and its configuration; theta is one for each kind, or None.
