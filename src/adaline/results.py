@@ -179,7 +179,7 @@ def worst(proofs: Sequence[Certificate]) -> Certificate:
     return min(proofs, key=lambda one: (one.status is Status.SOLVED, -1.0 if math.isnan(one.digits) else one.digits))
 
 
-def together(proofs: Sequence[Certificate]) -> Certificate:
+def combine_certificates(proofs: Sequence[Certificate]) -> Certificate:
     """Return one certificate for several targets or machines: totals, and the worst of each claim."""
     return replace(
         worst(proofs),

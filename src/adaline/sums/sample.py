@@ -1,7 +1,7 @@
 """A sample of rows that needs no count of them beforehand: those with the smallest hashes of their indices.
 
-It merges like a sum: the smallest hashes of all rows are among the smallest of each part. It is not in SUMS: a sample is
-of rows as they are, so that a weight of 2 is not the row twice.
+It merges like a sum: the smallest hashes of all rows are among the smallest of each part. It is not in SUMS, as a sample
+holds rows as they are: a weight of 2 is not the row twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adaline.sums.base import Sum
 
 
 class RowSample(Sum):
-    """At most `most` rows of positive weight: x (m, D), t (m, K), weights (m,), their indices among all rows, their hashes."""
+    """At most `most` rows of positive weight: x (m, D), t (m, K), weight (m,), index in the source (m,), hash (m,)."""
 
     def __init__(
         self, most: int, x: Array, t: Array, weight: Array, row: NDArray[np.int64], hashes: NDArray[np.uint64]

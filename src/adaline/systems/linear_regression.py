@@ -36,7 +36,7 @@ from adaline.parameters import (
     OneOf,
 )
 from adaline.penalties import no_penalty
-from adaline.results import Status, together, without_constants
+from adaline.results import Status, combine_certificates, without_constants
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.dependence import say_dependent
@@ -256,7 +256,7 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
                 to_device_of(self._like, self.coef_),
                 to_device_of(self._like, self.intercept_),
             )
-        proof = together([fit.solution.certificate for fit in fits])
+        proof = combine_certificates([fit.solution.certificate for fit in fits])
         self.certificate_ = meter.on(proof, source)
         self.rank_ = proof.rank
         factor, columns = fits[0].factor, theta.shape[1] - 1
