@@ -18,7 +18,7 @@ Run = Callable[[], Iterator[Any]]
 Runs = Iterator[tuple[int, Run]]
 
 
-def even(batches: Iterator[Any], size: int) -> Iterator[Any]:
+def rechunked(batches: Iterator[Any], size: int) -> Iterator[Any]:
     """Cut and join batches to `size` rows each, so that how DuckDB cuts them changes no bit."""
     import pyarrow as pa
 

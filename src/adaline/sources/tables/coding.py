@@ -24,18 +24,18 @@ SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # that stand in numbers as people
 MOSTLY = 0.5  # share of numbers beyond which a text column is numbers with something wrong in it
 
 
-def usable(relation: Relation, wish: TableSpec) -> tuple[list[str], dict[str, str]]:
+def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
     """Return the columns that can be features as they are, and why the others cannot, in a few words each."""
-    named = {name for name, _ in wish.categories}
+    named = {name for name, _ in spec.categories}
     reasons: dict[str, str] = {}
     texts = []
     for name in relation.schema:
         kind = relation.kind(name)
-        if name in (*wish.targets, wish.weight):
+        if name in (*spec.targets, spec.weight):
             continue
         if kind == "other":
             reasons[name] = f"holds {relation.schema[name]}"
-        elif kind == "date" and name not in wish.dates:
+        elif kind == "date" and name not in spec.dates:
             reasons[name] = "holds dates; name it in dates to use it as days"
         elif kind == "text" and name not in named:
             texts.append(name)
@@ -44,20 +44,20 @@ def usable(relation: Relation, wish: TableSpec) -> tuple[list[str], dict[str, st
         for name in texts:
             if is_text(counts[name], rows):
                 reasons[name] = f"holds {counts[name]:,} different texts; name it in categories to code them all"
-    features = [n for n in relation.schema if n not in reasons and n not in (*wish.targets, wish.weight)]
+    features = [n for n in relation.schema if n not in reasons and n not in (*spec.targets, spec.weight)]
     return features, reasons
 
 
-def learn_coding(relation: Relation, wish: TableSpec) -> Coding:
+def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     """Return the coding of a table's columns."""
-    named = dict(wish.categories)
+    named = dict(spec.categories)
     kinds = {name: "category" if name in named else relation.kind(name) for name in relation.schema}
     terms: tuple[Term, ...] | None = None
-    targets, intercept = wish.targets, True
+    targets, intercept = spec.targets, True
     twice: list[str] = []
-    if wish.formula is not None:
+    if spec.formula is not None:
         formula = read_formula(
-            wish.formula,
+            spec.formula,
             [name for name, kind in kinds.items() if kind in ("text", "category")],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
@@ -70,28 +70,28 @@ def learn_coding(relation: Relation, wish: TableSpec) -> Coding:
         numbers = {name for f in factors if not f.category for name in ([f.column] if f.column else names_in(f.text))}
         twice = [name for name in features if name in levels and name in numbers]
         kinds |= {name: "category" for name in features if name in levels and name not in numbers}
-    elif wish.features is not None:
-        features = list(wish.features)
+    elif spec.features is not None:
+        features = list(spec.features)
     else:
-        features = [name for name in relation.schema if name not in (*targets, wish.weight)]
+        features = [name for name in relation.schema if name not in (*targets, spec.weight)]
     if not features:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
-        if kinds[name] == "other" or (kinds[name] == "date" and name not in wish.dates):
+        if kinds[name] == "other" or (kinds[name] == "date" and name not in spec.dates):
             raise InvalidData(refusal(name, kinds[name], relation.schema[name]))
     texts = [name for name in features if kinds[name] == "text"]
     _refuse_prose(relation, texts, [name for name in targets if kinds.get(name) == "text"])
     kinds |= dict.fromkeys(texts, "category")
-    columns = _columns(relation, wish, targets, features, kinds, named)
+    columns = _columns(relation, spec, targets, features, kinds, named)
     if twice:
-        columns += _columns(relation, wish, targets, twice, dict.fromkeys(twice, "category"), named)
+        columns += _columns(relation, spec, targets, twice, dict.fromkeys(twice, "category"), named)
     coding = Coding(
         columns,
         plain_terms(columns) if terms is None else terms,
         targets[0] if len(targets) == 1 else None,
-        wish.weight,
-        wish.missing,
-        wish.unseen,
+        spec.weight,
+        spec.missing,
+        spec.unseen,
         intercept,
     )
     _refuse_collisions(coding)
@@ -108,13 +108,13 @@ def _refuse_collisions(coding: Coding) -> None:
         seen.add(name)
 
 
-def kept(relation: Relation, wish: TableSpec, targets: Sequence[str], features: Iterable[str]) -> str:
+def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> str:
     """Return SQL for the rows that take part: rows without what must be there are left out where that was asked."""
-    if wish.missing == "error":
+    if spec.missing == "error":
         return "TRUE"
     must = [name for text in targets for name in target_columns(relation, text)]
-    must += [wish.weight] if wish.weight is not None else []
-    must += features if wish.missing == "drop" else []
+    must += [spec.weight] if spec.weight is not None else []
+    must += features if spec.missing == "drop" else []
     return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(must)) or "TRUE"
 
 
@@ -154,14 +154,14 @@ def _gaps(counts: Sequence[int | None]) -> list[int]:
 
 def _columns(
     relation: Relation,
-    wish: TableSpec,
+    spec: TableSpec,
     targets: Sequence[str],
     features: list[str],
     kinds: dict[str, str],
     named: dict[str, tuple[Any, ...] | None],
 ) -> tuple[Column, ...]:
     """Return what is known of the features; one scan where there are categories or values to fill."""
-    fill = wish.missing in ("mean", "indicator")
+    fill = spec.missing in ("mean", "indicator")
     asked: dict[str, str] = {}
     for name in features:
         column = quoted(name)
@@ -174,20 +174,20 @@ def _columns(
     gaps: dict[str, int] = dict.fromkeys(features, 0)
     if asked:
         counts = _gap_counts(relation, asked)
-        where = kept(relation, wish, targets, features)
+        where = rows_filter(relation, spec, targets, features)
         values = relation.rows(f"SELECT {', '.join(asked.values())}, {counts} FROM {relation.sql} WHERE {where}")[0]
         found = dict(zip(asked, values, strict=False))
         gaps |= dict(zip(asked, _gaps(values[len(asked) :]), strict=True))
     out = []
     for name in features:
-        marked = wish.missing == "indicator" and gaps[name] > 0
+        marked = spec.missing == "indicator" and gaps[name] > 0
         if kinds[name] != "category":
             mean = found.get(name)
             if fill and mean is None:
                 raise MissingValues(f"column {name!r} has no values at all: there is no mean to fill in; leave it out")
             out.append(Column(name, kinds[name], mean=math.nan if mean is None else float(mean), gaps=marked))
             continue
-        if gaps[name] and wish.missing == "error":
+        if gaps[name] and spec.missing == "error":
             beside = [column for wanted in targets for column in target_columns(relation, wanted)]
             raise MissingValues(missing_message(relation, [*beside, *features]))
         counts_of = dict(found[name] or {})

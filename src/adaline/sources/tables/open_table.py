@@ -77,7 +77,7 @@ def open_table(
     """
     relation = Relation(data, table)
     listed = categories if isinstance(categories, dict) else dict.fromkeys(_names(categories or ()))
-    wish = read_spec(
+    spec = read_spec(
         relation,
         TableSpec(
             target=tuple(target) if isinstance(target, list | tuple) else target,
@@ -90,7 +90,7 @@ def open_table(
             formula=formula,
         ),
     )
-    source = TableSource(relation, wish, progress=progress)
+    source = TableSource(relation, spec, progress=progress)
     if not source.targets:
         return source  # to be predicted: a model brings its own coding
     source.learn_coding()

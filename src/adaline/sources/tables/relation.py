@@ -15,10 +15,10 @@ import narwhals.stable.v1 as nw
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import sqlite
-from adaline.sources.tables.batches import Runs, even, parquet_rows, row_groups
+from adaline.sources.tables.batches import Runs, parquet_rows, rechunked, row_groups
 from adaline.sources.tables.failures import Reporting, reported
 from adaline.sources.tables.files import checking, escaped, expand_glob, file_format, is_compressed
-from adaline.sources.tables.sql import QUERY, quoted, subquery, text, the_table
+from adaline.sources.tables.sql import QUERY, chosen_table, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
@@ -181,7 +181,7 @@ class Relation:
         chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
         with Reporting(self.title, self._found_wrong):
             reader = self._cursor().sql(f"SELECT {chosen} FROM {self.sql} WHERE {where}").to_arrow_reader(4 * size)
-        for batch in even(reported(reader, self.title, self._found_wrong), size):
+        for batch in rechunked(reported(reader, self.title, self._found_wrong), size):
             yield batch.num_rows, partial(iter, [batch])
         if self._whole is not None:
             self._whole.result()
@@ -273,7 +273,7 @@ class Relation:
                 "WHERE table_catalog = 'given' ORDER BY ALL"
             )
         }
-        self.sql = held[the_table(name, list(held), table)]
+        self.sql = held[chosen_table(name, list(held), table)]
 
 
 def _connect() -> Any:

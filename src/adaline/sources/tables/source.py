@@ -22,7 +22,7 @@ from adaline.sources.array import ArraySource
 from adaline.sources.base import DualGram, Reader, Source, block_rows
 from adaline.sources.progress import Progress, watched
 from adaline.sources.tables.batches import Run, as_table
-from adaline.sources.tables.coding import kept, learn_coding, missing_message, target_columns
+from adaline.sources.tables.coding import learn_coding, missing_message, rows_filter, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 
@@ -152,7 +152,7 @@ class TableSource(Source):
     def __init__(
         self,
         relation: Relation,
-        wish: TableSpec,
+        spec: TableSpec,
         *,
         coding: Coding | None = None,
         read_targets: ReadTargets | None = None,
@@ -161,7 +161,7 @@ class TableSource(Source):
         progress: bool | None = None,
     ) -> None:
         self.relation = relation
-        self.wish = wish
+        self.spec = spec
         self.progress = progress
         self.reads = [0]
         self._coding = coding
@@ -176,7 +176,7 @@ class TableSource(Source):
         """Return how the columns of the table become those of X; learned in up to three reads where it is unknown."""
         if self._coding is None:
             before = self.relation.queries
-            self._coding = learn_coding(self.relation, self.wish)
+            self._coding = learn_coding(self.relation, self.spec)
             self.reads[0] += self.relation.queries - before
         return self._coding
 
@@ -188,8 +188,8 @@ class TableSource(Source):
     @property
     def targets(self) -> tuple[str, ...]:
         """Names or expressions of the targets."""
-        if self.wish.formula is None:
-            return self.wish.targets
+        if self.spec.formula is None:
+            return self.spec.targets
         return (self.coding.target,) if self.coding.target is not None else ()
 
     @property
@@ -211,7 +211,7 @@ class TableSource(Source):
     @property
     def flat(self) -> bool:  # type: ignore[override]
         """Whether one target was named by itself."""
-        return not isinstance(self.wish.target, tuple)
+        return not isinstance(self.spec.target, tuple)
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -236,16 +236,16 @@ class TableSource(Source):
         """SQL for the rows that take part."""
         if self._given_where is not None:
             return self._given_where
-        return kept(self.relation, self.wish, self.targets, self.coding.needed)
+        return rows_filter(self.relation, self.spec, self.targets, self.coding.needed)
 
     @property
     def weighted(self) -> bool:
         """Whether the rows have weights."""
-        return self.wish.weight is not None
+        return self.spec.weight is not None
 
     def read_weights(self) -> Array | None:
         """Return all weights, (N,), or None."""
-        if self.wish.weight is None:
+        if self.spec.weight is None:
             return None
         rows = self if self._blocks is not None else self._like(no_targets, 0)
         return rows.map(lambda block: np.asarray(block.weight))
@@ -271,8 +271,8 @@ class TableSource(Source):
             if size > KEPT:
                 self._large = True
                 return self
-        if self.wish.weight is not None and not any(np.any(block.weight) for block in held):
-            raise InvalidData(f"all weights in column {self.wish.weight!r} are zero: there is nothing to fit")
+        if self.spec.weight is not None and not any(np.any(block.weight) for block in held):
+            raise InvalidData(f"all weights in column {self.spec.weight!r} are zero: there is nothing to fit")
         self._blocks = held
         return self
 
@@ -335,7 +335,7 @@ class TableSource(Source):
         if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
             table = f"(SELECT * FROM {table} LIMIT {GUESS})"
         self.reads[0] += 1
-        return distinct_labels(self.relation, name, table, self.where, self.wish.missing != "error")
+        return distinct_labels(self.relation, name, table, self.where, self.spec.missing != "error")
 
     @property
     def knows_labels(self) -> bool:
@@ -358,7 +358,7 @@ class TableSource(Source):
     def refuse_nonfinite(self) -> None:
         """Name what is missing or infinite."""
         columns = [*self._beside(), *self.coding.needed]
-        if self.wish.missing == "error" and self.relation.count(" OR ".join(map(self.relation.absent, columns))):
+        if self.spec.missing == "error" and self.relation.count(" OR ".join(map(self.relation.absent, columns))):
             raise MissingValues(missing_message(self.relation, columns))
         super().refuse_nonfinite()
 
@@ -404,7 +404,7 @@ class TableSource(Source):
             progress.add(len(frame))
 
     def _block(self, frame: nw.DataFrame[Any], first: int) -> Block:
-        name = self.wish.weight
+        name = self.spec.weight
         weight = None if name is None else weights(name, frame, first)
         return Block(self.coding.columns_of(frame, first), self._read_targets(frame, first), weight, first_row=first)
 
@@ -412,7 +412,7 @@ class TableSource(Source):
         """Return the raw columns that the targets and weights are read from."""
         targets = [] if self._n_targets == 0 else self.targets
         names = [name for wanted in targets for name in target_columns(self.relation, wanted)]
-        return [*names, *([] if self.wish.weight is None else [self.wish.weight])]
+        return [*names, *([] if self.spec.weight is None else [self.spec.weight])]
 
     def _label_column(self) -> str:
         if len(self.targets) != 1:
@@ -428,7 +428,7 @@ class TableSource(Source):
     def _like(self, read_targets: ReadTargets, n_targets: int) -> TableSource:
         out = TableSource(
             self.relation,
-            self.wish,
+            self.spec,
             coding=self.coding,
             read_targets=read_targets,
             n_targets=n_targets,
@@ -462,22 +462,22 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     check_needed(source.relation, coding)
     wanted = source.targets or (() if coding.target is None else (coding.target,))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
-    wish = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
+    spec = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
     where = source.where if source.targets else None
     if not targets:
         return TableSource(
             relation,
-            wish,
+            spec,
             coding=coding,
             read_targets=no_targets,
             n_targets=0,
             where=where,
             progress=source.progress,
         )
-    target = source.wish.target if source.wish.formula is None else source.targets[0]
-    wish = replace(wish, target=target, weight=source.wish.weight, missing=coding.missing)
+    target = source.spec.target if source.spec.formula is None else source.targets[0]
+    spec = replace(spec, target=target, weight=source.spec.weight, missing=coding.missing)
     if not source.targets and coding.target is not None:
         for name in target_columns(source.relation, coding.target):
             check_column(source.relation, name, "target")
-        wish = replace(wish, target=coding.target, weight=coding.weight)
-    return TableSource(relation, wish, coding=coding, where=where, progress=source.progress).keep()
+        spec = replace(spec, target=coding.target, weight=coding.weight)
+    return TableSource(relation, spec, coding=coding, where=where, progress=source.progress).keep()

@@ -9,7 +9,7 @@ from adaline.errors import UnreadableTable
 QUERY = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from)(?=[\s(\"'*]|--|/\*)", re.IGNORECASE | re.DOTALL)
 
 
-def the_table(name: str, held: list[str], wanted: str | None) -> str:
+def chosen_table(name: str, held: list[str], wanted: str | None) -> str:
     """Return the table meant among those that a database holds."""
     if wanted is None and len(held) == 1:
         return held[0]

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from adaline.errors import UnreadableTable
-from adaline.sources.tables.sql import QUERY, quoted, text, the_table
+from adaline.sources.tables.sql import QUERY, chosen_table, quoted, text
 from adaline.sources.tables.text import check_names
 
 ROWS = 65536
@@ -30,7 +30,7 @@ def copy_sqlite(connection: Any, name: str, table: str | None) -> TemporaryDirec
             else:
                 listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
                 held = [str(row[0]) for row in database.execute(listed)]
-                query = f"SELECT * FROM {quoted(the_table(name, held, table))}"
+                query = f"SELECT * FROM {quoted(chosen_table(name, held, table))}"
             cursor = database.execute(query)
             names = [str(column[0]) for column in cursor.description]
             check_names(name, names)
