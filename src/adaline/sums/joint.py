@@ -33,6 +33,3 @@ class JointSum(Sum):
         """Merge each sum with its counterpart."""
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             mine.merge(theirs)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.parts,)

@@ -20,9 +20,8 @@ from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.losses import Loss
-from adaline.sums.base import Sum
+from adaline.sums.base import Sum, Totals
 from adaline.sums.moments import PIECE
-from adaline.sums.totals import Totals
 
 
 class View(NamedTuple):
@@ -103,9 +102,6 @@ class Objective(Sum):
     def merge(self, other: Self) -> None:
         """Add."""
         self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.outputs, self.features, self.coupled, self.second, self.sums)
 
 
 class HessianProduct(Totals):

@@ -68,9 +68,6 @@ class Residual(Sum):
         a, b = self.sums, other.sums
         a[..., 0], a[..., 1] = twofold.add(a[..., 0], a[..., 1], b[..., 0], b[..., 1])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)
-
 
 def residual_reference(block: Block, theta: Theta) -> Array:
     """Return the sums of one block, written in array-API operations."""

@@ -1,7 +1,7 @@
-"""A sample of rows that needs no count of them beforehand: those with the smallest hashes of their indices.
+"""A random sample of rows whose number need not be known: those with the smallest hashes of their indices.
 
-It merges like a sum: the smallest hashes of all rows are among the smallest of each part. It is not in SUMS, as a sample
-holds rows as they are: a weight of 2 is not the row twice.
+It merges like a sum: the smallest hashes of all rows are among the smallest of each part. It is not in SUMS, as a
+sample holds rows as they are: a weight of 2 is not the row twice.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, as_dense, host
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sums.base import Sum
@@ -34,13 +34,12 @@ class RowSample(Sum):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in the rows of a block that may be among those with the smallest hashes."""
         hashes = row_hashes(block.first_row, block.rows)
-        weight = np.ones(block.rows) if block.weight is None else host(block.weight)
+        weight = block.weights()
         chosen = np.flatnonzero(weight > 0)
         if len(self.row) == self.most:
             chosen = chosen[hashes[chosen] < self.hashes.max()]
         chosen = chosen[_smallest(hashes[chosen], self.most)]
-        x = Block(block.x, block.t, chosen=chosen).gathered().x
-        rows = np.asarray(x.toarray() if is_sparse(x) else host(x), dtype=np.float64)
+        rows = host(as_dense(Block(block.x, block.t, chosen=chosen).gathered().x))
         self.merge(
             type(self)(
                 *(self.most, rows, host(block.t)[chosen], weight[chosen]), block.first_row + chosen, hashes[chosen]
@@ -48,17 +47,14 @@ class RowSample(Sum):
         )
 
     def merge(self, other: Self) -> None:
-        """Keep the smallest hashes of both, in the order of the rows."""
+        """Keep the rows with the smallest hashes of both samples, in the order of the rows."""
         row, hashes = np.concatenate([self.row, other.row]), np.concatenate([self.hashes, other.hashes])
-        kept = _smallest(hashes, self.most)
-        kept = kept[np.argsort(row[kept], kind="stable")]
-        self.row, self.hashes = row[kept], hashes[kept]
+        chosen = _smallest(hashes, self.most)
+        chosen = chosen[np.argsort(row[chosen], kind="stable")]
+        self.row, self.hashes = row[chosen], hashes[chosen]
         self.x, self.t, self.weight = (
-            np.concatenate(pair)[kept] for pair in ((self.x, other.x), (self.t, other.t), (self.weight, other.weight))
+            np.concatenate(pair)[chosen] for pair in ((self.x, other.x), (self.t, other.t), (self.weight, other.weight))
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.most, self.x, self.t, self.weight, self.row, self.hashes)
 
 
 def _smallest(hashes: NDArray[np.uint64], most: int) -> NDArray[np.intp]:

@@ -122,9 +122,6 @@ class Scores(Sum):
         self.squares += other.squares
         self.rest[:] = np.fmin(self.rest, other.rest)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.meat, self.squares, self.rest)
-
 
 class GroupScores(Sum):
     """Scores (G, K, m) of the groups seen, their labels (G,) in order, and sums (K,) of w r^2.
@@ -181,9 +178,6 @@ class GroupScores(Sum):
             held[np.searchsorted(both, self.groups)] = self.scores
             self.groups, self.scores = both, held
         self.scores[np.searchsorted(both, groups)] += scores
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.groups, self.scores, self.squares)
 
 
 def runs(block: Block) -> Iterator[Block]:

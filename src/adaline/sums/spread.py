@@ -104,9 +104,6 @@ class Spread(Sum):
         self.first = self.first + apart * (other.weight / total)
         self.weight = total
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.weight, self.first, self.second, self.top, self.exponent)
-
 
 def _constants(x: Any, values: Array, counted: NDArray[np.bool_], rows: int) -> tuple[NDArray[np.intp], Array]:
     """Return the columns of sparse rows that have one and the same number in every row that counts, and the numbers.

@@ -67,6 +67,3 @@ class Targets(Sum):
         """Add."""
         self.sums = self.sums + other.sums
         self.largest = max(self.largest, other.largest)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums, self.largest)

@@ -16,8 +16,8 @@ import numpy as np
 from adaline.arrays import Array, host
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_uniforms
+from adaline.sums.base import Totals
 from adaline.sums.objective import Point, margins, second_moments
-from adaline.sums.totals import Totals
 
 
 class Thinning(NamedTuple):

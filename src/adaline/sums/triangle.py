@@ -81,9 +81,6 @@ class Triangle(Sum):
         self.exponent = exponent
         self.r = reduce(np.concatenate(stacked))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.centred, self.rows, self.shift, self.exponent, self.r)
-
 
 def block_triangle(block: Block, shift: Array, exponent: Array, centred: bool) -> Array:
     """Return R of one dense block, formed in the array-API namespace of its rows."""

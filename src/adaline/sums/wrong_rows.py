@@ -62,9 +62,6 @@ class WrongRows(Sum):
         self.count += other.count
         self.missed += other.missed
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.steps, self.criterion, self.count, self.missed)
-
 
 def outputs(x: Any, theta: Array) -> Array:
     """Return z = w.x + w0 of rows x (n, D), (n, K), on the host."""
@@ -124,6 +121,3 @@ class ErrorCounts(Sum):
     def merge(self, other: Self) -> None:
         """Add."""
         self.count += other.count
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.count,)
