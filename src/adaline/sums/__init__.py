@@ -1,4 +1,4 @@
-"""Sums over rows: monoids that run on blocks in threads, out of core or on a device, and merge."""
+"""Sums: statistics of rows that merge, computed block by block in threads, out of core or on a device."""
 
 from adaline.sums.base import Sum
 from adaline.sums.class_weights import ClassWeights

@@ -24,7 +24,7 @@ from adaline.sums.scores import runs
 
 
 class Prior(NamedTuple):
-    """Where the score is taken: theta (1, 1 + D) in the coordinates of the view, root (1 + D, rank) of H^-1 at theta."""
+    """Where the score is taken: theta (1, 1 + D) in the coordinates of the view, root (1 + D, rank) of H^-1 there."""
 
     theta: Array
     view: View

@@ -11,8 +11,8 @@ so that neither a large mean nor sorted rows cost digits. Column j is scaled by 
 magnitudes from 1e-300 to 1e300 neither overflow nor vanish. The mean is kept as hi + lo. In raw mode (no intercept, or
 sparse rows, which must stay sparse) nothing is centred: first = sum w z and S = sum w z z', both scaled.
 
-`noise` bounds the rounding error of the diagonal of S; it grows by centring and by `subtract`, and tells the solvers how
-many digits the sums can give.
+`noise` bounds the rounding error of the diagonal of S; it grows by centring and by `subtract`, and tells the solvers
+how many digits the sums can give.
 """
 
 from __future__ import annotations
