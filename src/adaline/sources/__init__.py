@@ -1,4 +1,4 @@
-"""Sources: where rows come from, cut into fixed blocks, summed in threads."""
+"""Sources: where rows come from, cut into blocks of a fixed size that run in threads."""
 
 from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.base import DualGram, Source

@@ -383,7 +383,7 @@ class LinearRegression(LinearSystem):
         none = no_penalty(moments.shape.features)
         if self.solver == "gradient":
             return (self._descend(moments),)
-        if source is None or not source.replayable:
+        if source is None:
             return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
         return (solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop"),)
 

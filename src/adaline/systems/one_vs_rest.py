@@ -54,7 +54,7 @@ class Relabelled(Source):
         self.values = values
         self.shape = Shape(source.shape.features, values.shape[1])
         self.names = None
-        self.replayable, self.sparse, self.parallel = source.replayable, source.sparse, source.parallel
+        self.sparse, self.parallel = source.sparse, source.parallel
         self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to be held
         self.reads = source.reads
         self.counts = counts

@@ -135,7 +135,7 @@ class Ridge(LinearSystem):
         return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
 
     def _one(self, source: Source | None, moments: Moments, penalty: RidgePenalty) -> Fit:
-        if source is None or not source.replayable:
+        if source is None:
             return solve_sums(moments, self.fit_intercept, penalty)
         return solve_least_squares(source, moments, self.fit_intercept, penalty)
 

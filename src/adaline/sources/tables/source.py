@@ -19,7 +19,7 @@ from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
 from adaline.sources.array import ArraySource
-from adaline.sources.base import DualGram, Reader, Source, block_rows
+from adaline.sources.base import Reader, Source, block_rows
 from adaline.sources.progress import Progress, watched
 from adaline.sources.tables.batches import Run, as_table
 from adaline.sources.tables.coding import learn_coding, missing_message, rows_filter, target_columns
@@ -362,21 +362,8 @@ class TableSource(Source):
             raise MissingValues(missing_message(self.relation, columns))
         super().refuse_nonfinite()
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v."""
-        return self._dense.matvec(v)
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
-        return self._dense.rmatvec(u)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return root mean squares of the columns."""
-        return self._dense.spread(intercept)
-
-    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
-        """Return the dual Gram matrix; only asked for where rows are few."""
-        return self._dense.dual_gram(intercept, scale)
+    def _matrix(self) -> Source:
+        return self._dense
 
     @cached_property
     def _dense(self) -> ArraySource:
