@@ -104,7 +104,7 @@ class SparseSource(HostRows):
         super().__init__(x if x.data.dtype in FLOATS else x.astype(np.float64), t, weight, names)
 
     @cached_property
-    def n_blocks(self) -> int:  # type: ignore[override]
+    def n_blocks(self) -> int:
         """Few blocks, as each carries a D x D matrix: one for every 64 D^2 multiply-adds."""
         work = float(np.square(np.diff(self.x.indptr), dtype=np.float64).sum())
         return int(min(max(work / (64.0 * max(self.shape.features, 1) ** 2), 1), 256, max(self.n_rows, 1)))

@@ -1,4 +1,4 @@
-"""What the user asks of a table: target, features, weights, categories; names are checked against its columns."""
+"""The spec of a table: the arguments of `open_table`, and checks of them against its columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adaline.sources.tables.sql import quoted
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What the user asked of a table: the arguments of `open_table`, names checked against its columns."""
+    """The arguments of `open_table` that say which columns are used, and how."""
 
     target: str | tuple[str, ...] | None = None
     features: tuple[str, ...] | None = None
@@ -77,7 +77,7 @@ def _ambiguous(relation: Relation, name: str) -> bool:
 
 
 def check_column(relation: Relation, name: str, argument: str) -> None:
-    """Refuse a name that no column has, with those that look like it."""
+    """Refuse a name that is no column, naming a similar one and those there are."""
     if name in relation.schema:
         return
     near = difflib.get_close_matches(str(name), relation.schema, n=1)
@@ -90,7 +90,7 @@ def check_column(relation: Relation, name: str, argument: str) -> None:
 
 
 def check_needed(relation: Relation, coding: Coding) -> None:
-    """Refuse a table that lacks a column which a model's coding reads."""
+    """Refuse a table that lacks a column which the coding of a model reads."""
     absent = [name for name in coding.needed if name not in relation.schema]
     if absent:
         raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")
