@@ -21,7 +21,9 @@ def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
 
 
 def collected(data: Any) -> Any:
-    """Return a lazy frame, as polars has them, with its rows in memory; other things as they are."""
+    """Return a lazy frame, such as polars', with its rows in memory; other objects as they are."""
+    if nw.dependencies.is_pandas_dataframe(data):  # which may have columns of the same name: narwhals refuses them
+        return data
     frame = nw.from_native(data, pass_through=True)
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data
 
