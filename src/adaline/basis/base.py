@@ -1,8 +1,8 @@
 """A basis: functions phi(x) of the columns, in which a model is linear (S3: generalized discriminants; S4).
 
 A basis is a scikit-learn transformer. `fit` learns centres, widths and scales from rows, or from a sample of them where
-there are many, whatever the weights of the rows; `transform` works row by row, so that blocks of rows can be transformed
-one by one. `partial_fit` and `forget` of a system keep the basis of the first rows, and are exact for it. `a + b`
+there are many, whatever the weights of the rows; `transform` works row by row, so that rows can be transformed block by
+block. `partial_fit` and `forget` of a system keep the basis of the first rows, and are exact for it. `a + b`
 concatenates columns, `a @ b` is a of b.
 """
 

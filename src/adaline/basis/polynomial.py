@@ -29,7 +29,7 @@ class Polynomial(Basis):
         Whether products of different columns take part.
     orthogonal : bool
         Whether powers of a column are replaced by polynomials of the same degrees that are orthogonal over the rows
-        fitted, of mean square 1 (three-term recurrence): they span the same functions, with the best condition. A column
+        fitted, of mean square 1 (three-term recurrence): they span the same functions, in the best condition. A column
         of k distinct values has k - 1 of them, the others are zero.
 
     Examples
