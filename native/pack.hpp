@@ -61,10 +61,10 @@ void pack_rows(const Panel& panel, const Matrix<T>& x, index first, index n, con
 }
 
 // The next rows of column j, at most a vector of them, chosen ones gathered one by one.
-template <bool gathered, class T>
+template <bool by_index, class T>
 inline vec downwards(const Matrix<T>& x, index i, index j, index rest) {
-    const T* const z = x.at(gathered ? 0 : i, j);
-    if (!gathered) return rest >= lanes ? load(z) : head(z, rest);
+    const T* const z = x.at(by_index ? 0 : i, j);
+    if (!by_index) return rest >= lanes ? load(z) : head(z, rest);
     const T* const top = z - x.chosen[0];
     vec out{};
 #pragma GCC unroll 8
@@ -74,7 +74,7 @@ inline vec downwards(const Matrix<T>& x, index i, index j, index rest) {
 }
 
 // Columns lie together: squares of lanes x lanes, transposed in registers.
-template <bool gathered, class T, class Rule>
+template <bool by_index, class T, class Rule>
 void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule) {
     for (index j = 0; j < x.columns; j += lanes) {
         const auto columns = rule.from(j);
@@ -85,7 +85,7 @@ void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n, 
             vec square[lanes];
 #pragma GCC unroll 8
             for (int l = 0; l < lanes; ++l) {
-                square[l] = l >= present ? vec{} : downwards<gathered>(x, first + i, j + l, rest);
+                square[l] = l >= present ? vec{} : downwards<by_index>(x, first + i, j + l, rest);
             }
             transpose(square);
 #pragma GCC unroll 8
