@@ -31,7 +31,7 @@ class RidgePenalty:
         return np.asarray(np.sqrt(self.value) * self.unit)
 
     def scaled(self, scale: NDArray[np.int64]) -> Array:
-        """Return the penalties of coefficients of columns held times 2^-scale, (D,)."""
+        """Return the penalties of the coefficients of columns times 2^-scale, (D,)."""
         if not self.value:
             return np.zeros_like(self.unit)
         return np.asarray(self.value * np.ldexp(self.unit, -scale) ** 2)

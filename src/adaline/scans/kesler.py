@@ -25,6 +25,7 @@ class KeslerRule(Scan):
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = KeslerRule.start(Shape(1, 1), classes=3)
     >>> scan.learn(np.array([2.0]), 1)
     0.0

@@ -31,6 +31,7 @@ class LMSRule(Scan):
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = LMSRule.start(Shape(1, 1), rate=0.5)
     >>> scan.learn(np.array([1.0]), 2.0)  # the output before the step
     0.0

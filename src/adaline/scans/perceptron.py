@@ -23,6 +23,7 @@ class PerceptronRule(Scan):
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = PerceptronRule.start(Shape(2, 1))
     >>> for x, t in (([2.0, 1.0], 1.0), ([1.0, 3.0], -1.0)):
     ...     z = scan.learn(np.array(x), t)

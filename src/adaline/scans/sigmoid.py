@@ -25,6 +25,7 @@ class SigmoidRule(Scan):
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = SigmoidRule.start(Shape(1, 1), rate=1.0, activation="logistic")
     >>> scan.learn(np.array([2.0]), 1.0)
     0.0

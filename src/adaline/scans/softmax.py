@@ -21,6 +21,7 @@ class SoftmaxRule(Scan):
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = SoftmaxRule.start(Shape(1, 1), classes=2, rate=1.0)
     >>> scan.learn(np.array([2.0]), 1)
     0.0
