@@ -1,25 +1,25 @@
-// Rules that need no rate: whatever the units of the columns, their metric is learned with them.
+// Rules without a rate, independent of the units of the columns: their metric P is learned with them.
 //
 //   P = S S' = (sum weight x x' + prior)^-1,  d = P x after the row,  q = x.d
 //
 //   identity        w += (t - w.x) d                                  least squares of all rows so far
 //   sigmoid         v += A e phi'^b d / (1 + A h q),      e = t - phi(v.x),  h = phi'^(1+b)
-//                   (logistic: 4 phi' under the power b)
+//                   (logistic: the power b is of 4 phi')
 //   softmax         v_k += A e_k d / (1 + A h_k q),       e_k = t_k - p_k,  h_k = p_k (1 - p_k)
 //                   A = c n (m + 1 + D)^-p weight / hbar,  b = m / (m + 50 (1 + D))
 //                   w += (v - w) (1 + s) / (m + s)                    later steps count more
 //
-// Sigmoids start as straight lines: the first M = 10 (1 + D) steps are those of the identity, to the
-// targets whose line touches the sigmoid in the middle: t, 4 t - 2, K t_k. m = n - M counts on. From
-// there a row counts in P by its curvature, the mean of h over outputs (softmax: sum h_k), over the
-// mean hbar of it since M, at least 0.01, and earlier rows fade by 1 - 2/n a step. At b = 0 a step is
-// that of the convex log likelihood, at b = 1 that of the squared error.
+// The first M = 10 (1 + D) steps are those of the identity, to the targets of the tangent of the
+// activation at zero: t, 4 t - 2, K t_k; m = n - M are the steps after them. Then a row is weighted in
+// P by its curvature, the mean of h over outputs (softmax: sum h_k), divided by its mean hbar since M,
+// at least 0.01, and earlier rows are multiplied by 1 - 2/n a step. At b = 0 a step is that of the
+// convex log likelihood, at b = 1 that of the squared error.
 //
-// Many columns: P is diagonal, d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar and b = 1; there are
-// no straight steps, and the identity is a sigmoid that does not bend.
+// Many columns: P is diagonal, d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0 and b = 1;
+// the identity is treated as a sigmoid.
 //
-// The prior of column j is 2^-c0 of its first number that is not zero, a power of two: small
-// enough to be felt nowhere, and it moves with the column's units.
+// The prior of column j is 2^-c0 of its first nonzero number, a power of two: too small to have an
+// effect, and it changes with the column's units.
 #pragma once
 
 #include <algorithm>

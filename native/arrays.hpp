@@ -1,6 +1,4 @@
-// Arrays from Python as the kernels see them: checked, never copied.
-//
-// A wrong type, a wrong order or a wrong length is an error.
+// Arrays from Python for the kernels: checked, not copied. A wrong type, memory order or length is an error.
 #pragma once
 
 #include <nanobind/nanobind.h>

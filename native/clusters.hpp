@@ -3,10 +3,10 @@
 //   v = x scale + offset,   k(v) = argmin_k c_k'c_k / 2 - v'c_k
 //   weight_k += w,   error_k += w (v - c_k)'(v - c_k),   first_k += w v
 //
-// A panel is turned so that rows lie in the lanes: products with four centres at a time, and the
-// argmin without a branch. The products carry rounding errors of the size of v'v and c'c; a row
-// whose two best centres are closer than that is measured again by differences. The first of
-// equal centres wins.
+// A panel is transposed so that rows lie in the lanes: products with four centres at a time, and the
+// argmin without a branch. The products have rounding errors of the size of v'v and c'c; for a row
+// whose two best centres are closer than that, squared differences are computed. Of equal centres
+// the first is taken.
 #pragma once
 
 #include <limits>

@@ -1,7 +1,7 @@
-// The losses, rules, schedules, tallies, endings and modes that Python and the kernels both speak of, by name.
+// Enums of the losses, rules, schedules, tallies, states and modes that Python and the kernels share.
 //
-// Each list is written here and nowhere else: the enums below, the enums of the same names in adaline._native, and
-// the struct of tallies are all made of it. A number goes with its place in the list. Python asks by name.
+// Each list is written only here: the enums below, the enums of the same names in adaline._native, and the struct of
+// tallies are generated from it. A number is the index in its list. Python uses the names.
 #pragma once
 
 namespace adaline {

@@ -1,4 +1,4 @@
-// The same sums over sparse rows: only pairs of stored entries are visited.
+// Moments and residuals over sparse rows: only pairs of stored entries are visited.
 //
 //   first += w v,  S_ab += w v_a v_b,   v = z 2^-e,  a <= b among the columns present in a row
 //   r = t 2^-e_t - theta_0 - sum_a v_a theta_a,   g += w [1 v r] r  in double-double

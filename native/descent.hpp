@@ -1,9 +1,9 @@
-// Coordinate descent on a quadratic with corners: the inner loop of l1 penalties.
+// Coordinate descent on a quadratic with an l1 penalty.
 //
 //   q(w) = g'(w - w_start) + 1/2 (w - w_start)' H (w - w_start) + sum_j l1_j |w_j|
 //   w_j <- soft(H_jj w_j - g_j, l1_j) / H_jj,   g <- g + H_j (change of w_j),   soft(a, b) = sign(a) max(|a| - b, 0)
 //
-// g is kept the gradient of the smooth part at w. A coordinate that stays costs one look, one that moves a row of H.
+// g is the gradient of the smooth part at w throughout. Only a coordinate that changes reads its row of H.
 #pragma once
 
 #include <cmath>

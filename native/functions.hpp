@@ -5,8 +5,8 @@
 //   log(1 + f) = f - (f^2/2 - s (f^2/2 + R(s^2))),   s = f / (2 + f)                        (as in fdlibm)
 //   tanh x = m / (m + 2),   m = 2^n (r + r^2 P(r)) + 2^n - 1 = exp(2 |x|) - 1,   with the sign of x
 //
-// ln 2 is kept in two pieces, the first short enough for n times it to be exact. Sums that could cancel are formed from
-// exact terms, so that small results keep their digits. NaN gives NaN; exp overflows to infinity and fades to zero.
+// ln 2 is split in two parts, the first short enough for its product with n to be exact. Sums that could cancel are of
+// exact terms, so that small results keep their digits. NaN gives NaN; exp overflows to infinity and underflows to zero.
 #pragma once
 
 #include "vector.hpp"

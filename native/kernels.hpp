@@ -1,7 +1,7 @@
-// What the kernels offer to Python: one table of functions for each instruction set.
+// The interface of the kernels to Python: one table of functions for each instruction set.
 //
 // kernels.cpp is compiled once for each set into the namespace adaline::<isa>. Only plain
-// data crosses this border, so that no inline function of one set can stand in for another's.
+// data crosses this interface, so that no inline function of one set can replace another's.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The losses of rows: value, slope = d value / dz and curvature = d slope / dz, on vectors of rows.
 //
 // The formulas are those of adaline.losses. Where t is 0 or 1, or the class of a row, slopes and values near zero keep
-// their digits: they are formed from the small terms, not as a difference from one.
+// their digits, as they are computed from the small terms, not as a difference from one.
 #pragma once
 
 #include "functions.hpp"

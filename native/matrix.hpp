@@ -1,4 +1,4 @@
-// Dense rows of any strides, or columns that lie apart, float32 or float64, seen as doubles; and a walk ahead of them.
+// Dense rows of any strides, or separate columns, float32 or float64, read as doubles; and their prefetching.
 #pragma once
 
 #include "vector.hpp"

@@ -1,4 +1,4 @@
-// Moments form a commutative monoid, and rows can be taken out again.
+// Merging moments, and taking rows out of them.
 //
 //   d = (mean_b - mean_a) 2^-e,  e = max(e_a, e_b)
 //   merge:     W = W_a + W_b,  mean = mean_a + (W_b / W) 2^e d,  S = S_a + S_b + (W_a W_b / W) d d'

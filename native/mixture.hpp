@@ -1,4 +1,4 @@
-// One pass of EM over normal mixtures: soft assignments and weighted moments, in one read of x.
+// One step of EM for normal mixtures: responsibilities and weighted moments, in one read of x.
 //
 //   d_k = v - mean_k,   l_k = constant_k - |P_k'd_k|^2 / 2,   gamma_k = w exp(l_k) / sum_j exp l_j
 //   value += w ln sum_k exp l_k,   moments_k += sum gamma_k (d_k, 1)(d_k, 1)'   or   (d_k, d_k^2, 1)

@@ -5,8 +5,8 @@
 //   raw:      shift = 0,  S = C
 //
 // The ones column of the panel makes m the last column of C. Rounding errors of S_jj are
-// those of C_jj: small where the shift is near the mean, which the pilot sees to; noise
-// carries them on to whoever solves.
+// those of C_jj: small where the shift is near the mean, as the pilot rows make it; `noise`
+// reports them to the solvers.
 #pragma once
 
 #include "scratch.hpp"

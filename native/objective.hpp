@@ -5,8 +5,9 @@
 //   hessian_k = sum weight curvature_k (1, v)(1, v)'
 //   product_k = sum weight (M q)_k (1, v),   q_k = d_k0 + d_k'v,   M the matrix of second derivatives of a row
 //
-// Outputs, losses and sums work on a panel of rows while it stays in the cache and the next one is on its way. Rows
-// that lie together are read where they are; all others, and those of a hessian, are packed. Sums of a panel start from zero, so that rounding errors grow with the panels, not the rows.
+// Outputs, losses and sums work on a panel of rows while it is in the cache and the next one is prefetched. Contiguous
+// rows are read in place; all others, and those of a hessian, are packed. The sums of a panel start from zero, so that
+// rounding errors grow with the number of panels, not of rows.
 #pragma once
 
 #include "losses.hpp"

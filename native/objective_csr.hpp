@@ -1,10 +1,10 @@
-// The same objective over sparse rows: only stored entries are visited.
+// The objective of linear machines over sparse rows: only stored entries are visited.
 //
 //   u = x scale,   z_k = (theta_k0 + theta_k'offset) + theta_k'u,   gradient_k = sum s_k (1, u + offset)
 //   A_k = sum c_k (1, u)(1, u)',   hessian_k = A + o a' + a o' + A_00 o o',   o = (0, offset),  a = row 0 of A
 //
 // Theta and gradient are kept column by column with the K outputs side by side, so that an entry of a row is one
-// multiply-add of vectors; one output alone needs no turning. Rows are taken in lots, whose losses run on vectors.
+// multiply-add of vectors; one output alone needs no transposition. Rows are taken in batches, whose losses run on vectors.
 #pragma once
 
 #include "csr.hpp"

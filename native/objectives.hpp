@@ -1,4 +1,4 @@
-// What the sums of a likelihood need, and the table of their kernels for each instruction set.
+// The arguments of the sums of an objective, and the table of their kernels for each instruction set.
 //
 // Kept apart from kernels.hpp as objectives.cpp is from kernels.cpp: each is compiled once for each set.
 #pragma once

@@ -1,10 +1,10 @@
-// Outputs of linear machines over a panel, and the sums that flow back, by register tiles.
+// Outputs of linear machines over a panel, and the sums of their gradient, by register tiles.
 //
 //   z_ki = theta_k'u_i,   g_k += sum_i s_ki u_i,   U = c V,     u = (v, 1),  v = x scale + offset
 //
-// The ones column stands last, as a column of scale 0 and offset 1. Outputs are gathered in lanes of columns, for a
-// strip of rows at a time, and added across lanes at the end, so that z and all that is made of it has rows in its
-// lanes. Columns are taken in spans that stay in the first cache together with their part of theta.
+// The ones column is last, as a column of scale 0 and offset 1. Outputs are accumulated in lanes of columns, for a
+// strip of rows at a time, and added across lanes at the end, so that z and all that is computed of it has rows in its
+// lanes. Columns are taken in spans that fit into the first cache together with their part of theta.
 #pragma once
 
 #include <type_traits>

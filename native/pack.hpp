@@ -2,10 +2,10 @@
 //
 //   v_ij = sqrt(weight_i) (z_ij - shift_j) 2^-e_j,   z = [x t 1]
 //
-// Column j stands in strip j / strip; a strip holds its columns row after row, and strips lie
+// Column j is in strip j / strip; a strip holds its columns row after row, and strips lie
 // an odd number of vectors apart so that they do not compete for the same cache sets.
-// Columns beyond the last are zero. Conversion, centring, scaling and weights cost nothing
-// extra here.
+// Columns beyond the last are zero. Conversion, centring, scaling and weights are done in the
+// same pass.
 #pragma once
 
 #include "scale.hpp"
@@ -60,11 +60,11 @@ void pack_rows(const Panel& panel, const Matrix<T>& x, index first, index n, con
     }
 }
 
-// The next rows of column j, at most a vector of them, chosen ones picked out one by one.
-template <bool picked, class T>
+// The next rows of column j, at most a vector of them, chosen ones gathered one by one.
+template <bool by_index, class T>
 inline vec downwards(const Matrix<T>& x, index i, index j, index rest) {
-    const T* const z = x.at(picked ? 0 : i, j);
-    if (!picked) return rest >= lanes ? load(z) : head(z, rest);
+    const T* const z = x.at(by_index ? 0 : i, j);
+    if (!by_index) return rest >= lanes ? load(z) : head(z, rest);
     const T* const top = z - x.chosen[0];
     vec out{};
 #pragma GCC unroll 8
@@ -74,7 +74,7 @@ inline vec downwards(const Matrix<T>& x, index i, index j, index rest) {
 }
 
 // Columns lie together: squares of lanes x lanes, transposed in registers.
-template <bool picked, class T, class Rule>
+template <bool by_index, class T, class Rule>
 void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n, const Rule& rule) {
     for (index j = 0; j < x.columns; j += lanes) {
         const auto columns = rule.from(j);
@@ -85,7 +85,7 @@ void pack_columns(const Panel& panel, const Matrix<T>& x, index first, index n, 
             vec square[lanes];
 #pragma GCC unroll 8
             for (int l = 0; l < lanes; ++l) {
-                square[l] = l >= present ? vec{} : downwards<picked>(x, first + i, j + l, rest);
+                square[l] = l >= present ? vec{} : downwards<by_index>(x, first + i, j + l, rest);
             }
             transpose(square);
 #pragma GCC unroll 8

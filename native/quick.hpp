@@ -1,7 +1,7 @@
 // The common case of a scan, with its tallies in registers: one output, a constant rate, no weights.
 //
-// The same bits as the general loop, which takes over at any row that asks for more: the first, one
-// that is due to keep theta aside, one that ends the scan.
+// The same bits as the general loop, which takes over at any row that needs more: the first, one
+// after which theta is saved, one that ends the scan.
 #pragma once
 
 #include "rules.hpp"

@@ -1,4 +1,4 @@
-// Recursive least squares in square-root form (Potter): P = S S' stays positive definite for ever.
+// Recursive least squares in square-root form (Potter): P = S S' stays positive definite.
 //
 //   f = S'x,   a = lam / weight,   r = a + f.f
 //   w += (S f / r) (t - w.x),   S = (S - S f f' / (r + sqrt(r a))) / sqrt(lam)

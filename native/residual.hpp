@@ -1,4 +1,4 @@
-// What the model leaves over, and its sums with the columns, in double-double.
+// Residuals, and their sums with the columns, in double-double.
 //
 //   r_i = t_i 2^-e_t - theta_0 - sum_j v_ij theta_j,   v_ij = x_ij 2^-e_j
 //   g = [ sum w r,  sum w v_j r,  sum w r^2 ]          for each target

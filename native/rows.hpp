@@ -1,10 +1,10 @@
-// One row at a time, for scans: dense rows that lie together, or the stored entries of a sparse one.
+// One row at a time, for scans: contiguous dense rows, or the stored entries of a sparse one.
 //
 //   meet:    z = w.x and x.x in one walk          add:  w = decay w + g x,  lag += m (w - old w)
 //
-// The ones column comes last: weights are w_1 .. w_D, w_0, padded with zeros to whole vectors.
-// Rows are not padded; `one` is added to the vector that holds their end. Rows whose numbers do
-// not lie together are packed first, a few at a time, so that every layout runs on the same bits.
+// The ones column is last: weights are w_1 .. w_D, w_0, padded with zeros to whole vectors.
+// Rows are not padded; `one` is added to the vector with their end. Rows whose numbers are not
+// contiguous are packed first, a few at a time, so that every layout gives the same bits.
 #pragma once
 
 #include <type_traits>

@@ -1,9 +1,9 @@
-// The rules of the scans: what a row makes of the weights, in the lectures' symbols.
+// The rules of the scans: the change of the weights by a row, in the lectures' symbols.
 //
 //   z = w.x,   x with the virtual ones column,   eta the rate of the step times the row's weight
 //
-// A rule of one output says by how much, g, the row is added to its weights; rules of K outputs
-// that look at each other, and the recursive ones, take the whole row.
+// A rule of one output returns the factor g by which the row is added to its weights; rules of K
+// coupled outputs, and the recursive ones, take the whole row.
 #pragma once
 
 #include <cmath>

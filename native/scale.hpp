@@ -1,11 +1,11 @@
-// Columns in coordinates where they are of order one:  v = (z - shift) 2^-e, exactly scaled.
+// Columns in coordinates of order one:  v = (z - shift) 2^-e, exactly scaled.
 //
 // 2^-e itself leaves the range of a double near |e| = 1022, so v = (z unit - offset) scale with
 // unit scale = 2^-e and offset = shift unit; unit is 1 for all but extreme columns.
 //
 // The shift and e come from a pilot of P rows spread evenly over the block: the shift is
-// their weighted mean and 2^e bounds the distance to it. Neither affects what is computed,
-// only its rounding errors, and a power of two on a column changes no bit of its sums.
+// their weighted mean and 2^e bounds the distance to it. They affect rounding errors only, and
+// a power of two as a factor of a column changes no bit of its sums.
 #pragma once
 
 #include <cmath>

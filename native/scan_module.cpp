@@ -9,7 +9,7 @@ using namespace nanobind::literals;
 namespace adaline {
 namespace {
 
-// The numbers of one row where it is an array of doubles that lie together; nothing else is an error.
+// The numbers of one row if it is a contiguous array of doubles, else null.
 class Numbers {
     Py_buffer view{};
     bool held;

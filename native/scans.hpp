@@ -1,7 +1,7 @@
-// A scan: a rule over rows in their order, with its tallies and the weights kept aside.
+// A scan: a rule over rows in their order, with its tallies and the weights saved.
 //
-// State is all in the arrays of the Scanner, so that chunks give the bits of one go. A row that is
-// not finite, a step that is not, or errors that explode end it, and theta is the last one kept.
+// All state is in the arrays of the Scanner, so that runs over parts of the rows give the bits of one run. A row or
+// a step that is not finite, or errors that explode, end it; theta is then the last one saved.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// Room for one call's panels and sums, kept by the thread for its next call.
+// Scratch memory for the panels and sums of one call, reused by the next call of the thread.
 //
-// A call first says how much it needs at most, then cuts arrays off in turn; each starts on
-// a cache line. Checked builds (Debug, sanitizers) refuse to cut more than was reserved; under
-// the address sanitizer a line that nobody may touch lies behind each array.
+// A call first reserves the most it needs, then takes arrays in turn; each starts on a cache
+// line. Checked builds (Debug, sanitizers) refuse to give more than was reserved; under the
+// address sanitizer each array is followed by a poisoned line.
 #pragma once
 
 #include <cstdlib>

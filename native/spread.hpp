@@ -2,8 +2,8 @@
 //
 //   d = x - shift,   mean = shift + sum w d / W,   second = sum w d^2 - (sum w d)^2 / W,   largest = max |x|, w > 0
 //
-// The shift is the mean of a pilot of rows, so that means of 1e9 cost no digits. Magnitudes are compared as whole
-// numbers, their order for numbers of one sign, in which NaN comes last and therefore stays.
+// The shift is the mean of some pilot rows, so that means of 1e9 cost no digits. Magnitudes are compared as integers,
+// which have the same order for numbers of one sign, and in which NaN is the largest and therefore stays.
 #pragma once
 
 #include "functions.hpp"

@@ -4,8 +4,8 @@
 //
 // A tile is one strip of a by up to `width` strips of b. Its accumulators stay in registers
 // over all rows of the panel: a row costs strip broadcasts and width loads for strip x width
-// multiply-adds. C is cut into blocks of strip x strip, each contiguous, so that a tile is one
-// run of memory. The strips of b stay in the first cache while a runs over all up to them.
+// multiply-adds. C is cut into blocks of strip x strip, each contiguous, so that a tile is
+// contiguous. The strips of b stay in the first cache while a runs over all up to them.
 #pragma once
 
 #include "pack.hpp"

@@ -1,12 +1,12 @@
-"""What a machine makes of its output z = w'x + w0: g(z) with its first and second derivative (S2, S3).
+"""Activations: the functions g of an output z = w'x + w0, with their first and second derivatives (S2, S3).
 
     identity  z                 tanh      tanh z               logistic  1 / (1 + exp(-z))
     exp       exp z             softplus  ln(1 + exp z)        softmax   exp z_k / sum_j exp z_j
     sign      -1, 0 or 1        step      1 where z > 0, else 0
 
-Arrays are (n, K) of any namespace of the array API. Sign and step are flat: machines that end in them are taught by
-mistakes (the perceptron), not by slopes. The outputs of softmax depend on each other; its derivatives here are those of
-each by its own z.
+Arrays are (n, K) of any namespace of the array API. Sign and step have no slope: machines with them learn from mistakes
+(the perceptron), not by gradients. The outputs of softmax depend on each other; its derivatives here are those of each
+output by its own z.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 from adaline.arrays import Array, namespace
 
-EDGE = 1e-3  # how near to the ends of a sigmoid a start may lie: its slopes vanish there
+EDGE = 1e-3  # least distance of a start from the ends of a sigmoid, where its slope vanishes
 
 
 @dataclass(frozen=True)
 class Activation(ABC):
-    """A function of outputs; final classes are in ACTIVATIONS under their name.
+    """Base of all activations; one of each final class is in ACTIVATIONS under its name.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Activation(ABC):
 
     name: ClassVar[str]
     flat: ClassVar[bool] = False
-    """Whether the derivative is zero wherever there is one."""
+    """Whether the derivative is zero wherever it exists."""
     coupled: ClassVar[bool] = False
     """Whether an output depends on all z of its row."""
 
@@ -54,7 +54,7 @@ class Activation(ABC):
         """Return g''(z)."""
 
     def inverse(self, y: Array) -> Array:
-        """Return z with g(z) = y, or near it where there is none: outputs to start from."""
+        """Return z with g(z) = y, or near y where there is none, as an output to start from."""
         return np.zeros_like(y)
 
 
@@ -105,7 +105,7 @@ class Tanh(Activation):
 
 
 class LogisticActivation(Activation):
-    """1 / (1 + exp(-z)), written in exp(-|z|), so that nothing overflows."""
+    """1 / (1 + exp(-z)), in exp(-|z|), which cannot overflow."""
 
     name = "logistic"
 
@@ -178,7 +178,7 @@ class Softplus(Activation):
 
 
 class SoftmaxActivation(Activation):
-    """exp z_k over the sum of all: K numbers above zero that add up to one."""
+    """exp z_k / sum_j exp z_j: K positive numbers with sum one."""
 
     name = "softmax"
     coupled = True
@@ -201,7 +201,7 @@ class SoftmaxActivation(Activation):
 
 
 class Flat(Activation):
-    """What sign and step share: nothing to learn by."""
+    """An activation whose derivatives are zero."""
 
     flat = True
 

@@ -1,4 +1,4 @@
-"""Arrays of any array-API namespace: NumPy, torch, cupy, jax. The one place that knows how to reach them."""
+"""Arrays of any array-API namespace (NumPy, torch, cupy, jax) and sparse ones: tests of their kind, and conversions."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ def to_device_of(other: Any, array: Any) -> Any:
     if isinstance(array, np.ndarray) and xp is not np and not array.flags.writeable:
         array = array.copy()
     return xp.asarray(array, dtype=xp.float64, device=other.device)
+
+
+def as_dense(x: Any) -> Any:
+    """Return sparse rows as a dense NumPy array, other arrays as they are."""
+    return x.toarray() if is_sparse(x) else x
 
 
 def host(array: Any) -> Array:

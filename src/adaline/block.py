@@ -1,4 +1,4 @@
-"""A run of rows, the unit in which sources hand data to sums and scans."""
+"""A block: a run of rows with their targets and weights, the unit in which sources hand data to sums and scans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import host, is_device, is_sparse, namespace
+from adaline.arrays import Array, host, is_device, is_sparse, namespace
 
 
 class Shape(NamedTuple):
@@ -20,7 +20,7 @@ class Shape(NamedTuple):
 
 
 class Columns(list[NDArray[np.float64]]):
-    """Columns of a table, each a vector of its own; native kernels read them where they lie."""
+    """The columns of a table as separate vectors (n,), which native kernels read without a copy."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -28,7 +28,7 @@ class Columns(list[NDArray[np.float64]]):
         return (len(self[0]) if self else 0), len(self)
 
     def packed(self) -> NDArray[np.float64]:
-        """Return them as one matrix, (n, D) in column order."""
+        """Return the columns as one matrix, (n, D), in column-major order."""
         out = np.empty(self.shape[::-1])
         for row, column in zip(out, self, strict=True):
             row[:] = column
@@ -42,12 +42,12 @@ class Block:
     Parameters
     ----------
     x : (n, D) float32 or float64 of any strides, or CSR, or an array of another array-API namespace, or Columns, which
-        only sums that say so (`Sum.reads_columns`) get to see.
+        are given only to sums that declare it (`Sum.reads_columns`).
     t : (n, K) targets, float64.
     weight : (n,) non-negative frequencies, or None for ones.
     exponent : (D + K,) column scales of the source as powers of two, where the source knows them (CSR), or None.
     first_row : index of the first row in the source.
-    chosen : indices (int64) of the rows of x that are meant, in the order of t and weight; None for all.
+    chosen : indices (int64) of the rows of x that the block consists of, in the order of t and weight; None for all.
     """
 
     x: Any
@@ -62,8 +62,12 @@ class Block:
         """Number of rows."""
         return int((self.x if self.chosen is None else self.chosen).shape[0])
 
+    def weights(self) -> Array:
+        """Return the weights on the host, (n,); ones where the block has none."""
+        return np.ones(self.rows) if self.weight is None else host(self.weight)
+
     def pieces(self, elements: int) -> Iterator[Block]:
-        """Cut the block into runs of rows with about so many numbers each, for sums that must copy rows."""
+        """Cut the block into blocks of about `elements` numbers of x each, for sums that must copy rows."""
         block = self.gathered()
         step = max(elements // max(block.shape.features, 1), 1)
         if block.rows <= step:
@@ -76,7 +80,7 @@ class Block:
             yield Block(x, block.t[rows, :], weight, block.exponent, block.first_row + first)
 
     def heavy(self) -> Block:
-        """Return the rows that weigh something, copied out."""
+        """Return the rows of positive weight, copied."""
         block = self.gathered()
         if block.weight is None:
             return block
@@ -85,11 +89,11 @@ class Block:
         return Block(x, t, host(block.weight)[rows], block.exponent, block.first_row)
 
     def packed(self) -> Block:
-        """Return the block with x as one matrix, for code that does not know of Columns."""
+        """Return the block with x as one matrix, where it is Columns."""
         return replace(self, x=self.x.packed()) if isinstance(self.x, Columns) else self
 
     def gathered(self) -> Block:
-        """Return the block with the chosen rows copied out, for code that does not know of chosen rows."""
+        """Return the block with the chosen rows copied into an x of their own, and x as one matrix."""
         if isinstance(self.x, Columns):
             return self.packed().gathered()
         if self.chosen is None:
@@ -103,5 +107,5 @@ class Block:
 
     @property
     def shape(self) -> Shape:
-        """Columns of x and of t."""
+        """Number of columns of x and of t."""
         return Shape(int(self.x.shape[1]), int(self.t.shape[1]))

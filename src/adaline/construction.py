@@ -38,10 +38,10 @@ def configured(cls: C) -> C:
 
     @wraps(set_params)
     def setting(self: Any, **params: Any) -> Any:
-        known = self._get_param_names()
+        known = self.get_params()
         strange = {name: value for name, value in params.items() if "__" not in name and name not in known}
         if strange:
-            raise UnknownParameter(peers.unknown(type(self).__name__, known, strange))
+            raise UnknownParameter(peers.unknown(type(self).__name__, self._get_param_names(), strange))
         return set_params(self, **params)
 
     cls.__init__, cls.set_params = explaining, setting

@@ -1,4 +1,4 @@
-"""One family of exceptions and warnings: each message says what is wrong, where, and what to do."""
+"""Exceptions and warnings of the package; each message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class UnreadableTable(AdalineError, OSError):
 
 
 class InvalidType(AdalineError, TypeError):
-    """An argument is of a kind that cannot be read as numbers."""
+    """An argument is of a type that cannot be read as numbers."""
 
 
 class InvalidParameter(AdalineError, ValueError):
-    """A constructor argument has a value that means nothing."""
+    """A constructor argument has an invalid value."""
 
 
 class UnknownParameter(InvalidParameter, TypeError):
-    """A constructor argument has a name that is none of the system's, or no name at all."""
+    """A constructor argument has a name that the system does not know, or no name."""
 
 
 class SumsMissing(AdalineError, ValueError):
-    """The model was fitted in a way that kept no sums, so it can neither continue, merge nor forget."""
+    """The model was fitted in a way that keeps no sums, so it can neither continue, merge nor forget."""
 
 
 class UnsafeForget(AdalineError, ValueError):
@@ -63,7 +63,7 @@ class ModelFileError(AdalineError, OSError):
 
 
 class AdalineWarning(UserWarning):
-    """Something the user should know: the result is valid, but not what was hoped for.
+    """The result is valid, but not all that was asked for.
 
     Examples
     --------
@@ -97,11 +97,11 @@ else:
 
 OWN = dirname(__file__) + sep
 PASSED_ON = ("sklearn", "joblib", "importlib", "functools")
-"""Modules that pass calls on: a warning is about the line that called them."""
+"""Modules that forward calls: a warning refers to the line that called them."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn of something at the line of the user's own code that led here."""
+    """Issue a warning that points at the line of the user's own code."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _passes_on(frame.f_code.co_filename, frame.f_globals.get("__name__", "")):
         frame = frame.f_back
@@ -116,5 +116,5 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def _passes_on(file: str, module: str) -> bool:
-    """Whether code is this package's, or that of a module that passes calls on."""
+    """Whether code is in this package, or in a module that forwards calls."""
     return file.startswith(OWN) or module.partition(".")[0] in PASSED_ON

@@ -1,4 +1,4 @@
-"""The native kernels, or None where they could not be built; then the references run, and this says so once."""
+"""The compiled kernels, `native`; None where they could not be built: then the references run, after one warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What large coefficients cost. The intercept is never penalised: it is not among the columns that a penalty knows."""
+"""The ridge penalty on the coefficients w (D,); the intercept is not among them and never penalised."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from adaline.arrays import Array
 
 @dataclass(frozen=True)
 class RidgePenalty:
-    """value/2 sum_j (unit_j w_j)^2, the same as rows sqrt(value) diag(unit) under X; `unit` (D,) is in raw units.
+    """value/2 sum_j (unit_j w_j)^2, with `unit` (D,) in the raw units of the columns.
 
-    The number is kept apart from the units, so that it is used as it was given and no square of a unit overflows.
+    It equals the rows sqrt(value) diag(unit) added below X. Value and units are kept apart, so that the value is used
+    as it was given and no square of a unit overflows.
     """
 
     value: float
@@ -30,7 +31,7 @@ class RidgePenalty:
         return np.asarray(np.sqrt(self.value) * self.unit)
 
     def scaled(self, scale: NDArray[np.int64]) -> Array:
-        """Return the penalties of coefficients of columns held times 2^-scale, (D,)."""
+        """Return the penalties of the coefficients of columns times 2^-scale, (D,)."""
         if not self.value:
             return np.zeros_like(self.unit)
         return np.asarray(self.value * np.ldexp(self.unit, -scale) ** 2)

@@ -1,4 +1,4 @@
-"""What a solver returns: a solution, and a certificate that says how good it is.
+"""Results of solvers: a solution, and a certificate of its quality.
 
 Conventions
 -----------
@@ -21,7 +21,7 @@ MOST_NAMES = 8  # of columns in one line
 
 
 class Status(Enum):
-    """How a fit ended; `advice` is what a person can do about it.
+    """How a fit ended; `advice` says what can be done about it.
 
     Examples
     --------
@@ -80,18 +80,18 @@ class Status(Enum):
     advice: str
 
     def __new__(cls, label: str, advice: str) -> Self:
-        """Make a member whose value is its label alone, so that it is rebuilt from that."""
+        """Make a member whose value is its label alone, from which it is rebuilt."""
         member = object.__new__(cls)
         member._value_, member.advice = label, advice
         return member
 
     @property
     def label(self) -> str:
-        """The value: how the fit ended, in words."""
+        """How the fit ended, in words."""
         return str(self.value)
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:
-        """Return what rebuilds the member, its class and its value, for those who do not ask by protocol."""
+        """Return the class and the label, from which the member is rebuilt."""
         return type(self), (self.label,)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[type[Self], tuple[str]]:
@@ -104,7 +104,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Certificate:
-    """The proof that comes with every fit.
+    """What a fit can prove of its solution.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ class Certificate:
     rank : rank of the design, the intercept not counted.
     passes : times the rows were read.
     seconds : wall-clock time of the fit.
-    solver : what was chosen, and why.
-    status, advice : how it ended, and one line a person can act on.
+    solver : the solver that was chosen, and why.
+    status, advice : how the fit ended, and one line on what can be done.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Certificate:
 
 
 def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
-    """Return a certificate whose advice names the columns that are constant and were left out, if there are any."""
+    """Return the certificate; its advice names the constant columns, which were left out, if there are any."""
     if not names:
         return proof
     note = say_constant(names)
@@ -165,29 +165,31 @@ def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
 
 
 def say_constant(names: Sequence[str]) -> str:
-    """Return a note on columns that are constant."""
+    """Return a note on constant columns."""
     return f"column{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} constant and left out"
 
 
 def some(names: Sequence[str], between: str = ", ", most: int = MOST_NAMES) -> str:
-    """Return the first of many names or texts in one line."""
+    """Return up to `most` names in one line, and the number of the others."""
     return between.join(names[:most]) + (f"{between}and {len(names) - most} more" if len(names) > most else "")
 
 
-def worst(proofs: Sequence[Certificate]) -> Certificate:
-    """Return the certificate that claims least: one that is not solved, with the fewest digits."""
-    return min(proofs, key=lambda one: (one.status is Status.SOLVED, -1.0 if math.isnan(one.digits) else one.digits))
+def worst(certificates: Sequence[Certificate]) -> Certificate:
+    """Return the weakest certificate: one that is not solved if there is any, then by the fewest digits."""
+    return min(
+        certificates, key=lambda one: (one.status is Status.SOLVED, -1.0 if math.isnan(one.digits) else one.digits)
+    )
 
 
-def together(proofs: Sequence[Certificate]) -> Certificate:
+def combine_certificates(certificates: Sequence[Certificate]) -> Certificate:
     """Return one certificate for several targets or machines: totals, and the worst of each claim."""
     return replace(
-        worst(proofs),
-        objective=sum(one.objective for one in proofs),
-        gradient=max(one.gradient for one in proofs),
-        gap=sum(one.gap for one in proofs),
-        condition=max(one.condition for one in proofs),
-        passes=sum(one.passes for one in proofs),
+        worst(certificates),
+        objective=sum(one.objective for one in certificates),
+        gradient=max(one.gradient for one in certificates),
+        gap=sum(one.gap for one in certificates),
+        condition=max(one.condition for one in certificates),
+        passes=sum(one.passes for one in certificates),
     )
 
 

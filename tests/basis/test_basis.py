@@ -206,7 +206,7 @@ def test_what_a_function_may_not_give(function: Any) -> None:
         Custom(function).fit(X)
 
 
-def test_bases_side_by_side_have_parameters_by_place() -> None:
+def test_bases_side_by_side_have_parameters_by_index() -> None:
     both = Polynomial() + Fourier(terms=2)
     assert both.get_params()["0__degree"] == 2
     assert clone(both).set_params(**{"0__degree": 3, "1__terms": 1}).fit(X[:, :1]).size == 5

@@ -212,7 +212,7 @@ def test_outer(make: Make, intercept: bool, weighted: bool, shape: tuple[int, in
     z = (x - mean) * scale * np.sqrt(w)[:, None]
     source = make(x, t, weight if weighted else None)
     before = x.copy()
-    outer = source.outer(intercept, scale)
+    outer = source.dual_gram(intercept, scale)
     np.testing.assert_allclose(outer.gram, z @ z.T, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(outer.mean, mean, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(x, before)
@@ -222,11 +222,11 @@ def test_outer(make: Make, intercept: bool, weighted: bool, shape: tuple[int, in
 def test_strips_of_columns_cover_all(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     x, t, weight = rows(20, 7)
     whole = ArraySource(x, t, weight)
-    sought = whole.rmatvec(t[:, 0]), whole.spread(True), *whole.outer(True, np.ones(7))
+    sought = whole.rmatvec(t[:, 0]), whole.spread(True), *whole.dual_gram(True, np.ones(7))
     monkeypatch.setattr("adaline.sources.array.BLOCK_ELEMENTS", 20 * width)
     source = ArraySource(x, t, weight)
     assert len(source._strips()) == -(-7 // width)
-    found = source.rmatvec(t[:, 0]), source.spread(True), *source.outer(True, np.ones(7))
+    found = source.rmatvec(t[:, 0]), source.spread(True), *source.dual_gram(True, np.ones(7))
     for a, b in zip(found, sought, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 

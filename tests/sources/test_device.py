@@ -50,7 +50,7 @@ def test_products_equal_those_of_an_array(weighted: bool, intercept: bool) -> No
         (device.matvec(v), array.matvec(v)),
         (device.rmatvec(u), array.rmatvec(u)),
         (device.spread(intercept), array.spread(intercept)),
-        *zip(device.outer(intercept, scale), array.outer(intercept, scale), strict=True),
+        *zip(device.dual_gram(intercept, scale), array.dual_gram(intercept, scale), strict=True),
         (device.read_targets(), t),
     ]
     for found, sought in pairs:

@@ -83,7 +83,7 @@ def test_the_dual_gram_matrix(
 ) -> None:
     monkeypatch.setattr(expanded, "STRIP", strip)
     scale = np.linspace(0.5, 2.0, 9)
-    ours, theirs = (one.outer(intercept, scale) for one in (source, whole))
+    ours, theirs = (one.dual_gram(intercept, scale) for one in (source, whole))
     np.testing.assert_allclose(ours.gram, theirs.gram, atol=1e-12 * np.abs(theirs.gram).max())
     np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-14)
 

@@ -135,7 +135,7 @@ def test_products_for_wide_data() -> None:
     pairs = [
         (source.matvec(ones), plain.matvec(ones)),
         (source.rmatvec(np.ones(50)), plain.rmatvec(np.ones(50))),
-        (source.outer(True, ones).gram, plain.outer(True, ones).gram),
+        (source.dual_gram(True, ones).gram, plain.dual_gram(True, ones).gram),
         (source.spread(True), plain.spread(True)),
     ]
     for mine, theirs in pairs:

@@ -27,10 +27,11 @@ from adaline.sums import (
     CurvatureDiagonal,
     ErrorCounts,
     FirthScore,
+    FittedDesign,
     GroupScores,
     HessianProduct,
+    JointSum,
     LeaveOneOut,
-    Lens,
     MachineObjective,
     MachinePoint,
     MixtureMoments,
@@ -47,7 +48,6 @@ from adaline.sums import (
     Theta,
     ThinnedCurvature,
     Thinning,
-    Together,
     Triangle,
     View,
     WrongRows,
@@ -282,7 +282,7 @@ def read_class_weights(s: ClassWeights) -> dict[str, Reading]:
     return {"weights": Reading(s.of(3), s.of(3))}
 
 
-def read_together(s: Together) -> dict[str, Reading]:
+def read_joint(s: JointSum) -> dict[str, Reading]:
     """Return what the parts say."""
     spread, objective = s.parts
     return read_spread(spread) | read_objective(objective)
@@ -399,13 +399,13 @@ def in_five_groups(t: Array) -> Array:
     return np.column_stack([t[:, :-1], np.floor(np.abs(t[:, -1:]) / 5e3) * 10 - 7])
 
 
-def any_lens(targets: int, power: int = 0) -> Lens:
+def any_lens(targets: int, power: int = 0) -> FittedDesign:
     """Return a fit that leaves no row a leverage near one."""
     rng = np.random.default_rng(3)
     theta, ridges = any_theta(), any_ridges()
     rotation, slopes = 0.1 * rng.normal(size=(FEATURES, FEATURES)), theta.hi[:targets, 1:]
     offset = 0.1 * rng.normal(size=targets)
-    return Lens(ridges.mean, ridges.mean * 2.0**-54, theta.exponent, rotation, slopes, offset, 0.1, power)
+    return FittedDesign(ridges.mean, ridges.mean * 2.0**-54, theta.exponent, rotation, slopes, offset, 0.1, power)
 
 
 def any_theta() -> Theta:
@@ -456,8 +456,8 @@ EXAMPLES = (
     Example(Spread, read_spread, 1e-13),
     Example(ClassWeights, read_class_weights, 1e-13, coded=one_of_three),
     Example(
-        Together,
-        read_together,
+        JointSum,
+        read_joint,
         1e-13,
         {"kinds": ((Spread, {}), (Objective, {"second": "none"}))},
         theta=(None, any_point(Logistic())),

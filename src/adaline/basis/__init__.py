@@ -1,4 +1,4 @@
-"""Bases: phi(x), in which every system can be linear. `BASES` is what the tests go through."""
+"""Bases: functions phi(x) of the columns, in which every system can be linear. BASES lists them by name."""
 
 from adaline.basis.base import Basis
 from adaline.basis.combined import After, Beside

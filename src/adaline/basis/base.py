@@ -1,9 +1,9 @@
-"""phi(x): functions of the columns in which a model is linear (S3: generalized discriminants; S4: richer families).
+"""A basis: functions phi(x) of the columns, in which a model is linear (S3: generalized discriminants; S4).
 
-A basis is a scikit-learn transformer. `fit` learns what must be learned from rows (centres, widths, scales), from a
-sample of them where there are many, in which rows count alike, however large their weights; `transform` works row by
-row, so that blocks of rows give what all rows give. `partial_fit` and `forget` of a system keep the basis of the first
-rows, and are exact for it. `a + b` puts columns side by side, `a @ b` takes a of what b gives.
+A basis is a scikit-learn transformer. `fit` learns centres, widths and scales from rows, or from a sample of them where
+there are many, whatever the weights of the rows; `transform` works row by row, so that rows can be transformed block by
+block. `partial_fit` and `forget` of a system keep the basis of the first rows, and are exact for it. `a + b`
+concatenates columns, `a @ b` is a of b.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from adaline.arrays import Array, is_sparse
+from adaline.arrays import Array, as_dense
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.parameters import NONE, AnyOf, Instance
@@ -58,12 +58,12 @@ class Basis(TransformerMixin, BaseEstimator):
         return np.array(self.names([str(name) for name in given]), dtype=object)
 
     def learn(self, x: Array) -> None:
-        """Learn from rows of numbers; most bases need only their width."""
+        """Learn from rows x (n, D); most bases need only D."""
         self.n_features_in_ = x.shape[1]
 
     @abstractmethod
     def of(self, x: Array) -> Array:
-        """Return phi of rows of numbers."""
+        """Return phi of rows x (n, D), (n, M)."""
 
     @abstractmethod
     def names(self, given: list[str]) -> list[str]:
@@ -71,15 +71,15 @@ class Basis(TransformerMixin, BaseEstimator):
 
     @property
     def learns(self) -> bool:
-        """Whether rows teach the basis more than their width."""
+        """Whether the basis learns more from the rows than their number of columns."""
         return False
 
     def same(self, other: Any) -> bool:
-        """Whether another basis is this one, with the same arguments and the same things learned."""
-        return type(self) is type(other) and _alike(vars(self), vars(other))
+        """Whether another basis has the same arguments and has learned the same."""
+        return type(self) is type(other) and _equal(vars(self), vars(other))
 
     def asked_like(self, other: Any) -> bool:
-        """Whether another basis has the same arguments, whatever either has learned."""
+        """Whether another basis has the same arguments."""
         return bool(clone(self).same(clone(other)))
 
     @property
@@ -93,7 +93,7 @@ class Basis(TransformerMixin, BaseEstimator):
         return Beside([self, _other(other, "+")])
 
     def __radd__(self, other: Any) -> Basis:
-        if isinstance(other, int) and other == 0:  # where sum() begins
+        if isinstance(other, int) and other == 0:  # sum() starts with 0
             return self
         raise InvalidType(f"+ joins a basis to another, as in Polynomial() + Fourier(), got {other!r}")
 
@@ -120,7 +120,7 @@ BASIS = AnyOf(
 
 
 def moments(x: Array) -> tuple[Array, Array]:
-    """Return mean and standard deviation of each column, also where squares of its values would overflow or vanish."""
+    """Return mean and standard deviation of each column, (D,), even where squares would overflow or underflow."""
     power = np.frexp(np.abs(x).max(axis=0))[1]
     scaled = np.ldexp(x, -power)
     return np.ldexp(scaled.mean(axis=0), power), np.ldexp(scaled.std(axis=0), power)
@@ -132,21 +132,21 @@ def _other(other: Any, sign: str) -> Any:
     return other
 
 
-def _alike(a: Any, b: Any) -> bool:
+def _equal(a: Any, b: Any) -> bool:
     """Whether two values are equal, arrays and bases inside them too."""
     if isinstance(a, Basis):
         return a.same(b)
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
+        return len(a) == len(b) and all(map(_equal, a, b))
     if callable(a) and callable(b):
-        return a == b or (type(a) is type(b) and not isfunction(a) and _alike(_parts(a), _parts(b)))
+        return a == b or (type(a) is type(b) and not isfunction(a) and _equal(_parts(a), _parts(b)))
     return bool(np.array_equal(a, b))
 
 
 def _parts(function: Any) -> Any:
-    """Return what a function that is an object is made of: clones hold copies of it, which are not equal."""
+    """Return the parts of a callable object, by which copies of it are compared, as clones have copies."""
     if isinstance(function, partial):
         return function.func, function.args, function.keywords
     if isinstance(function, MethodType):
@@ -155,4 +155,4 @@ def _parts(function: Any) -> Any:
 
 
 def _dense(x: Any) -> Array:
-    return np.asarray(x.toarray() if is_sparse(x) else x)
+    return np.asarray(as_dense(x))

@@ -1,4 +1,4 @@
-"""Bases side by side, and one after the other."""
+"""Combined bases: columns of several bases side by side, and one basis of another."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ONE = Instance(Basis, "a basis")
 
 @configured
 class Beside(Basis):
-    """The columns of several bases, side by side: what `a + b` gives.
+    """The columns of several bases side by side, `a + b`.
 
     Parameters
     ----------
-    bases : list of bases. Their parameters are named by place: `0__degree`, `1__terms`.
+    bases : list of bases. Their parameters are named by index: `0__degree`, `1__terms`.
 
     Examples
     --------
@@ -39,24 +39,24 @@ class Beside(Basis):
         self.bases = bases
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the bases; with `deep` also each by its place, and their parameters."""
+        """Return the bases; with `deep` also each by its index, and their parameters."""
         out: dict[str, Any] = {"bases": self.bases}
-        for place, one in enumerate(self._each() if deep else []):
-            out[str(place)] = one
-            out |= {f"{place}__{name}": value for name, value in one.get_params().items()}
+        for index, one in enumerate(self._each() if deep else []):
+            out[str(index)] = one
+            out |= {f"{index}__{name}": value for name, value in one.get_params().items()}
         return out
 
     def set_params(self, **params: Any) -> Self:
-        """Set the bases, one of them by its place, or parameters of them."""
+        """Set the bases, one of them by its index, or parameters of them."""
         self.bases = params.pop("bases", self.bases)
-        for place in range(len(self._each())):
-            if str(place) in params:
-                self.bases = [*self.bases[:place], params.pop(str(place)), *self.bases[place + 1 :]]
+        for index in range(len(self._each())):
+            if str(index) in params:
+                self.bases = [*self.bases[:index], params.pop(str(index)), *self.bases[index + 1 :]]
         super().set_params(**params)
         return self
 
     def learn(self, x: Array) -> None:
-        """Let each learn from the rows."""
+        """Fit each basis to the rows."""
         super().learn(x)
         self.bases_ = [clone(one).fit(x) for one in self.bases]
 
@@ -70,7 +70,7 @@ class Beside(Basis):
 
     @property
     def learns(self) -> bool:
-        """Whether one of them does."""
+        """Whether one of the bases learns from the rows."""
         return any(one.learns for one in self.bases)
 
     def __add__(self, other: Basis) -> Basis:
@@ -85,7 +85,7 @@ class Beside(Basis):
 
 @configured
 class After(Basis):
-    """One basis of what another gives: `outer @ inner`.
+    """One basis of the columns of another, `outer @ inner`.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class After(Basis):
         self.inner = inner
 
     def learn(self, x: Array) -> None:
-        """Let the inner one learn from the rows, the outer one from what it gives."""
+        """Fit the inner basis to the rows, the outer one to the columns of the inner."""
         super().learn(x)
         self.inner_ = clone(self.inner).fit(x)
         self.outer_ = clone(self.outer).fit(self.inner_.of(x))
@@ -116,10 +116,10 @@ class After(Basis):
         return np.asarray(self.outer_.of(self.inner_.of(x)))
 
     def names(self, given: list[str]) -> list[str]:
-        """Return the names that the outer one gives."""
+        """Return the names of the outer basis."""
         return list(self.outer_.names(self.inner_.names(given)))
 
     @property
     def learns(self) -> bool:
-        """Whether one of them does."""
+        """Whether one of the bases learns from the rows."""
         return bool(self.inner.learns or self.outer.learns)

@@ -1,4 +1,4 @@
-"""A basis of the user's own: any function of rows (S3, S4)."""
+"""A user-defined basis: any function of rows (S3, S4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Custom(Basis):
     Parameters
     ----------
     function : callable
-        phi; called with blocks of rows, so it must treat each row alone; the block is its own to write into.
+        phi; called with blocks of rows, so it must treat each row alone; it may write into the block.
     names_out : sequence of texts, or None
         Names of the columns of phi; None is phi0, phi1, ...
 
@@ -48,11 +48,11 @@ class Custom(Basis):
         self.names_out = names_out
 
     def learn(self, x: Array) -> None:
-        """Find how many columns the function gives."""
+        """Find the number of columns of phi, and check that rows are treated alone."""
         super().learn(x)
         pair = x[[0, int((x != x[0]).any(axis=1).argmax())]]
-        both = self._given(pair)
-        alone = np.concatenate([self._given(pair[:1]), self._given(pair[1:])])
+        both = self._values(pair)
+        alone = np.concatenate([self._values(pair[:1]), self._values(pair[1:])])
         near = 1e-9 * float(np.nanmax(np.abs(alone), initial=0.0))
         if both.shape != alone.shape or not np.allclose(both, alone, rtol=1e-6, atol=near, equal_nan=True):
             raise InvalidData("the basis function gives a row other numbers beside others: it must treat each alone")
@@ -61,18 +61,18 @@ class Custom(Basis):
             raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
 
     def of(self, x: Array) -> Array:
-        """Return what the function gives."""
-        out = self._given(x)
+        """Return the values of the function."""
+        out = self._values(x)
         if out.shape[1] != self.columns_:
             raise InvalidData(f"the basis function gave {out.shape[1]} columns, and {self.columns_} for the first rows")
         return out
 
-    def _given(self, x: Array) -> Array:
-        given = self.function(x.copy())  # which may write into it
+    def _values(self, x: Array) -> Array:
+        values = self.function(x.copy())  # which may write into it
         try:
-            out = np.asarray(given, dtype=np.float64)
+            out = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidData(f"the basis function gave {given!r:.60}: it must give an array of numbers") from None
+            raise InvalidData(f"the basis function gave {values!r:.60}: it must give an array of numbers") from None
         if out.ndim != 2 or len(out) != len(x) or not out.shape[1]:
             raise InvalidData(f"the basis function gave {out.shape} for {len(x)} rows: it must give (n, M)")
         return out

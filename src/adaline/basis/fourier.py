@@ -29,7 +29,7 @@ class Fourier(Basis):
         Whether to take sqrt(2/terms) cos(v'x + b) with v normal and b uniform: their products approximate
         exp(-||x - z||^2 / (2 width^2)) on standardised columns, in any number of columns.
     random_state : int, generator or None
-        Where random directions are drawn from.
+        Seed or generator of the random directions.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Fourier(Basis):
         self.random_state = random_state
 
     def learn(self, x: Array) -> None:
-        """Draw the directions, in units of the columns."""
+        """Find the frequencies of the columns, or draw random directions in units of the columns."""
         super().learn(x)
         d, m = x.shape[1], int(self.terms)
         if not self.random:
@@ -92,7 +92,7 @@ class Fourier(Basis):
 
     @property
     def learns(self) -> bool:
-        """Whether the directions are in units of the rows."""
+        """Whether directions are random, as these are in units of the columns."""
         return bool(self.random)
 
     def _check_together(self) -> None:

@@ -29,8 +29,8 @@ class Polynomial(Basis):
         Whether products of different columns take part.
     orthogonal : bool
         Whether powers of a column are replaced by polynomials of the same degrees that are orthogonal over the rows
-        fitted, of mean square 1 (three-term recurrence): the same family, as well-conditioned as it gets. A column of k
-        different values has k - 1 of them, the others are zero.
+        fitted, of mean square 1 (three-term recurrence): they span the same functions, in the best condition. A column
+        of k distinct values has k - 1 of them, the others are zero.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Polynomial(Basis):
         self.orthogonal = orthogonal
 
     def learn(self, x: Array) -> None:
-        """Find the products, and with `orthogonal` the recurrences."""
+        """List the products, and with `orthogonal` find the recurrences."""
         super().learn(x)
         columns, degree = range(x.shape[1]), int(self.degree)
         terms = comb(len(columns) + degree, degree) - 1 if self.interactions else len(columns) * degree
@@ -98,12 +98,15 @@ class Polynomial(Basis):
 
     @property
     def learns(self) -> bool:
-        """Whether the recurrences are those of the rows."""
+        """Whether polynomials are orthogonal over the rows."""
         return bool(self.orthogonal)
 
 
 def _recurrence(x: Array, degree: int) -> Array:
-    """Return shift, weight of the one before, and norm of each step, (degree, 3); inf beyond the distinct values."""
+    """Return shift, weight of the polynomial before last, and norm of each step, (degree, 3).
+
+    The norm is infinite beyond the number of distinct values.
+    """
     out = np.zeros((degree, 3))
     now, last, distinct = np.ones_like(x), np.zeros_like(x), len(np.unique(x))
     mean, spread = (float(value[0]) for value in moments(x[:, None]))

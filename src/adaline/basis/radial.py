@@ -1,4 +1,4 @@
-"""Bumps around centres: radial basis functions (S3)."""
+"""Radial basis functions: Gaussian bumps around centres (S3)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Radial(Basis):
         Width of the bumps, in standard deviations of the columns; "auto" is the mean distance of a centre to its
         nearest neighbour, times sqrt(2).
     random_state : int, generator or None
-        Where centres are drawn from.
+        Seed or generator by which centres are found.
 
     Examples
     --------
@@ -70,8 +70,8 @@ class Radial(Basis):
                 raise InvalidParameter(f"centres have {given.shape[1]} columns, X has {x.shape[1]}")
             self.centres_ = (given - self.middle_) / self.unit_
         else:
-            self.centres_ = self._found(np.unique(rows, axis=0))
-        self.width_ = float(self.width) if not isinstance(self.width, str) else _apart(self.centres_)
+            self.centres_ = self._find_centres(np.unique(rows, axis=0))
+        self.width_ = float(self.width) if not isinstance(self.width, str) else _typical_distance(self.centres_)
 
     def of(self, x: Array) -> Array:
         """Return the bumps."""
@@ -85,20 +85,20 @@ class Radial(Basis):
 
     @property
     def learns(self) -> bool:
-        """Always: distances are in units of the rows."""
+        """True, as distances are in units of the columns."""
         return True
 
-    def _found(self, rows: Array) -> Array:
-        wanted = min(int(self.centres), len(rows))
+    def _find_centres(self, rows: Array) -> Array:
+        count = min(int(self.centres), len(rows))
         draw = check_random_state(self.random_state)
         if self.place == "drawn":
-            return np.asarray(rows[draw.choice(len(rows), wanted, replace=False)])
+            return np.asarray(rows[draw.choice(len(rows), count, replace=False)])
         from sklearn.cluster import KMeans  # half a second of imports that no other basis needs
 
-        return np.asarray(KMeans(wanted, n_init=1, random_state=draw).fit(rows).cluster_centers_)
+        return np.asarray(KMeans(count, n_init=1, random_state=draw).fit(rows).cluster_centers_)
 
 
-def _apart(centres: Array) -> float:
+def _typical_distance(centres: Array) -> float:
     """Return the mean distance of a centre to its nearest neighbour, times sqrt(2); 1 for a single centre."""
     if len(centres) < 2:
         return 1.0

@@ -1,4 +1,4 @@
-"""The recipe that turns the columns of a table into columns of numbers; it is learned once and kept with the model."""
+"""A coding: the recipe from the raw columns of a table to the columns of X, learned once and stored with the model."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Coding:
 
     Parameters
     ----------
-    columns : what is known of each raw column.
-    terms : products of factors that make up X; a column that stands in no term is not used.
+    columns : the raw columns.
+    terms : products of factors that make up X; a column that is in no term is not used.
     target, weight : the target's column or expression, and the column of weights, where the table had them.
-    missing : "error", "drop" (refused here, left out by tables), "mean" (numbers by their mean, categories by the
-        shares of their levels) or "indicator" (numbers by their mean next to a column that says so, categories by a
-        level of their own).
-    unseen : levels that were not there when levels were learned: "error", or "other": coded by the shares of the
-        levels, that is as an average one.
-    intercept : whether the design goes with a constant; False for formulas that say so.
+    missing : what is done about missing values: "error", "drop" (an error here; tables leave out the rows), "mean"
+        (numbers by their mean, categories by the frequencies of their levels) or "indicator" (numbers by their mean,
+        with an indicator column, categories by a level of their own).
+    unseen : what is done about levels that were not there when levels were learned: "error", or "other", coded by the
+        frequencies of the levels, that is as an average one.
+    intercept : whether the design has a constant; False for formulas that say so.
     """
 
     columns: tuple[Column, ...]
@@ -68,7 +68,7 @@ class Coding:
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The raw columns that X is made of."""
+        """The raw columns that X is computed from."""
         return tuple(dict.fromkeys(column.name for column in self.columns))
 
     @cached_property
@@ -78,13 +78,13 @@ class Coding:
         return tuple(c.name for c in columns if all(isinstance(level, str) for level in c.levels))
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
-        """Return X, (n, D) in column order, for the rows of a frame; errors count rows from `first_row`."""
+        """Return X, (n, D), column-major, for the rows of a frame; error messages count rows from `first_row`."""
         return self.columns_of(frame, first_row).packed()
 
     def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Columns:
-        """Return the columns of X; those that are columns of the frame without being copied.
+        """Return the columns of X; numbers of the frame are not copied.
 
-        A missing number that no policy fills stays NaN: whoever sums up or predicts notices.
+        A missing number that is not filled stays NaN, which sums and predictions show.
         """
         present = set(frame.columns)
         for name in self.needed:
@@ -96,7 +96,7 @@ class Coding:
         return Columns(column for term in self._all_terms for column in read.term(term))
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
-        """Return which rows can be coded: all where missing values are filled, else those that have none."""
+        """Return which rows can be coded, (n,): all where missing values are filled, else those without any."""
         out = np.ones(len(frame), dtype=bool)
         if self.missing in ("mean", "indicator"):
             return out
@@ -105,19 +105,19 @@ class Coding:
         return out
 
     def column(self, name: str, category: bool) -> Column:
-        """Return what is known of a raw column, as a number or as a category."""
+        """Return a raw column by its name, as a number or as a category."""
         return next(c for c in self.columns if c.name == name and c.is_category == category)
 
     @cached_property
     def _all_terms(self) -> list[tuple[TermFactor, ...]]:
-        """The terms; after the first that reads a number with gaps comes its indicator, a factor "x[missing]"."""
+        """The terms; the first that reads a number with gaps is followed by its indicator, a factor "x[missing]"."""
         out: list[tuple[TermFactor, ...]] = []
-        said: set[str] = set()
+        indicated: set[str] = set()
         for term in self.terms:
             out.append(term.factors)
             for name in dict.fromkeys(n for f in term.factors if not f.category for n in self._raw(f)):
-                if self.column(name, False).gaps and name not in said:
-                    said.add(name)
+                if self.column(name, False).gaps and name not in indicated:
+                    indicated.add(name)
                     out.append((TermFactor(f"{name}[missing]", name, full=True),))
         return out
 
@@ -135,7 +135,7 @@ class Coding:
 
 
 class _Rows:
-    """The rows of one frame while they are coded: each raw column is read once."""
+    """The rows of one frame, each raw column of which is read once."""
 
     def __init__(self, coding: Coding, frame: nw.DataFrame[Any], first_row: int) -> None:
         self.coding = coding
@@ -144,7 +144,7 @@ class _Rows:
         self.read: dict[tuple[str, bool], Any] = {}
 
     def term(self, factors: tuple[TermFactor, ...]) -> Iterator[Array]:
-        """Return the columns of a term one after the other."""
+        """Yield the columns of a term."""
         for parts in _product([list(self._factor(factor)) for factor in factors]):
             out = parts[0]
             for part in parts[1:]:
@@ -168,11 +168,11 @@ class _Rows:
         codes = self._codes(column)
         levels = len(column.shown_levels())
         share = [*column.share, *([0.0] if column.gaps else [])]
-        odd = codes < 0
+        without_level = codes < 0
         for level in range(0 if full else 1, levels):
             dummy = (codes == level).astype(np.float64)
-            if odd.any():
-                dummy[odd] = share[level]
+            if without_level.any():
+                dummy[without_level] = share[level]
             yield dummy
 
     def _numbers(self, name: str) -> tuple[Array, Any]:
@@ -217,13 +217,13 @@ class _Rows:
 
 
 def check_policies(missing: str, unseen: str) -> None:
-    """Refuse words that mean nothing."""
+    """Refuse unknown policies."""
     OneOf(*MISSING).check("missing", missing)
     OneOf(*UNSEEN).check("unseen", unseen)
 
 
 def _product(lists: list[list[Any]]) -> list[list[Any]]:
-    """Return one of each list in all combinations, the first list turning slowest."""
+    """Return the Cartesian product of lists; the first list varies slowest."""
     out: list[list[Any]] = [[]]
     for items in lists:
         out = [[*before, item] for before in out for item in items]

@@ -1,4 +1,4 @@
-"""One raw column of a table: what kind it is, and what was learned of it."""
+"""One raw column of a table: its kind, and what was learned from its values."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from adaline.errors import InvalidData
 Codes = NDArray[np.intp]
 Level = str | int | float | bool
 
-MOST_LEVELS = 1000  # a text column with more different values is text, not a category, unless it is named
-FEW_LEVELS = 20  # as is one with more than this whose values mostly occur once
-ABSENT, UNKNOWN = -1, -2  # codes of a missing value and of a level that was not there when levels were learned
+MOST_LEVELS = 1000  # a text column with more distinct values is prose, not a category, unless it is named as one
+FEW_LEVELS = 20  # so is one with more distinct values than this, most of which occur once
+ABSENT, UNKNOWN = -1, -2  # codes of a missing value, and of a level that was not there when levels were learned
 MISSING_LEVEL = "(missing)"
 DAY = 86400.0
 
 
 @dataclass(frozen=True)
 class Column:
-    """What is known of a raw column.
+    """A raw column as a coding knows it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Column:
 
     @property
     def is_category(self) -> bool:
-        """Whether it is coded by levels."""
+        """Whether the column is coded by levels."""
         return self.kind == "category"
 
     def shown_levels(self) -> list[str]:
@@ -57,7 +57,7 @@ class Column:
         """Return the values in a frame as float64, NaN where missing."""
         native = frame.to_native()
         if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) == "double":
-            return _arrow_numbers(native.column(self.name))  # the short way: most of what tables hold
+            return _arrow_numbers(native.column(self.name))  # the common case, without a copy
         series = frame[self.name]
         if self.kind == "date":
             return days(series)
@@ -69,7 +69,7 @@ class Column:
             ) from None
 
     def codes(self, frame: nw.DataFrame[Any]) -> Codes:
-        """Return the place of each value among the levels, ABSENT where missing, UNKNOWN for other levels."""
+        """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels."""
         series = frame[self.name]
         if series.dtype.is_numeric() and all(isinstance(level, int | float) for level in self.levels):
             return _number_codes(self.numbers(frame), self.levels)
@@ -77,10 +77,10 @@ class Column:
             return _text_codes(series.to_list(), self.levels)
         known = {level: i for i, level in enumerate(self.levels)}
         values = series.unique().to_list()
-        place = {value: known.get(plain(value), UNKNOWN) for value in values if not is_missing(value)}
+        index = {value: known.get(plain(value), UNKNOWN) for value in values if not is_missing(value)}
         if series.implementation.is_pyarrow():
-            return _arrow_codes(series, place)
-        return np.array([place.get(value, ABSENT) for value in series.to_list()], dtype=np.intp)
+            return _arrow_codes(series, index)
+        return np.array([index.get(value, ABSENT) for value in series.to_list()], dtype=np.intp)
 
 
 def days(series: nw.Series[Any]) -> Array:
@@ -105,17 +105,17 @@ def kind_of(dtype: Any) -> str:
 
 
 def is_text(distinct: int, rows: int) -> bool:
-    """Whether a column of texts with so many different ones is prose or names, rather than a category."""
+    """Whether a column with so many distinct texts in so many rows is prose or names, rather than a category."""
     return distinct > MOST_LEVELS or (distinct > FEW_LEVELS and distinct > rows / 2)
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value stands for none."""
+    """Whether a value is missing: None or NaN."""
     return value is None or value != value
 
 
 def plain(value: Any) -> Any:
-    """Return a level as a plain Python value that can be written down."""
+    """Return a level as a Python text, number or boolean, which can be stored."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -123,11 +123,11 @@ def plain(value: Any) -> Any:
 
 
 def learn_category(name: str, counts: dict[Any, int], order: list[Any] | None = None) -> Column:
-    """Return a category from how often each value occurred; levels sorted unless an order is given."""
-    plainly = {plain(value): count for value, count in counts.items() if not is_missing(value)}
-    present = [plain(level) for level in order] if order is not None else sorted(plainly, key=_rank)
-    total = sum(plainly.values()) or 1
-    return Column(name, "category", tuple(present), tuple(plainly.get(level, 0) / total for level in present))
+    """Return a category from the number of times that each value occurred; levels sorted unless an order is given."""
+    by_level = {plain(value): count for value, count in counts.items() if not is_missing(value)}
+    present = [plain(level) for level in order] if order is not None else sorted(by_level, key=_rank)
+    total = sum(by_level.values()) or 1
+    return Column(name, "category", tuple(present), tuple(by_level.get(level, 0) / total for level in present))
 
 
 def _rank(level: Any) -> tuple[bool, Any]:
@@ -135,48 +135,48 @@ def _rank(level: Any) -> tuple[bool, Any]:
 
 
 def _text_codes(values: list[Any], levels: tuple[Any, ...]) -> Codes:
-    """Return the places of numbers among levels that are texts, by how they are written."""
+    """Return the indices of numbers among levels that are texts, by their decimal form."""
     known = {str(level): i for i, level in enumerate(levels)}
-    places = [ABSENT if is_missing(value) else known.get(str(plain(value)), UNKNOWN) for value in values]
-    return np.array(places, dtype=np.intp)
+    codes = [ABSENT if is_missing(value) else known.get(str(plain(value)), UNKNOWN) for value in values]
+    return np.array(codes, dtype=np.intp)
 
 
 def _number_codes(values: Array, levels: tuple[Any, ...]) -> Codes:
-    """Return the places of numbers among levels that are numbers, in any order."""
+    """Return the indices of numbers among levels that are numbers, in any order."""
     known = np.asarray(levels, dtype=np.float64)
-    if len(values) and np.array_equal(known, known[0] + np.arange(len(known))):  # the short way: 0, 1, 2, ...
+    if len(values) and np.array_equal(known, known[0] + np.arange(len(known))):  # levels 0, 1, 2, ...
         steps = values - known[0]
         if steps.min() >= 0 and steps.max() < len(known):
-            places: Codes = steps.astype(np.intp)
-            if (places == steps).all():
-                return places
+            whole: Codes = steps.astype(np.intp)
+            if (whole == steps).all():
+                return whole
     order = np.argsort(known, kind="stable")
     at = np.minimum(np.searchsorted(known[order], values), len(known) - 1)
     codes: Codes = order[at]
-    odd = known[codes] != values
-    if odd.any():
-        codes[odd] = np.where(np.isnan(values[odd]), ABSENT, UNKNOWN)
+    other = known[codes] != values
+    if other.any():
+        codes[other] = np.where(np.isnan(values[other]), ABSENT, UNKNOWN)
     return codes
 
 
 def _arrow_numbers(column: Any) -> Array:
-    """Return a column of doubles where it lies, if it lies in one piece and has no gaps."""
+    """Return a column of doubles, (n,), without a copy if it is one chunk without missing values."""
     if column.num_chunks == 1 and column.null_count == 0:
         return np.asarray(column.chunk(0).to_numpy(zero_copy_only=True))
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def _arrow_codes(series: nw.Series[Any], place: dict[Any, int]) -> Codes:
-    """Look levels up by Arrow's own hash table."""
+def _arrow_codes(series: nw.Series[Any], code_of: dict[Any, int]) -> Codes:
+    """Return the code of each value by Arrow's own hash table."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     column = series.to_native()
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    values = list(place)
+    values = list(code_of)
     found = pc.index_in(column, value_set=pa.array(values, type=column.type)) if values else None
     if found is None:
         return np.full(len(column), ABSENT, dtype=np.intp)
     index = pc.fill_null(found, len(values)).to_numpy()
-    return np.asarray(np.array([*place.values(), ABSENT], dtype=np.intp)[index])
+    return np.asarray(np.array([*code_of.values(), ABSENT], dtype=np.intp)[index])

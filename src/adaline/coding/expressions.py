@@ -1,7 +1,7 @@
-"""Arithmetic on columns, as formulas write it: names, numbers, + - * / **, and a few functions. Nothing is executed.
+"""Expressions of formulas: columns, numbers, + - * / **, and a few functions. Nothing is executed as code.
 
-An expression is parsed by Python's own parser and walked through; what is not on the list below is refused, so that a
-formula, or a model file that holds one, can never run code.
+An expression is parsed by Python's own parser, and everything but the operators and functions below is refused, so that
+a formula, or a model file with one, cannot run code.
 """
 
 from __future__ import annotations
@@ -44,26 +44,26 @@ Function = Callable[[Mapping[str, Array]], Any]
 
 
 def names_in(text: str) -> list[str]:
-    """Return the columns that an expression reads, in order, each once; refuse what is not an expression."""
+    """Return the columns that an expression reads, in order, each once; refuse texts that are no expression."""
     return list(dict.fromkeys(_compiled(text)[0]))
 
 
 def evaluate(text: str, columns: Mapping[str, Array]) -> Array:
-    """Return the value of an expression for all rows."""
-    with np.errstate(all="ignore"):  # what is not finite is refused by who sums it up
+    """Return the value of an expression for all rows, (n,)."""
+    with np.errstate(all="ignore"):  # sums refuse what is not finite
         return np.asarray(_compiled(text)[1](columns), dtype=np.float64)
 
 
 @cache
 def _compiled(text: str) -> tuple[tuple[str, ...], Function]:
     """Return the columns of an expression, and a function from columns to its value."""
-    tree, back = _parsed(text)
+    tree, quoted = _parsed(text)
     names: list[str] = []
 
     def build(node: ast.expr) -> Function:
         match node:
             case ast.Name(id=word):
-                name = back.get(word, word)
+                name = quoted.get(word, word)
                 names.append(name)
                 return lambda columns: columns[name]
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
@@ -90,15 +90,15 @@ def _compiled(text: str) -> tuple[tuple[str, ...], Function]:
 
 
 def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the tree, and the names that stood between backquotes by the words that replaced them."""
-    back: dict[str, str] = {}
+    """Return the syntax tree, and the backquoted names by the identifiers that replaced them."""
+    quoted: dict[str, str] = {}
     parts = text.split("`")
     for i in range(1, len(parts), 2):
         word = f"_quoted_{i}"
-        back[word], parts[i] = parts[i], word
+        quoted[word], parts[i] = parts[i], word
     try:
         if len(parts) % 2 == 0:
             raise SyntaxError
-        return ast.parse("".join(parts), mode="eval").body, back
+        return ast.parse("".join(parts), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidParameter(f"cannot read {text!r} in the formula") from None

@@ -1,4 +1,4 @@
-"""R-style formulas, parsed by formulaic; what they say is evaluated here, never executed."""
+"""R-style formulas: parsed by formulaic, evaluated here as terms and expressions, never executed as code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CATEGORY = re.compile(r"C\(\s*`?([^`,()]+?)`?\s*\)")
 
 @dataclass(frozen=True)
 class Formula:
-    """What a formula says: the target's expression, the terms, and whether there is a constant."""
+    """A parsed formula: the target's expression, the terms, and whether there is a constant."""
 
     target: str
     terms: tuple[Term, ...]
@@ -32,10 +32,10 @@ class Formula:
 def read_formula(
     text: str, categories: Collection[str], known: Collection[str], booleans: Collection[str] = ()
 ) -> Formula:
-    """Return what a formula such as "y ~ x1 + C(x2) + x1:x3" says.
+    """Return a formula such as "y ~ x1 + C(x2) + x1:x3", parsed.
 
-    `categories` are columns that are not numbers. `booleans` are categories of two levels as terms of their own, as in
-    R and patsy, and numbers, 0 and 1, inside of expressions.
+    `categories` are columns that are not numbers, `known` all columns. `booleans` are categories of two levels as
+    factors, as in R and patsy, and the numbers 0 and 1 inside expressions.
     """
     try:
         from formulaic import Formula as Parsed

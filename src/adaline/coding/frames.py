@@ -1,4 +1,4 @@
-"""Learning the coding of a frame in memory, and saying why a column cannot be coded."""
+"""Learning the coding of a frame in memory, and the messages for columns that cannot be coded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from adaline.coding.coding import Coding
 from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
@@ -21,22 +22,25 @@ def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
 
 
 def collected(data: Any) -> Any:
-    """Return a lazy frame, as polars has them, with its rows in memory; other things as they are."""
-    frame = nw.from_native(data, pass_through=True)
+    """Return a lazy frame, such as polars', with its rows in memory; other objects as they are."""
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except DuplicateError:  # two columns of one name: the caller says so
+        return data
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data
 
 
 def learn_from_frame(frame: nw.DataFrame[Any]) -> Coding | None:
     """Return the coding of a frame that holds categories; None where it holds numbers alone.
 
-    Columns of texts, declared categories and enums become categories; dates, prose and other things are refused.
+    Columns of texts, declared categories and enums become categories; dates, prose and other types are refused.
     """
     kinds = {name: kind_of(kind) for name, kind in frame.schema.items()}
     if all(kind in ("number", "boolean") for kind in kinds.values()):
         return None
-    odd = next((name for name in kinds if not isinstance(name, str)), None)
-    if odd is not None:
-        raise InvalidType(f"the frame has a column {odd!r}: names must be texts, as X.columns.astype(str) makes them")
+    wrong = next((name for name in kinds if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise InvalidType(f"the frame has a column {wrong!r}: names must be texts, as X.columns.astype(str) makes them")
     columns = []
     for name, kind in kinds.items():
         series = frame[name]
@@ -60,10 +64,10 @@ def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
             f"column {name!r} has {absent:,} missing value(s). Fill them, leave such rows out, or use "
             "open_table(frame, target=..., missing='drop')"
         )
-    odd = next((v for v in counts if not isinstance(v, str | int | float | bool | np.generic)), None)
-    if odd is not None:
+    other = next((v for v in counts if not isinstance(v, str | int | float | bool | np.generic)), None)
+    if other is not None:
         raise InvalidData(
-            f"column {name!r} holds {type(odd).__name__}: it is neither a number nor a category. Drop it."
+            f"column {name!r} holds {type(other).__name__}: it is neither a number nor a category. Drop it."
         )
     if kind == "text" and is_text(len(counts), len(values)):
         raise InvalidData(refusal(name, "text", f"{len(counts):,} different texts"))
@@ -74,7 +78,7 @@ def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
 
 
 def refusal(name: str, kind: str, what: str) -> str:
-    """Return why a column cannot be used as it is, and what to do."""
+    """Return a message that says why a column cannot be used, and what to do."""
     if kind == "date":
         return (
             f"could not convert column {name!r} of type {what} to float: dates are not numbers by themselves. Name it "

@@ -1,8 +1,8 @@
-"""Terms of a design: products of numbers and categories, categories coded so that no column repeats another.
+"""Terms of a design: products of numbers and categories, coded so that columns are not linearly dependent.
 
-A category of L levels stands for L - 1 columns next to a constant, and for L where there is none. The rule for products
-is the one of S, R and patsy: a term adds those subspaces that no earlier term has, each factor reduced (without its
-reference level) or full.
+A category of L levels has L - 1 columns beside a constant, and L where there is none. The rule for products is that of
+S, R and patsy: a term adds the subspaces that no earlier term has, each factor reduced (without its reference level) or
+full.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class TermFactor:
 
     Parameters
     ----------
-    text : as the formula writes it, "x1", "log(x1)" or "C(x2)".
-    column : the raw column it stands for, as it is or by its levels; None for an expression.
-    category : whether it stands for the levels of that column.
+    text : the factor in a formula, "x1", "log(x1)" or "C(x2)".
+    column : the raw column of the factor; None for an expression.
+    category : whether the factor is the levels of that column.
     full : of a category, whether all levels have a column, the reference included; of a number, whether it is the
         indicator of its gaps instead.
     """
@@ -39,7 +39,7 @@ class Term:
 
 
 def without_repetition(terms: Iterable[Term], intercept: bool) -> tuple[Term, ...]:
-    """Return the terms with categories reduced where a constant or an earlier term has their reference already."""
+    """Return the terms, with categories reduced where a constant or an earlier term has their subspace already."""
     taken: set[tuple[frozenset[str], frozenset[str]]] = set()
     if intercept:
         taken.add((frozenset(), frozenset()))
@@ -68,7 +68,7 @@ def without_repetition(terms: Iterable[Term], intercept: bool) -> tuple[Term, ..
 
 
 def _absorbed(spaces: list[frozenset[str]]) -> list[dict[str, bool]]:
-    """Return subspaces as {category: full}, joined as far as that goes: b and a:b, both reduced, are full a by b."""
+    """Return subspaces as {category: full}, joined where possible: b and a:b, both reduced, are b with full a."""
     codings = [dict.fromkeys(sorted(space), False) for space in spaces]
     while True:
         found = next(

@@ -13,7 +13,7 @@ from adaline.coding.formula import read_formula
 from adaline.comparison.request import DataRequest
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
-from adaline.sources.tables.coding import target_columns, usable
+from adaline.sources.tables.coding import target_columns, usable_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, read_spec
 from adaline.sources.tables.sql import quoted
@@ -131,7 +131,7 @@ def _chosen(relation: Relation, wish: TableSpec, wanted: DataRequest) -> tuple[T
         check_column(relation, name, wanted.option("drop"))
     if wish.features is not None:
         return replace(wish, features=tuple(name for name in wish.features if name not in drop)), {}
-    features, reasons = usable(relation, wish)
+    features, reasons = usable_columns(relation, wish)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     features = [name for name in features if name not in drop]
     if not features:

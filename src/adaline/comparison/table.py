@@ -310,7 +310,7 @@ def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None)
 
 def _opening(opened: Opened, data: Any, table: str | None) -> str:
     """Return the Python call that opens the same table."""
-    wish = opened.source.wish
+    wish = opened.source.spec
     said = {
         "formula": wish.formula,
         "target": wish.target,
@@ -349,7 +349,7 @@ def sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | 
 def describe(opened: Opened) -> list[dict[str, Any]]:
     """Return what the raw columns hold: those used by one scan, those left out by name."""
     relation = opened.source.relation
-    weight = opened.source.wish.weight
+    weight = opened.source.spec.weight
     used = {
         **dict.fromkeys(target_columns(relation, opened.target), "target"),
         **dict.fromkeys(opened.source.coding.needed, "feature"),

@@ -1,4 +1,4 @@
-"""Small real data sets that ship with the package, for examples, tests and a first look.
+"""Small real data sets that ship with the package, for examples and tests.
 
 Examples
 --------
@@ -60,9 +60,9 @@ class Dataset:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """Which columns of the file are numbers, which are labels, which is the target unless asked otherwise.
+    """The columns of a file that are numbers and labels, its default target, and its description.
 
-    `about` and `licence` make up the one line of `describe`; the file may have more columns than `load` reads.
+    `about` and `licence` are for the line of `describe`; the file may have more columns than `load` reads.
     """
 
     about: str
@@ -201,7 +201,7 @@ _RECIPES = {
 
 
 def names() -> tuple[str, ...]:
-    """Names that `load` knows.
+    """Return the names of the data sets.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def names() -> tuple[str, ...]:
 
 
 def path(name: str) -> Path:
-    """The file of a data set: CSV with a line of column names, labels and all.
+    """Return the file of a data set: CSV with a line of column names, numbers and labels.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def path(name: str) -> Path:
 
 
 def describe(name: str) -> str:
-    """One line about a data set: rows, columns, what is predicted from what, and the licence.
+    """Return one line about a data set: rows, columns, what is predicted from what, and the licence.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def describe(name: str) -> str:
 
 
 def load(name: str, *, target: str | None = None) -> Dataset:
-    """Load a bundled data set.
+    """Return a bundled data set.
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ from adaline.parameters import OneOf
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
-from adaline.sums import GroupScores, Lens, Scores
-from adaline.sums.scores import look
+from adaline.sums import FittedDesign, GroupScores, Scores
+from adaline.sums.scores import row_statistics
 
 DEPENDENT = 1e-13  # a direction this much shorter than the others is one that rounding made
 
@@ -188,12 +188,12 @@ def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, gr
     return out
 
 
-def lens(fit: Fit, precision: bool) -> Lens:
+def lens(fit: Fit, precision: bool) -> FittedDesign:
     """Return a fit as its rows see it."""
     factor = factor_of(fit)
     frame = factor.frame
     down = -frame.target_scale[:, None]
-    return Lens(
+    return FittedDesign(
         mean_hi=frame.mean_hi,
         mean_lo=frame.mean_lo,
         exponent=frame.exponent,
@@ -278,8 +278,8 @@ def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
     return np.asarray(np.ldexp(root, factor_of(fit).frame.target_scale[k]))
 
 
-def _refuse_leverage(source: Source, through: Lens, errors: str) -> None:
-    rest = 1.0 - source.map(lambda block: host(look(block.gathered(), through).leverage))
+def _refuse_leverage(source: Source, through: FittedDesign, errors: str) -> None:
+    rest = 1.0 - source.map(lambda block: host(row_statistics(block.gathered(), through).leverage))
     row = int(np.argmin(rest))
     raise InvalidData(
         f"row {row} has leverage 1: the fit passes through it whatever its target, and {errors} divides by zero there. "

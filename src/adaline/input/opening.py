@@ -13,7 +13,7 @@ from adaline.block import Block
 from adaline.solvers.smooth.choose import sample_rows
 from adaline.solvers.smooth.problem import check_spread, column_spread
 from adaline.sources import ArraySource, Source
-from adaline.sums import ClassWeights, RowSample, Spread, Sum, Together
+from adaline.sums import ClassWeights, JointSum, RowSample, Spread, Sum
 
 SAMPLE = 2**21  # numbers of a sample at most, as each part of a sum over a stream holds one
 
@@ -34,7 +34,7 @@ def read_opening(source: Source, kind: type[Sum], theta: Any = None) -> Opening:
         (RowSample, {"most": max(most, 1)}),
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        found, spread, some = source.sum(Together, (theta, None, None), kinds=kinds).parts
+        found, spread, some = source.sum(JointSum, (theta, None, None), kinds=kinds).parts
     assert isinstance(spread, Spread)
     assert isinstance(some, RowSample)
     sample = ArraySource(some.x, some.t, some.weight if source.weighted else None, source.names)

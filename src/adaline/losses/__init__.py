@@ -1,4 +1,4 @@
-"""Losses of rows, by name. Tests, solvers and systems read LOSSES."""
+"""Losses: what one row costs, as a function of its output and target. LOSSES lists them by name."""
 
 from adaline.losses.absolute import Absolute, Quantile
 from adaline.losses.base import Loss

@@ -1,4 +1,4 @@
-"""The absolute error and its tilted form, whose best constants are the median and the quantiles (S1, robust criteria).
+"""The absolute error and the quantile loss, whose best constants are the median and a quantile (S1, robust criteria).
 
 r = t - z,   value = |r|,   or   level r where r > 0, (level - 1) r below
 """
@@ -14,7 +14,7 @@ from adaline.losses.base import Loss
 
 @dataclass(frozen=True)
 class Absolute(Loss):
-    """value |t - z|; no curvature anywhere, and a corner at zero.
+    """value |t - z|; no curvature, and a corner at zero.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What being wrong costs: a row function of the output z = w'x + w0 and the target t.
+"""A loss: the cost of a row, a function of the output z = w'x + w0 and the target t.
 
 Conventions
 -----------
@@ -23,7 +23,7 @@ from adaline.errors import InvalidData
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A loss of rows; final classes register themselves in `adaline.losses.LOSSES` under their name.
+    """Base of all losses; final classes are in `adaline.losses.LOSSES` under their name.
 
     Examples
     --------
@@ -34,18 +34,18 @@ class Loss(ABC):
 
     name: ClassVar[str]
     coupled: ClassVar[bool] = False
-    """Whether the outputs of a row cost something together (softmax)."""
+    """Whether the outputs of a row have one loss together (softmax)."""
     convex: ClassVar[bool] = True
     corners: ClassVar[bool] = False
-    """Whether the slope jumps and is constant between: no curvature to step by."""
+    """Whether the slope is piecewise constant, so that Newton's method has no curvature."""
     link: ClassVar[str] = "identity"
-    """Name of the activation that turns an output into the mean of t."""
+    """Name of the activation that maps an output to the mean of t."""
     kernel: ClassVar[str | None] = None
     """Name of the loss in the native kernels, or None: then the functions below are called."""
     steepest: ClassVar[float] = np.inf
     """The largest curvature; infinity where it has no bound."""
     concordance: ClassVar[float] = np.inf
-    """c with |d curvature / dz| <= c curvature, from which gaps are bounded; infinity where there is none."""
+    """c with |d curvature / dz| <= c curvature, by which gaps are bounded; infinity where there is none."""
 
     @property
     def parameter(self) -> float:
@@ -69,23 +69,23 @@ class Loss(ABC):
         return self.curvature(z, t) * q
 
     def mean(self, z: Any) -> Any:
-        """Return what output z predicts: the mean of t, the probability, or z itself."""
+        """Return the prediction of output z: the mean of t, the probability, or z itself."""
         return ACTIVATIONS[self.link].value(z)
 
     def constant(self, mean: Array) -> Array:
-        """Return the output (K,) to start from, the best constant or near it, for targets of this mean."""
+        """Return the best constant output, or one near it, (K,), for targets of this mean: where solvers start."""
         return mean
 
     def lowest(self, t: Array) -> Array:
-        """Return a number that no output costs less than, for each target."""
+        """Return a lower bound of the cost over all outputs, for each target."""
         return np.zeros_like(t)
 
-    def check(self, t: Array, first_row: int = 0) -> None:  # noqa: B027 - most losses take any number
-        """Refuse targets that the loss is not made for; `first_row` is the place of the first of them."""
+    def check(self, t: Array, first_row: int = 0) -> None:  # noqa: B027 - most losses admit any number
+        """Refuse targets that the loss does not admit; `first_row` is the index of the first row."""
 
 
 def refuse(t: Array, good: Any, what: str, first_row: int) -> None:
-    """Name the first target that is not as it must be."""
+    """Raise, naming the first target for which `good` is false."""
     if not good.all():
         row, column = (int(i) for i in np.argwhere(~good)[0])
         raise InvalidData(f"the target is {t[row, column]:g} at row {first_row + row}: {what}")

@@ -1,9 +1,9 @@
-"""A loss taken of what an activation makes of the output: the delta rule through g (S2, S3).
+"""A loss of an activated output g(z): the delta rule through g (S2, S3).
 
     y = g(z),   value = loss(y, t),   slope = loss'(y, t) g'(z)        delta = g'(a) (y - t) for the squared error
     curvature = loss''(y, t) g'(z)^2 + loss'(y, t) g''(z)
 
-Not convex in general, whatever the loss is.
+It is in general not convex, even where the loss is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adaline.losses.squared import Squared
 
 @dataclass(frozen=True)
 class Composed(Loss):
-    """loss(g(z), t), for a loss whose outputs are not coupled and a g that is not flat.
+    """loss(g(z), t), for a loss of single outputs and a g with a slope.
 
     Examples
     --------
@@ -48,8 +48,9 @@ class Composed(Loss):
     def curvature(self, z: Any, t: Any) -> Any:
         """Return loss'' g'^2 + loss' g''."""
         y = self.activation.value(z)
-        bent = self.loss.curvature(y, t) * self.activation.slope(z) ** 2
-        return bent + self.loss.slope(y, t) * self.activation.bend(z)
+        return self.loss.curvature(y, t) * self.activation.slope(z) ** 2 + self.loss.slope(y, t) * self.activation.bend(
+            z
+        )
 
     def mean(self, z: Any) -> Any:
         """Return g(z)."""
@@ -60,16 +61,16 @@ class Composed(Loss):
         return self.activation.inverse(self.loss.constant(mean))
 
     def lowest(self, t: Array) -> Array:
-        """Return that of the loss."""
+        """Return the lower bound of the loss."""
         return self.loss.lowest(t)
 
     def check(self, t: Array, first_row: int = 0) -> None:
-        """Refuse what the loss refuses."""
+        """Refuse targets that the loss refuses."""
         self.loss.check(t, first_row)
 
 
-def through(loss: Loss, activation: Activation) -> Loss:
-    """Return the loss of g(z): one of the built-in ones where it is the same."""
+def compose(loss: Loss, activation: Activation) -> Loss:
+    """Return the loss of g(z): a built-in loss where one equals it, else Composed."""
     if activation.name == loss.link == "identity":
         return loss
     built_in = {"logistic": SigmoidSquared, "tanh": TanhSquared}.get(activation.name)

@@ -1,4 +1,4 @@
-"""A loss of the user's own: three functions of arrays."""
+"""A user-defined loss: three functions of arrays."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Function = Callable[[Any, Any], Any]
 class CustomLoss(Loss):
     """A loss from its value, slope and curvature, functions of outputs z and targets t, arrays (n, K).
 
-    Works wherever a built-in loss does. Curvature may be any number of zero or more that is not below the true one by
-    much: it shapes steps, not the answer.
+    It can be used wherever a built-in loss can. The curvature may be any number of zero or more that is not much below
+    the true one: it affects the steps, not the solution.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CustomLoss(Loss):
     of_slope: Function
     of_curvature: Function
     name: ClassVar[str] = "custom"
-    convex: ClassVar[bool] = False  # it may be, but nobody vouches for it
+    convex: ClassVar[bool] = False  # it may be convex, but that is not known
 
     def value(self, z: Any, t: Any) -> Any:
         """Return the cost."""
@@ -59,5 +59,5 @@ class CustomLoss(Loss):
         return self.of_curvature(z, t)
 
     def lowest(self, t: Array) -> Array:
-        """Return minus infinity: nothing is known."""
+        """Return minus infinity, as no bound is known."""
         return np.full_like(t, -np.inf)

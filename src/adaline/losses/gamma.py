@@ -1,4 +1,6 @@
-"""Positive amounts whose mean is exp(z) and whose spread grows with it: Gamma, up to its shape (S3, link functions).
+"""The Gamma loss, for positive amounts with mean exp(z) and a spread in proportion to it (S3, link functions).
+
+Minus the log-likelihood, up to the shape parameter and a constant:
 
 value = z + t exp(-z),   slope = 1 - t exp(-z),   curvature = t exp(-z)
 """

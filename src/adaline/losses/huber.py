@@ -1,4 +1,4 @@
-"""Squared for small errors, straight for large ones: outliers pull no harder than `delta` (S1, robust criteria).
+"""Huber's loss: squared for small residuals, linear for large ones, so that slopes are at most `delta` (S1).
 
 r = t - z,   value = r^2 / 2 where |r| <= delta, delta |r| - delta^2 / 2 beyond
 """
@@ -14,7 +14,7 @@ from adaline.losses.base import Loss
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """Half squares up to `delta`, straight lines beyond.
+    """r^2 / 2 for |r| up to `delta`, linear beyond.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Huber(Loss):
         return xp.where(r <= self.delta, 0.5 * r * r, self.delta * (r - 0.5 * self.delta))
 
     def slope(self, z: Any, t: Any) -> Any:
-        """Return -r, held within delta."""
+        """Return -r, clipped to -delta .. delta."""
         xp = namespace(z)
         r = z - t
         return xp.where(xp.abs(r) <= self.delta, r, self.delta * xp.sign(r))

@@ -1,9 +1,9 @@
-"""Minus the log-likelihood of a row of two classes, t = 0 or 1, or a share between (S0, 5.9; S2).
+"""The logistic loss: minus the log-likelihood of a row of two classes, t = 0 or 1, or a fraction between (S0, 5.9; S2).
 
     p = 1 / (1 + exp(-z)),   value = -t ln p - (1 - t) ln(1 - p) = ln(1 + exp(z)) - t z
     slope = p - t,   curvature = p (1 - p)
 
-Written in exp(-|z|), so that nothing overflows and small values keep their digits where t is 0 or 1.
+It is computed in exp(-|z|), which cannot overflow and keeps the digits of small values where t is 0 or 1.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Logistic(Loss):
         return np.asarray(np.log(inside / (1 - inside)))
 
     def lowest(self, t: Array) -> Array:
-        """Return what p = t costs, zero where t is 0 or 1."""
+        """Return the cost of p = t, zero where t is 0 or 1."""
         return np.asarray(special.entr(t) + special.entr(1 - t))
 
     def check(self, t: Array, first_row: int = 0) -> None:

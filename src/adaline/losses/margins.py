@@ -16,7 +16,7 @@ from adaline.losses.base import Loss, refuse
 
 @dataclass(frozen=True)
 class PerceptronCriterion(Loss):
-    """value max(0, -t z): what wrong rows lack; zero for every plane that separates, and for no plane at all.
+    """value max(0, -t z); zero for every separating hyperplane, and for w = 0.
 
     Examples
     --------
@@ -73,11 +73,11 @@ class SquaredHinge(Loss):
 
     def value(self, z: Any, t: Any) -> Any:
         """Return max(0, 1 - t z)^2 / 2."""
-        return 0.5 * self._lack(z, t) ** 2
+        return 0.5 * self._shortfall(z, t) ** 2
 
     def slope(self, z: Any, t: Any) -> Any:
         """Return -t max(0, 1 - t z)."""
-        return -t * self._lack(z, t)
+        return -t * self._shortfall(z, t)
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return 1 within the margin, 0 beyond."""
@@ -88,6 +88,7 @@ class SquaredHinge(Loss):
         """Refuse targets other than -1 and 1."""
         refuse(t, np.abs(t) == 1, "the squared hinge takes -1 and 1", first_row)
 
-    def _lack(self, z: Any, t: Any) -> Any:
+    def _shortfall(self, z: Any, t: Any) -> Any:
+        """Return max(0, 1 - t z)."""
         xp = namespace(z)
         return xp.where(t * z < 1.0, 1.0 - t * z, 0.0 * z)

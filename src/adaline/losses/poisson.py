@@ -1,4 +1,4 @@
-"""Counts whose mean is exp(z): minus the log-likelihood of Poisson, up to a constant (S3, link functions).
+"""The Poisson loss, for counts with mean exp(z): minus the log-likelihood, up to a constant (S3, link functions).
 
 value = exp(z) - t z,   slope = exp(z) - t,   curvature = exp(z)
 """

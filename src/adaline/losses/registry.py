@@ -1,4 +1,4 @@
-"""Losses of rows, by name. Tests, solvers and systems read LOSSES."""
+"""The registry of losses, and losses and activations by name or as objects, as users give them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from adaline.activations import ACTIVATIONS, Activation
 from adaline.errors import InvalidParameter
 from adaline.losses.absolute import Absolute, Quantile
 from adaline.losses.base import Loss
-from adaline.losses.composed import through
+from adaline.losses.composed import compose
 from adaline.losses.gamma import Gamma
 from adaline.losses.huber import Huber
 from adaline.losses.logistic import Logistic
@@ -27,17 +27,12 @@ LOSSES: dict[str, type[Loss]] = {
         *(PerceptronCriterion, SquaredHinge, SigmoidSquared, TanhSquared),
     )
 }
-
-
-# Losses and activations as users ask for them: by name, or as objects.
-
-
 LOSS = AnyOf(OneOf(*LOSSES), Instance(Loss, "a Loss of your own"))
 ACTIVATION = AnyOf(NONE, OneOf(*ACTIVATIONS), Instance(Activation, "an Activation of your own"))
 
 
 def loss_of(loss: Any, activation: Any = None) -> Loss:
-    """Return a loss by its name, or as given; with an activation the loss of what that makes of the output.
+    """Return a loss, given by its name or as an object; with an activation g the loss of g(z).
 
     Examples
     --------
@@ -61,4 +56,4 @@ def loss_of(loss: Any, activation: Any = None) -> Loss:
         return own
     if own.coupled or activation.coupled:
         raise InvalidParameter("softmax couples its outputs: use loss='softmax' and activation=None")
-    return through(own, activation)
+    return compose(own, activation)

@@ -1,4 +1,4 @@
-"""The squared error through a sigmoid, as the sigmoidal perceptron has it; not convex (S0, 5.29 and 5.30).
+"""The squared error of a sigmoid of the output, that of the sigmoidal perceptron; not convex (S0, 5.29 and 5.30).
 
 e = t - phi(z),   value = e^2 / 2,   slope = -e phi',   curvature = phi'^2 - e phi''
 """

@@ -1,4 +1,4 @@
-"""Minus the log-likelihood of a row of K classes; t is the place of its class (S2, S3).
+"""The softmax loss: minus the log-likelihood of a row of K classes; t is the index of its class (S2, S3).
 
 p_k = exp(z_k) / sum_j exp(z_j),   value = -ln p_t,   slope_k = p_k - [k = t]
 row matrix = diag(p) - p p'
@@ -42,7 +42,7 @@ class Softmax(Loss):
         xp = namespace(z)
         own = xp.sum(xp.where(_own(z, t), z, 0.0 * z), axis=1, keepdims=True)
         top = xp.max(z, axis=1, keepdims=True)
-        # ln sum exp(z - own) without losing the digits of a small value: the largest term is taken out
+        # ln sum exp(z - own) with the largest term taken out, which keeps the digits of a small value
         rest = xp.sum(xp.exp(z - top), axis=1, keepdims=True) - 1.0
         return (top - own) + xp.log1p(rest)
 
@@ -64,17 +64,17 @@ class Softmax(Loss):
         return p * (q - xp.sum(p * q, axis=1, keepdims=True))
 
     def constant(self, mean: Array) -> Array:
-        """Return the logarithms of the shares of the classes, about their mean."""
+        """Return the logarithms of the class frequencies, minus their mean."""
         logs = np.log(np.maximum(mean, 1e-12))
         return np.asarray(logs - logs.mean())
 
     def check(self, t: Array, first_row: int = 0) -> None:
-        """Refuse targets that are not the place of a class."""
-        refuse(t, (t >= 0) & (t == np.floor(t)), "the softmax loss takes the places of classes, 0, 1, ...", first_row)
+        """Refuse targets that are no class indices."""
+        refuse(t, (t >= 0) & (t == np.floor(t)), "the softmax loss takes class indices, 0, 1, ...", first_row)
 
 
 def _own(z: Any, t: Any) -> Any:
     """Whether output k is that of the row's class, (n, K)."""
     xp = namespace(z)
-    places = xp.astype(xp.arange(z.shape[1], device=z.device), z.dtype)
-    return xp.reshape(places, (1, -1)) == t
+    indices = xp.astype(xp.arange(z.shape[1], device=z.device), z.dtype)
+    return xp.reshape(indices, (1, -1)) == t

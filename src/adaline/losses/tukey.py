@@ -1,4 +1,4 @@
-"""Tukey's biweight: errors beyond c have no pull at all; not convex (S1, robust criteria).
+"""Tukey's biweight: residuals beyond c have slope zero; not convex (S1, robust criteria).
 
 r = t - z,   u = (r / c)^2,   value = c^2/6 (1 - (1 - u)^3) where u <= 1, c^2/6 beyond
 """
@@ -40,19 +40,19 @@ class Tukey(Loss):
 
     def value(self, z: Any, t: Any) -> Any:
         """Return c^2/6 (1 - (1 - u)^3), at most c^2/6."""
-        left = self._left(z, t)
-        return self.c**2 / 6.0 * (1.0 - left**3)
+        return self.c**2 / 6.0 * (1.0 - self._one_minus_u(z, t) ** 3)
 
     def slope(self, z: Any, t: Any) -> Any:
         """Return -r (1 - u)^2."""
-        return (z - t) * self._left(z, t) ** 2
+        return (z - t) * self._one_minus_u(z, t) ** 2
 
     def curvature(self, z: Any, t: Any) -> Any:
         """Return (1 - u) (1 - 5 u), zero beyond c."""
-        left = self._left(z, t)
-        return left * (5.0 * left - 4.0)
+        v = self._one_minus_u(z, t)
+        return v * (5.0 * v - 4.0)
 
-    def _left(self, z: Any, t: Any) -> Any:
+    def _one_minus_u(self, z: Any, t: Any) -> Any:
+        """Return 1 - u where that is positive, else 0."""
         xp = namespace(z)
-        left = 1.0 - ((t - z) / self.c) ** 2
-        return xp.where(left > 0, left, xp.zeros_like(left))
+        v = 1.0 - ((t - z) / self.c) ** 2
+        return xp.where(v > 0, v, xp.zeros_like(v))

@@ -1,4 +1,4 @@
-"""Scans: rules that go over rows in their order, native loops beside the textbook's as their reference."""
+"""Scans: rules that go over rows in their order, each with a native loop and a readable reference."""
 
 from adaline.scans.adaptive import AdaptiveRule
 from adaline.scans.base import Scan

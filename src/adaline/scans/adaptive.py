@@ -1,4 +1,4 @@
-"""rate="auto": rules that need no rate, whatever the units of the columns; their metric is learned with them.
+"""rate="auto": rules without a rate, independent of the units of the columns, as their metric P is learned with them.
 
     P = (sum weight x x' + prior)^-1 by its square root, as in RLS;   d = P x after the row,   q = x.d
 
@@ -8,23 +8,23 @@
 
                A = c n (m + 1 + D)^-p weight / hbar,   w += (v - w) (1 + s) / (m + s),   m = n - M
 
-The first M = 10 (1 + D) steps are those of the identity, to targets whose straight line touches the sigmoid in the
-middle: t for tanh, 4 t - 2 for logistic, K t_k for softmax. (Bent steps from zero, in a metric of few rows, end in the
-flat parts of the sigmoid: 2 to 8 times the best error on some sets.) From there a row counts in P by its curvature, the
-mean of h over the outputs (softmax: the sum of h_k), over the mean hbar of it since M, at least 0.01, and rows before
-it fade by 1 - 2/n a step. So n P / hbar is an inverse Gauss-Newton matrix and c (m + 1 + D)^-p the step in it; the
+The first M = 10 (1 + D) steps are those of the identity, to targets of the tangent of the activation at zero: t for
+tanh, 4 t - 2 for logistic, K t_k for softmax. (Steps of the sigmoid from w = 0, in a metric of few rows, end in its
+flat parts: 2 to 8 times the best error on some sets.) After them a row is weighted in P by its curvature, the mean of h
+over the outputs (softmax: the sum of h_k), divided by its mean hbar since M, at least 0.01, and earlier rows are
+multiplied by 1 - 2/n a step. So n P / hbar is an inverse Gauss-Newton matrix and c (m + 1 + D)^-p the step in it; the
 denominator keeps a step from passing the row's own target; w averages v with weights that grow as n^s. The prior of a
-column is 2^-20 of its first number that is not zero, rounded to a power of two: it moves with the units and is felt
-nowhere.
+column is 2^-20 of its first nonzero number, rounded to a power of two: it changes with the units and has no other
+effect.
 
-The squared error of a sigmoid has many minima where rows are nearly separable, one for each set of rows given up. So
-b = m / (m + 50 (1 + D)) goes from 0, the convex log likelihood, to 1, the squared error itself. (Logistic: 4 phi' under
-the power, so that both activations take the same way.)
+The squared error of a sigmoid has many minima where rows are nearly separable, one for each set of misfitted rows. So
+b = m / (m + 50 (1 + D)) goes from 0, the convex log likelihood, to 1, the squared error itself. (Logistic: the power is
+of 4 phi', so that both activations behave alike.)
 Cost a row: 3 (1 + D)^2.
 
-With more than 128 columns P is diagonal instead: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, b = 1, and
-the identity is a sigmoid that does not bend. Units still do not matter; columns far from zero or close to each other
-make it slow, where the square root does not see them. Cost a row: 5 (1 + D).
+With more than 128 columns P is diagonal: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, b = 1, and the
+identity is treated as a sigmoid. Units still do not matter, but columns far from zero or correlated ones make it slow.
+Cost a row: 5 (1 + D).
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from adaline.parameters import OneOf
 from adaline.scans.base import Scan, first_theta
 from adaline.scans.rls import first_roots
 from adaline.scans.schedules import Schedule
-from adaline.scans.sigmoid import logistic
+from adaline.scans.sigmoid import sigmoid
+from adaline.scans.softmax import softmax_outcome
 from adaline.scans.tally import CURVES, RowOutcome
 
 ACTIVATIONS = ("identity", "tanh", "logistic", "softmax")
@@ -50,7 +51,7 @@ WIDE = 128
 
 
 class AdaptiveRule(Scan):
-    """The rule for an activation: "identity" and "tanh" (targets +-1), "logistic" (0 and 1), "softmax" (class numbers).
+    """The rule for an activation: "identity" and "tanh" (targets +-1), "logistic" (0 and 1), "softmax" (class indices).
 
     Examples
     --------
@@ -84,7 +85,7 @@ class AdaptiveRule(Scan):
         wide: bool | None = None,
         **config: Any,
     ) -> Self:
-        """Return the scan before its first row; `classes` serves softmax, `wide` says that P is diagonal."""
+        """Return the scan before its first row; `classes` is that of softmax, `wide` whether P is diagonal."""
         OneOf(*ACTIVATIONS).check("activation", activation)
         theta = first_theta(shape, init, classes if activation == "softmax" else None)
         diagonal = shape.features > WIDE if wide is None else wide
@@ -111,9 +112,9 @@ class AdaptiveRule(Scan):
         z = self.theta @ x
         if self.activation == "identity" and not self.wide:
             e = t - z
-            d, _ = self._settle(np.roll(x, -1), eta)
+            d, _ = self._update_root(np.roll(x, -1), eta)
             self.theta += np.outer(eta * e, d)
-            return RowOutcome(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
+            return RowOutcome.of_squares(z, e, t * z)
         v, n = self.lag @ x, self.steps + 1
         m = n if self.wide else n - 10 * len(x)
         if self.activation == "softmax":
@@ -121,27 +122,25 @@ class AdaptiveRule(Scan):
             p = np.exp(v - v.max())
             p /= p.sum()
             e, h, line = (np.arange(len(v)) == i) - p, p * (1 - p), len(v) * (np.arange(len(v)) == i)
-            gain, d, q = self._pace(x, eta, n, m, float(h.sum()))
-            loss = float(np.log(np.exp(z - z.max()).sum()) - (z[i] - z.max()))
-            margin = float(z[i] - np.delete(z, i).max(initial=-np.inf))
-            mistakes = int(margin <= 0)
+            gain, d, q = self._gain(x, eta, n, m, float(h.sum()))
+            outcome = softmax_outcome(z, i)
         else:
-            phi, slope, side, line = self._bend(v, t)
-            steep = 4 * slope if self.activation == "logistic" else slope
-            part = steep ** (1.0 if self.wide else max(m, 0) / (max(m, 0) + TURN * len(x)))
+            phi, slope, _, line = self._activated(v, t)
+            unit_slope = 4 * slope if self.activation == "logistic" else slope
+            part = unit_slope ** (1.0 if self.wide else max(m, 0) / (max(m, 0) + TURN * len(x)))
             e, h = (t - phi) * part, slope * part
-            gain, d, q = self._pace(x, eta, n, m, float(h.mean()))
-            missed = t - self._bend(z, t)[0]
-            loss, margin, mistakes = float(missed @ missed) / 2, float((side * z).min()), int((side * z <= 0).sum())
+            gain, d, q = self._gain(x, eta, n, m, float(h.mean()))
+            phi_z, _, sign, _ = self._activated(z, t)
+            outcome = RowOutcome.of_squares(z, t - phi_z, sign * z)
         self.lag += np.outer(gain * e / (1 + gain * h * q) if m > 0 else eta * (line - v), d)
         self.theta += ((1 + SHARE) / (m + SHARE) if m > 0 else 1.0) * (self.lag - self.theta)
-        return RowOutcome(z, loss, 0.0, mistakes, len(z), margin)
+        return outcome
 
-    def _pace(self, x: Array, weight: float, n: int, m: int, h: float) -> tuple[float, Array, float]:
+    def _gain(self, x: Array, weight: float, n: int, m: int, h: float) -> tuple[float, Array, float]:
         """Take the row into P; return A, d and q."""
         row = np.roll(x, -1)
         if m <= 0:
-            return 0.0, *self._settle(row, weight)
+            return 0.0, *self._update_root(row, weight)
         self.numbers[CURVES] += h
         mean = max(float(self.numbers[CURVES]) / m, 1e-30)
         if self.wide:
@@ -149,20 +148,18 @@ class AdaptiveRule(Scan):
             squares += weight * (row * row)
             d = np.divide(row * n, squares, out=np.zeros_like(row), where=squares > 0)
             return weight * FIRST / math.sqrt(n) / mean, np.roll(d, 1), float(row @ d)
-        d, q = self._settle(row, weight * max(h / mean, LEAST), 1 - FADE / n)
+        d, q = self._update_root(row, weight * max(h / mean, LEAST), 1 - FADE / n)
         return weight * FIRST * n * math.pow(m + len(x), -POWER) / mean, d, q
 
-    def _bend(self, z: Array, t: Array) -> tuple[Array, Array, Array, Array]:
-        """Return phi, phi', the signed side of the target, and the target of the straight line."""
+    def _activated(self, z: Array, t: Array) -> tuple[Array, Array, Array, Array]:
+        """Return phi, phi', the targets as -1 and 1, and the targets of the tangent at zero."""
         if self.activation == "identity":
             return z, np.ones_like(z), t, t
-        if self.activation == "tanh":
-            phi = np.tanh(z)
-            return phi, 1 - phi * phi, t, t
-        phi = logistic(z)
-        return phi, phi * (1 - phi), 2 * t - 1, 4 * t - 2
+        phi, slope, sign = sigmoid(self.activation, z, t)
+        return phi, slope, sign, t if self.activation == "tanh" else 4 * t - 2
 
-    def _settle(self, x: Array, weight: float, lam: float = 1.0) -> tuple[Array, float]:
+    def _update_root(self, x: Array, weight: float, lam: float = 1.0) -> tuple[Array, float]:
+        """Take a row into P = S S' by Potter's formula; return d = P x after it and q = x.d."""
         S = self.root[0, :, : len(x)]
         for i in np.flatnonzero(x):
             if not S[i].any():
@@ -175,8 +172,8 @@ class AdaptiveRule(Scan):
         return np.roll(Sf / (weight * r), 1), q / (weight * r)
 
     def _visit(self, x: Array, t: Array, weight: float, outputs: Array | None, row: int) -> None:
-        kept, self.average = self.average, None  # lag holds v here, not the sums of an average
+        average, self.average = self.average, None  # lag is v here, not the sums of an average
         try:
             super()._visit(x, t, weight, outputs, row)
         finally:
-            self.average = kept
+            self.average = average

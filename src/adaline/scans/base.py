@@ -1,18 +1,18 @@
-"""A scan goes over rows in their order: state in, state out. Scans do not merge, and nothing pretends that they do.
+"""A scan: a rule that goes over rows in their order and changes its state with each. Scans do not merge.
 
 Conventions
 -----------
 theta is (K, 1 + D), intercept first; the ones column is virtual: x_0 = 1, or 0 where there is no intercept. Below, x
 stands for the whole (1 + D) vector of a row and w_k for a row of theta. A row's weight multiplies its rate; a row of
-weight zero is not there. (A weight of 2 is not two visits: scans are exempt from the law of repetition.)
+weight zero is skipped. (A weight of 2 is not two visits: the law of repetition holds for sums alone.)
 
-Laws, tested for every class in SCANS: cutting rows into chunks changes no bit; an order of rows equals permuted rows to
+Laws, tested for every class in SCANS: cutting rows into blocks changes no bit; an order of rows equals permuted rows to
 the bit; float32 rows equal their float64 copy to the bit; dense and CSR agree to 1e-12, and so do native and reference;
 pickling keeps every bit; nothing returns NaN.
 
-Divergence. Every `period` steps theta is kept aside, if no error since the last time was larger than 10 times the
-largest target. A step that is not finite, or (rules that can explode) an error above 1e8 times the largest target and
-the first error, ends the scan: `status` says so, theta is the one kept aside, later rows change nothing.
+Divergence. Every `period` steps theta is saved, if no error since the last time was larger than 10 times the largest
+target. A step that is not finite, or (rules that can explode) an error above 1e8 times the largest target and the first
+error, ends the scan: `status` says so, theta is the one saved, later rows change nothing.
 """
 
 from __future__ import annotations
@@ -52,15 +52,31 @@ from adaline.scans.tally import (
     Tally,
 )
 
+Order = NDArray[np.int64]
 
-class ScanState:
-    """The arrays of a scan, changed in place by its steps.
+EXPLODED, SUSPECT = 1e16, 100.0
+"""Squared ratios of an error to the largest target, above which a scan has diverged or theta is not saved."""
 
-    Attributes
-    ----------
+
+class Scan(ABC):
+    """Base of all rules: the state of a scan and the loop over rows; final classes are listed in `adaline.scans.SCANS`.
+
+    Attributes, changed in place by the steps
+    -----------------------------------------
     theta : (K, 1 + D) weights.
-    good : the last theta kept aside.
+    good : the last theta saved while the errors were small.
+    numbers : tallies and status, see `adaline.scans.tally`.
+    lag : (K, 1 + D) sums for the average of theta, or empty.
+    root : (roots, 1 + D, ...) matrices of the rule.
     """
+
+    explodes: ClassVar[bool] = False
+    """Whether errors feed back into larger errors, so that a rate too large shows in the errors."""
+    classes: ClassVar[bool] = False
+    """Whether the one target is the index of a class, 0, 1, ..., and theta has a row for each class."""
+    default_rate: ClassVar[float] = 0.01
+    roots: int = 0
+    """How many (1 + D) x (1 + D) matrices the rule has."""
 
     def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True, average: int | None = None) -> None:
         self.theta = theta
@@ -74,101 +90,30 @@ class ScanState:
         self._native: Any = None
         self.begin()
 
-    def begin(self) -> None:
-        """Start the tallies again, as an epoch does; steps, weights and status go on."""
-        for name in FIELDS:
-            if name != "steps":
-                self.numbers[INDEX[name]] = math.inf if name == "margin" else 0.0
-
-    def fold(self, constant: NDArray[np.bool_], value: Array) -> None:
-        """Move the weights of constant columns (D,), which are `value` (D,) in every row, onto the intercept."""
-        for theta in (self.theta, self.good, self.lag):
-            if theta.size:
-                theta[:, 0] += theta[:, 1:][:, constant] @ value[constant]
-                theta[:, 1:][:, constant] = 0.0
-
-    @property
-    def steps(self) -> int:
-        """Steps taken since the start."""
-        return int(self.numbers[STEPS])
-
-    @property
-    def tally(self) -> Tally:
-        """What was seen since `begin`."""
-        return Tally(**{name: float(self.numbers[INDEX[name]]) for name in FIELDS})
-
-    @property
-    def status(self) -> State:
-        """How the scan stands."""
-        return State(int(self.numbers[STATUS]))
-
-    def ended(self) -> bool:
-        """Whether something ended the scan, so that later rows change nothing."""
-        return bool(self.numbers[STATUS] != RUNNING)
-
-    @property
-    def stopped(self) -> int:
-        """Row of the last run, in the order of visit, that ended the scan; -1 where nothing did."""
-        return int(self.numbers[STOPPED]) if self.status is not State.RUNNING else -1
-
-    @property
-    def averaged(self) -> Array:
-        """Mean of theta over the steps since averaging began, (K, 1 + D); theta itself before.
-
-        The sum of theta_1 .. theta_n is n theta_n - sum_j (j - 1) d_j for the steps d_j, so only the rows' own
-        entries are touched; `lag` is that last sum.
-        """
-        n = self.steps - (self.average or 0)
-        if self.average is None or n <= 0 or self.status is not State.RUNNING:
-            return self.theta.copy()
-        return np.asarray(self.theta - self.lag / n)
-
-    @property
-    def period(self) -> int:
-        """Steps between two times that theta is kept aside: a power of two, so that copying costs little a row."""
-        return max(256, 1 << (self.theta.size // 64).bit_length())
-
-    def copy(self) -> Self:
-        """Return a scan that goes on from here by itself."""
-        other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
-        for name in ("theta", "good", "numbers", "lag", "root"):
-            setattr(other, name, getattr(other, name).copy())
-        return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-
-Order = NDArray[np.int64]
-
-EXPLODED, SUSPECT = 1e16, 100.0
-"""Squares of the ratio of an error to the largest target, above which a scan has diverged or keeps no theta."""
-
-
-class Scan(ScanState, ABC):
-    """Base of all rules; a final class enters itself in `adaline.scans.SCANS`."""
-
-    explodes: ClassVar[bool] = False
-    """Whether errors feed back into larger errors, so that a rate too large shows in the errors."""
-    classes: ClassVar[bool] = False
-    """Whether the one target is the number of a class, 0, 1, ..., and theta has a row for each."""
-    roots: int = 0
-    """How many (1 + D) x (1 + D) matrices the rule carries."""
-
-    # -- starting ------------------------------------------------------------------------------------------------
-
     @classmethod
-    @abstractmethod
-    def start(cls, shape: Shape, **config: Any) -> Self:
+    def start(
+        cls,
+        shape: Shape,
+        *,
+        rate: float | Schedule | None = None,
+        classes: int = 2,
+        intercept: bool = True,
+        init: Any = None,
+        average: int | None = None,
+        **options: Any,
+    ) -> Self:
         """Return the scan before its first row.
 
-        Every rule takes `rate` (a number or a Schedule), `intercept`, `init` (theta to start from, else zeros) and
-        `average`: None, or the number of steps after which theta is averaged over steps (Polyak and Ruppert).
+        Parameters
+        ----------
+        rate : a number, a Schedule, or None for the default of the rule.
+        classes : number of classes, for rules whose target is the index of a class.
+        init : theta to start from, (K, 1 + D); None for zeros.
+        average : number of steps after which theta is averaged over steps (Polyak and Ruppert), or None.
+        options : further arguments of the rule.
         """
+        schedule = rate if isinstance(rate, Schedule) else Schedule(cls.default_rate if rate is None else rate)
+        return cls(first_theta(shape, init, classes if cls.classes else None), schedule, intercept, average, **options)
 
     @property
     @abstractmethod
@@ -180,17 +125,19 @@ class Scan(ScanState, ABC):
         """Numbers of the rule that the native scan needs, at most four."""
         return ()
 
-    # -- running -------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
+        """Take the textbook's step for a row x (1 + D,) of squared length `square`, at the rate eta."""
 
     def run(self, block: Block, order: Order | None = None, outputs: Array | None = None) -> None:
         """Go over the rows of a block, in place.
 
         Parameters
         ----------
-        block : the rows; `chosen` picks rows of x, in the order of t.
-        order : rows of the block (x, t and weight alike) in the order of their visit, not copied; None: as they are.
-        outputs : (n, K) float64, takes w.x of each row before its own step, in the order of visit; zeros from the row
-            on that ended the scan.
+        block : the rows; `chosen` are rows of x, in the order of t.
+        order : indices of rows of the block, in the order of their visit; None for the order of the block.
+        outputs : (n, K) float64, receives w.x of each row before its own step, in the order of visit; zeros from the
+            row on that ended the scan.
         """
         if self.ended():
             if outputs is not None:
@@ -211,10 +158,10 @@ class Scan(ScanState, ABC):
             outputs[self.stopped :] = 0.0
 
     def learn(self, x: Array, t: float | Array) -> float:
-        """Take one row, contiguous float64 (D,), with its target, class number or K targets; return w.x before it.
+        """Take one row, contiguous float64 (D,), with its target, class index or K targets; return w.x before its step.
 
-        Nothing is checked but sizes. With several outputs the first output is returned (0 with more than 64); 0 by the
-        row that ends the scan and after it.
+        Only sizes are checked. Of several outputs the first is returned (0 with more than 64); 0 for the row that ends
+        the scan and all after it.
         """
         core = self._native or self._core()
         if self.schedule.given or core is None:
@@ -224,23 +171,23 @@ class Scan(ScanState, ABC):
         return float(core.learn(x, t))
 
     def take(self, x: Any, t: Any, names: tuple[Any, ...] | None = None) -> bool:
-        """Take one row as it is, if the native scan can, and say whether it did; if not, nothing was done.
+        """Take one row if the native scan can, and return whether it did; if not, nothing has changed.
 
-        It can where x is a contiguous float64 array (D,), or a dict of the columns `names` to plain numbers, t a number
-        or an array of K, all of them finite, and where the step does not end the scan.
+        It can where x is a contiguous float64 array (D,), or a dict from the columns `names` to plain numbers, t a
+        number or an array of K, all of them finite, and where the step does not end the scan.
         """
         return self._native is not None and bool(self._native.take(x, t, names))
 
     @property
     def last(self) -> list[float]:
-        """w.x of the row that `take` took last, before its step, one for each row of theta."""
+        """w.x of the last row of `take`, before its step, one for each row of theta."""
         return list(self._native.last())
 
     def run_reference(self, block: Block, order: Order | None = None, outputs: Array | None = None) -> None:
-        """Go over the rows as the textbook does, one at a time: the readable form, and the oracle of the native one."""
+        """Go over the rows one at a time, as the textbook does: the reference of the native scans."""
         columns = block.packed()
-        picked = np.arange(block.rows) if order is None else order
-        for i, row in enumerate(picked):
+        rows = np.arange(block.rows) if order is None else order
+        for i, row in enumerate(rows):
             weight = 1.0 if block.weight is None else float(block.weight[row])
             if weight == 0.0 and outputs is None:
                 continue
@@ -250,15 +197,77 @@ class Scan(ScanState, ABC):
             if self.ended():
                 break
         if not np.isfinite(self.theta).all():
-            self._stop(State.DIVERGED, len(picked))
+            self._stop(State.DIVERGED, len(rows))
         if outputs is not None and self.ended():
             outputs[self.stopped :] = 0.0
 
-    @abstractmethod
-    def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
-        """Take the textbook's step for a row x (1 + D,) of squared length `square`, at the rate eta."""
+    def begin(self) -> None:
+        """Reset the tallies for a new epoch; steps, weights and status are kept."""
+        for name in FIELDS:
+            if name != "steps":
+                self.numbers[INDEX[name]] = math.inf if name == "margin" else 0.0
 
-    # -- inside --------------------------------------------------------------------------------------------------
+    def fold(self, constant: NDArray[np.bool_], value: Array) -> None:
+        """Move the weights of constant columns (D,), which are `value` (D,) in every row, onto the intercept."""
+        for theta in (self.theta, self.good, self.lag):
+            if theta.size:
+                theta[:, 0] += theta[:, 1:][:, constant] @ value[constant]
+                theta[:, 1:][:, constant] = 0.0
+
+    @property
+    def steps(self) -> int:
+        """Steps taken since the start."""
+        return int(self.numbers[STEPS])
+
+    @property
+    def tally(self) -> Tally:
+        """Statistics of the rows since `begin`."""
+        return Tally(**{name: float(self.numbers[INDEX[name]]) for name in FIELDS})
+
+    @property
+    def status(self) -> State:
+        """Whether the scan runs, or why it has ended."""
+        return State(int(self.numbers[STATUS]))
+
+    def ended(self) -> bool:
+        """Whether the scan has ended, so that later rows change nothing."""
+        return bool(self.numbers[STATUS] != RUNNING)
+
+    @property
+    def stopped(self) -> int:
+        """Index of the row of the last run, in the order of visit, that ended the scan; -1 while it runs."""
+        return int(self.numbers[STOPPED]) if self.status is not State.RUNNING else -1
+
+    @property
+    def averaged(self) -> Array:
+        """Mean of theta over the steps since averaging began, (K, 1 + D); theta itself before.
+
+        The sum of theta_1 .. theta_n is n theta_n - sum_j (j - 1) d_j for the steps d_j, so a step changes only the
+        entries of its row; `lag` is that last sum.
+        """
+        n = self.steps - (self.average or 0)
+        if self.average is None or n <= 0 or self.status is not State.RUNNING:
+            return self.theta.copy()
+        return np.asarray(self.theta - self.lag / n)
+
+    @property
+    def period(self) -> int:
+        """Steps after which theta is saved again: a power of two, so many that copying costs little a row."""
+        return max(256, 1 << (self.theta.size // 64).bit_length())
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        other = type(self).__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        for name in ("theta", "good", "numbers", "lag", "root"):
+            setattr(other, name, getattr(other, name).copy())
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_native": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     def _core(self) -> Any:
         if self._native is None and native is not None:
@@ -288,7 +297,7 @@ class Scan(ScanState, ABC):
         return np.concatenate([[float(self.intercept)], row]).astype(np.float64)
 
     def _visit(self, x: Array, t: Array, weight: float, outputs: Array | None, row: int) -> None:
-        """Take one row: the step of the rule, the tallies, the theta kept aside."""
+        """Take one row: the step of the rule, the tallies, and every `period` steps a saved theta."""
         numbers = self.numbers
         if outputs is not None:
             outputs[:] = self.theta @ x
@@ -301,35 +310,35 @@ class Scan(ScanState, ABC):
                 return
             before = self.theta.copy()
             step = self.steps + 1
-            seen = self.step(x, t, weight * self.schedule.at(step), square)
+            outcome = self.step(x, t, weight * self.schedule.at(step), square)
             if self.explodes:
                 largest = float((t * t).max())
-                numbers[REACH] = max(numbers[REACH], largest, seen.error if step == 1 else 0.0)
-                exploded = not seen.error <= EXPLODED * numbers[REACH]
+                numbers[REACH] = max(numbers[REACH], largest, outcome.error if step == 1 else 0.0)
+                exploded = not outcome.error <= EXPLODED * numbers[REACH]
             else:
                 exploded = False
-            if exploded or not math.isfinite(seen.loss):
+            if exploded or not math.isfinite(outcome.loss):
                 self._stop(State.DIVERGED, row)
                 return
             if self.average is not None and step > self.average:
                 self.lag += (step - self.average - 1) * (self.theta - before)
         numbers[STEPS] = step
         numbers[WEIGHT] += weight
-        numbers[LOSS] += weight * seen.loss
+        numbers[LOSS] += weight * outcome.loss
         numbers[SQUARES] += weight * square
         numbers[LARGEST] = max(numbers[LARGEST], square)
-        numbers[MISTAKES] += seen.mistakes
-        numbers[UPDATES] += seen.updates
-        numbers[MARGIN] = min(numbers[MARGIN], seen.margin)
+        numbers[MISTAKES] += outcome.mistakes
+        numbers[UPDATES] += outcome.updates
+        numbers[MARGIN] = min(numbers[MARGIN], outcome.margin)
         numbers[ENERGY] += weight * float(t @ t)
-        numbers[WORST] = max(numbers[WORST], seen.error)
+        numbers[WORST] = max(numbers[WORST], outcome.error)
         if step % self.period == 0:
-            self._keep(row)
+            self._save(row)
 
     def _is_class(self, t: Array) -> bool:
         return not self.classes or 0 <= t[0] < len(self.theta)
 
-    def _keep(self, row: int) -> None:
+    def _save(self, row: int) -> None:
         if not np.isfinite(self.theta).all():
             self._stop(State.DIVERGED, row)
         elif self.numbers[WORST] <= SUSPECT * self.numbers[REACH]:
@@ -350,11 +359,6 @@ def first_theta(shape: Shape, init: Any, rows: int | None = None) -> Array:
     if theta.shape != size or not np.isfinite(theta).all():
         raise InvalidParameter(f"init must be {size} finite numbers, intercept first, got shape {theta.shape}")
     return theta
-
-
-def as_schedule(rate: float | Schedule) -> Schedule:
-    """Return a rate as a schedule: a number is a constant one."""
-    return rate if isinstance(rate, Schedule) else Schedule(rate)
 
 
 def _canonical(x: Any) -> Any:

@@ -8,19 +8,18 @@
     sign-data    w += eta e sign(x)
     sign-sign    w += eta sign(e) sign(x)
 
-x holds the ones column where there is an intercept, in x.x too. The progressive loss of a row is e^2/2.
+x includes the ones column where there is an intercept, in x.x too. The progressive loss of a row is e^2/2.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.parameters import ZERO_OR_MORE, OneOf
-from adaline.scans.base import Scan, as_schedule, first_theta
+from adaline.scans.base import Scan
 from adaline.scans.schedules import Schedule
 from adaline.scans.tally import RowOutcome
 
@@ -28,12 +27,13 @@ VARIANTS = ("lms", "normalized", "leaky", "sign-error", "sign-data", "sign-sign"
 
 
 class LMSRule(Scan):
-    """The rule `variant` for each of K targets.
+    """The rule `variant` for each of K targets; eps is that of "normalized", leak that of "leaky".
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = LMSRule.start(Shape(1, 1), rate=0.5)
-    >>> scan.learn(np.array([1.0]), 2.0)  # what it would have said
+    >>> scan.learn(np.array([1.0]), 2.0)  # the output before the step
     0.0
     >>> scan.theta
     array([[1., 1.]])
@@ -48,31 +48,14 @@ class LMSRule(Scan):
         intercept: bool = True,
         average: int | None = None,
         variant: str = "lms",
-        eps: float = 0.0,
-        leak: float = 0.0,
-    ) -> None:
-        super().__init__(theta, schedule, intercept, average)
-        self.variant, self.eps, self.leak = variant, eps, leak
-
-    @classmethod
-    def start(
-        cls,
-        shape: Shape,
-        *,
-        rate: float | Schedule = 0.01,
-        intercept: bool = True,
-        init: Any = None,
-        average: int | None = None,
-        variant: str = "lms",
         eps: float = 1e-6,
         leak: float = 0.0,
-        **config: Any,
-    ) -> Self:
-        """Return the scan before its first row; eps serves the variant "normalized", leak the variant "leaky"."""
+    ) -> None:
         OneOf(*VARIANTS).check("variant", variant)
         ZERO_OR_MORE.check("eps", eps)
         ZERO_OR_MORE.check("leak", leak)
-        return cls(first_theta(shape, init), as_schedule(rate), intercept, average, variant, eps, leak, **config)
+        super().__init__(theta, schedule, intercept, average)
+        self.variant, self.eps, self.leak = variant, eps, leak
 
     @property
     def rule(self) -> str:
@@ -105,6 +88,4 @@ class LMSRule(Scan):
                     w += eta * e[k] * np.sign(x)
                 case "sign-sign":
                     w += eta * np.sign(e[k]) * np.sign(x)
-        return RowOutcome(
-            z, float(e @ e) / 2, float((e * e).max()), int((t * z <= 0).sum()), len(t), float((t * z).min())
-        )
+        return RowOutcome.of_squares(z, e, t * z, float((e * e).max()))

@@ -1,4 +1,4 @@
-"""The sequential perceptron: one correction a row that lies on the wrong side (S0 section 5.6, S1, S2, S4).
+"""The sequential perceptron: a correction for each row on the wrong side (S0 section 5.6, S1, S2, S4).
 
     t = +-1;  where t (w.x) <= 0:  w += eta t x
 
@@ -9,14 +9,12 @@ With K targets, K perceptrons run side by side.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.block import Shape
-from adaline.scans.base import Scan, as_schedule, first_theta
-from adaline.scans.schedules import Schedule
+from adaline.scans.base import Scan
 from adaline.scans.tally import RowOutcome
 
 
@@ -25,6 +23,7 @@ class PerceptronRule(Scan):
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = PerceptronRule.start(Shape(2, 1))
     >>> for x, t in (([2.0, 1.0], 1.0), ([1.0, 3.0], -1.0)):
     ...     z = scan.learn(np.array(x), t)
@@ -33,20 +32,7 @@ class PerceptronRule(Scan):
     """
 
     rule = "perceptron"
-
-    @classmethod
-    def start(
-        cls,
-        shape: Shape,
-        *,
-        rate: float | Schedule = 1.0,
-        intercept: bool = True,
-        init: Any = None,
-        average: int | None = None,
-        **config: Any,
-    ) -> Self:
-        """Return the scan before its first row."""
-        return cls(first_theta(shape, init), as_schedule(rate), intercept, average, **config)
+    default_rate: ClassVar[float] = 1.0
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Correct the weights that put the row on the wrong side."""

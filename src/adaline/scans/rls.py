@@ -6,8 +6,8 @@
     w += (S f / r) (t - w.x)
     S  = (S - S f f' / (r + sqrt(r a))) / sqrt(lam)                                     (Potter)
 
-P is a square by construction, so it stays positive definite for ever, where the textbook's P - P x x'P / r loses that
-to rounding. Directions that no row excites grow by 1/sqrt(lam) a step; above 1e100 forgetting waits. K targets share S.
+P = S S' stays positive definite in spite of rounding, which the textbook's P - P x x'P / r does not. Directions that no
+row excites grow by 1/sqrt(lam) a step; above 1e100 forgetting is suspended. K targets share S.
 Cost a row: 3 (1 + D)^2.
 """
 
@@ -66,7 +66,7 @@ class RLSRule(Scan):
         POSITIVE.check("delta", delta)
         root = first_roots(1, shape)
         root[0, :, : 1 + shape.features] = np.eye(1 + shape.features) / math.sqrt(delta)
-        root[0, -1, shape.features] *= intercept  # no row excites the ones column that is not there: it would grow
+        root[0, -1, shape.features] *= intercept  # without an intercept no row excites its column, which would grow
         return cls(first_theta(shape, init), root, forget, intercept, average, **config)
 
     @property
@@ -78,24 +78,24 @@ class RLSRule(Scan):
         """Take Potter's step; eta is the row's weight."""
         z = self.theta @ x
         e = t - z
-        held = self.numbers[HOLD] > 0
-        lam = 1.0 if held else self.forget
-        potter(self.root[0, :, : len(x)], self.theta, x, e, lam / eta, 1.0 if held else self.parameters[1])
+        suspended = self.numbers[HOLD] > 0
+        lam = 1.0 if suspended else self.forget
+        potter(self.root[0, :, : len(x)], self.theta, x, e, lam / eta, 1.0 if suspended else self.parameters[1])
         if (self.steps + 1) % self.period == 0:
             self.numbers[HOLD] = float(np.abs(self.root).max() > LIMIT)
-        return RowOutcome(z, float(e @ e) / 2, 0.0, int((t * z <= 0).sum()), len(t), float((t * z).min()))
+        return RowOutcome.of_squares(z, e, t * z)
 
 
 def first_roots(count: int, shape: Shape, rows: int | None = None) -> Array:
-    """Return zeros for square roots (count, 1 + D, 1 + D), their rows padded to whole vectors of the native scans."""
+    """Return zeros for square roots (count, 1 + D, 1 + D), their rows padded to whole vectors for the native scans."""
     n = 1 + shape.features
     return np.zeros((count, n if rows is None else rows, -(-n // 8) * 8))
 
 
 def potter(S: Array, w: Array, x: Array, e: Array, a: float, growth: float = 1.0) -> None:
-    """Take a row x into S and the weights w (K, 1 + D), with errors e (K,) and noise a, in place.
+    """Take Potter's step for a row x: update S and the weights w (K, 1 + D) in place, for errors e (K,) and noise a.
 
-    The intercept comes last in S, as in the native scans.
+    The intercept is last in S, as in the native scans.
     """
     f = S.T @ np.roll(x, -1)
     r = a + float(f @ f)

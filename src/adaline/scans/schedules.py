@@ -1,12 +1,12 @@
-"""How the rate eta falls with the steps t = 1, 2, ... (S0 section 5.4, S4: Robbins and Monro).
+"""Schedules: the rate eta of each step t = 1, 2, ... (S0 section 5.4, S4: Robbins and Monro).
 
     "constant"   eta_t = eta0
     "1/t"        eta_t = eta0 / t
     "power"      eta_t = eta0 / (1 + t / tau)^p         sum eta = oo and sum eta^2 < oo for 1/2 < p <= 1
     f            eta_t = eta0 f(t)                      any function of the step
 
-A rate depends on the number of its step alone, never on how the rows were cut into chunks. A step is a row of positive
-weight, and steps go on counting from epoch to epoch.
+A rate depends on the number of its step alone, not on how the rows were cut into blocks. A step is a row of positive
+weight, and steps are counted on from epoch to epoch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adaline.errors import InvalidParameter
 from adaline.parameters import POSITIVE, ZERO_OR_MORE, AnyOf, Function, OneOf
 
 KINDS = {"constant": "constant", "1/t": "inverse", "power": "power"}
-"""The kinds that have a name, and their names in the native scans."""
+"""The named kinds, with their names in the native scans."""
 SCHEDULE = AnyOf(OneOf(*KINDS), Function())
 
 
@@ -57,7 +57,7 @@ class Schedule:
 
     @property
     def given(self) -> bool:
-        """Whether the rates are those of a function, so that the native scans must be given a rate for each row."""
+        """Whether the rates are those of a function, so that the native scans take a rate for each row."""
         return callable(self.kind)
 
     @property

@@ -9,14 +9,11 @@ The progressive loss is (t - phi)^2/2. A mistake is a row with z on the wrong si
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.parameters import OneOf
-from adaline.scans.base import Scan, as_schedule, first_theta
+from adaline.scans.base import Scan
 from adaline.scans.schedules import Schedule
 from adaline.scans.tally import RowOutcome
 
@@ -28,6 +25,7 @@ class SigmoidRule(Scan):
 
     Examples
     --------
+    >>> from adaline.block import Shape
     >>> scan = SigmoidRule.start(Shape(1, 1), rate=1.0, activation="logistic")
     >>> scan.learn(np.array([2.0]), 1.0)
     0.0
@@ -43,24 +41,9 @@ class SigmoidRule(Scan):
         average: int | None = None,
         activation: str = "tanh",
     ) -> None:
+        OneOf(*ACTIVATIONS).check("activation", activation)
         super().__init__(theta, schedule, intercept, average)
         self.activation = activation
-
-    @classmethod
-    def start(
-        cls,
-        shape: Shape,
-        *,
-        rate: float | Schedule = 0.01,
-        intercept: bool = True,
-        init: Any = None,
-        average: int | None = None,
-        activation: str = "tanh",
-        **config: Any,
-    ) -> Self:
-        """Return the scan before its first row."""
-        OneOf(*ACTIVATIONS).check("activation", activation)
-        return cls(first_theta(shape, init), as_schedule(rate), intercept, average, activation, **config)
 
     @property
     def rule(self) -> str:
@@ -70,19 +53,23 @@ class SigmoidRule(Scan):
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the textbook's step."""
         z = self.theta @ x
-        if self.activation == "tanh":
-            phi, side = np.tanh(z), t
-            slope = 1 - phi * phi
-        else:
-            phi, side = logistic(z), 2 * t - 1
-            slope = phi * (1 - phi)
+        phi, slope, sign = sigmoid(self.activation, z, t)
         e = t - phi
         for k, w in enumerate(self.theta):
             w += eta * e[k] * slope[k] * x
-        return RowOutcome(z, float(e @ e) / 2, 0.0, int((side * z <= 0).sum()), len(t), float((side * z).min()))
+        return RowOutcome.of_squares(z, e, sign * z)
+
+
+def sigmoid(activation: str, z: Array, t: Array) -> tuple[Array, Array, Array]:
+    """Return phi(z), phi'(z), and the targets as -1 and 1, (K,) each."""
+    if activation == "tanh":
+        phi = np.tanh(z)
+        return phi, 1 - phi * phi, t
+    phi = logistic(z)
+    return phi, phi * (1 - phi), 2 * t - 1
 
 
 def logistic(z: Array) -> Array:
-    """Return 1 / (1 + exp(-z)), which overflows nowhere."""
+    """Return 1 / (1 + exp(-z)), in exp(-|z|), which cannot overflow."""
     small = np.exp(-np.abs(z))
     return np.asarray(np.where(z >= 0, 1.0, small) / (1 + small))

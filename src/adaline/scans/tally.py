@@ -1,4 +1,7 @@
-"""What a scan has seen, and how it stands: numbers in one vector that the native scans share."""
+"""The numbers that a scan keeps besides its weights: tallies of the rows, its status, and their indices in one vector.
+
+The native scans read and write the same vector.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _STATES = numbers_of("ScanState", ("running", "diverged", "not_finite"))
 
 
 class State(Enum):
-    """How a scan stands."""
+    """Whether a scan runs, or why it has ended."""
 
     RUNNING = _STATES["running"]
     DIVERGED = _STATES["diverged"]
@@ -23,24 +26,29 @@ class State(Enum):
 
 
 RUNNING = float(State.RUNNING.value)
-"""The status, among the numbers of a scan, of one that goes on."""
+"""The status of a running scan, among its numbers."""
 
 
 class RowOutcome(NamedTuple):
-    """What one row showed, before the step it caused."""
+    """The outputs, the loss and the mistakes of one row, before its own step."""
 
     outputs: Array
     loss: float
     error: float
-    """Largest squared error of the row's outputs, which tells divergence; 0 for rules that cannot explode."""
+    """Largest squared error of the row's outputs, which shows divergence; 0 for rules that cannot diverge so."""
     mistakes: int = 0
     updates: int = 1
     margin: float = math.inf
 
+    @classmethod
+    def of_squares(cls, z: Array, e: Array, margins: Array, error: float = 0.0) -> RowOutcome:
+        """Return the outcome of a rule of squared errors e (K,); margins (K,) are positive on the right side."""
+        return cls(z, float(e @ e) / 2, error, int((margins <= 0).sum()), len(z), float(margins.min()))
+
 
 @dataclass
 class Tally:
-    """What a scan has seen since `begin`, at no extra cost.
+    """Statistics of the rows since `begin`, which a scan computes on its way.
 
     Parameters
     ----------
@@ -50,9 +58,9 @@ class Tally:
     squares : sum of weight x ||x||^2, the ones column included; squares / weight is Trace[Rxx] of (5.20).
     largest : largest ||x||^2.
     mistakes : rows, or outputs of rows, on the wrong side.
-    updates : corrections made; those of perceptrons and Kesler only count.
-    margin : smallest t (w.x), or w_i.x - w_j.x, before its step; of a clean epoch, M ||w||.
-    energy : sum of weight x t^2: the loss of doing nothing, twice.
+    updates : corrections made; meaningful for perceptrons and Kesler's rule.
+    margin : smallest t (w.x), or w_i.x - w_j.x, before its step; of an epoch without mistakes, M ||w||.
+    energy : sum of weight x t^2, twice the loss of w = 0.
     """
 
     steps: float = 0.0
@@ -77,14 +85,15 @@ class Tally:
 
     @property
     def mean_loss(self) -> float:
-        """Progressive loss a row."""
+        """Mean progressive loss of a row."""
         return self.loss / self.weight if self.weight > 0 else math.nan
 
 
 FIELDS = tuple(f.name for f in fields(Tally))
 INDEX = numbers_of("TallyIndex", (*FIELDS, "reach", "worst", "status", "stopped", "hold", "curves", "spare"))
-"""The index of each number of a scan, by name. After the tallies: largest target squared, largest error squared since
-theta was kept, how and where the scan ended, whether forgetting waits (RLS), the sum of curvatures (Adaptive)."""
+"""The index of each number of a scan, by name. After the tallies: the largest squared target, the largest squared error
+since theta was saved, the status and the row that ended the scan, whether forgetting is suspended (RLS), the sum of
+curvatures (Adaptive)."""
 STEPS, WEIGHT, LOSS, SQUARES, LARGEST, MISTAKES, UPDATES, MARGIN, ENERGY = (INDEX[name] for name in FIELDS)
 REACH, WORST, STATUS, STOPPED = INDEX["reach"], INDEX["worst"], INDEX["status"], INDEX["stopped"]
 HOLD, CURVES = INDEX["hold"], INDEX["curves"]

@@ -1,4 +1,4 @@
-"""Rows in memory: dense arrays of any strides, and CSR matrices. No copy of X is ever made."""
+"""Rows in memory: dense arrays of any strides, and CSR matrices. X is not copied."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.block import Block, Shape
+from adaline.block import Block
 from adaline.scans import Scan
-from adaline.sources.base import BLOCK_ELEMENTS, IndexedSource, InMemory, Outer, Source, block_rows
+from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
 from adaline.sums.columns import exponents
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class ArraySource(InMemory, IndexedSource):
+class HostRows(InMemory, IndexedSource):
+    """What dense and sparse rows in memory have in common."""
+
+    def with_weight(self, weight: Array | None) -> Source:
+        """Return the same rows with other weights, (N,)."""
+        other = type(self)(self.x, self.t, weight, self.names)
+        other.reads = self.reads
+        return other
+
+    def take_rows(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of the rows with these indices, copied, in the order given."""
+        weight = None if self.weight is None else self.weight[rows]
+        return type(self)(self.x[rows], self.t[rows], weight, self.names)
+
+
+class ArraySource(HostRows):
     """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block."""
 
     def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
-        self.x = x
-        self.t = t
-        self.weight = weight
-        self.names = names
-        self.n_rows = x.shape[0]
-        self.shape = Shape(x.shape[1], t.shape[1])
-        self.flat = t.shape[1] == 1
-        self.reads = [0]
+        super().__init__(x, t, weight, names)
         self.rows_per_block = block_rows(x.shape[1])
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks, at least one."""
-        return max(-(-self.n_rows // self.rows_per_block), 1)
 
     def block(self, i: int) -> Block:
         """Return a view of the rows of block i."""
@@ -46,33 +49,12 @@ class ArraySource(InMemory, IndexedSource):
         return Block(_floats(self.x[rows]), self.t[rows], weight, first_row=first)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
-        """Run a scan over all rows, in place; an order of the rows is followed without a copy of them."""
+        """Run a scan over all rows, in place; in another order without a copy of the rows."""
         if order is None and self.x.dtype not in FLOATS:
             super().scan(scan, order, outputs)
             return
         self.reads[0] += 1
         scan.run(Block(_floats(self.x), self.t, self.weight), order, outputs)
-
-    def read_targets(self) -> Array:
-        """Return the targets."""
-        return self.t
-
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets."""
-        other = type(self)(self.x, t, self.weight, self.names)
-        other.reads = self.reads
-        return other
-
-    def with_weight(self, weight: Array | None) -> Source:
-        """Return the same rows with other weights, (N,)."""
-        other = type(self)(self.x, self.t, weight, self.names)
-        other.reads = self.reads
-        return other
-
-    def picked(self, rows: NDArray[np.intp]) -> Source:
-        """Return the source of some rows, copied, in the order given."""
-        weight = None if self.weight is None else self.weight[rows]
-        return type(self)(self.x[rows], self.t[rows], weight, self.names)
 
     def matvec(self, v: Array) -> Array:
         """Return X v, block by block."""
@@ -83,28 +65,28 @@ class ArraySource(InMemory, IndexedSource):
         self.reads[0] += 1
         return np.concatenate([_floats(self.x[:, strip]).T @ u for strip in self._strips()])
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Sum the dual Gram matrix over strips of columns, each centred exactly."""
         self.reads[0] += 1
         gram = np.zeros((self.n_rows, self.n_rows))
         mean = np.zeros(self.shape.features)
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        weight = self._weights()
         for strip in self._strips():
             x, mean[strip] = self._centred(strip, weight, intercept)
             x *= scale[strip] * np.sqrt(weight)[:, None]
             gram += x @ x.T
-        return Outer(gram, mean)
+        return DualGram(gram, mean)
 
     def spread(self, intercept: bool) -> Array:
-        """Return root mean squares, by strips of columns."""
+        """Return the root mean square of each column, by strips of columns."""
         self.reads[0] += 1
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        weight = self._weights()
         squares = [weight @ self._centred(strip, weight, intercept)[0] ** 2 for strip in self._strips()]
         return np.asarray(np.sqrt(np.concatenate(squares) / weight.sum()))
 
     def _centred(self, strip: slice, weight: Array, intercept: bool) -> tuple[Array, Array]:
         x = self.x[:, strip].astype(np.float64)
-        with np.errstate(invalid="ignore"):  # infinity is refused by who asked
+        with np.errstate(invalid="ignore"):  # the caller refuses infinity
             mean = weight @ x / weight.sum() * intercept
             return x - mean, mean
 
@@ -113,20 +95,13 @@ class ArraySource(InMemory, IndexedSource):
         return [slice(j, j + width) for j in range(0, self.shape.features, width)]
 
 
-class SparseSource(InMemory, IndexedSource):
-    """A CSR matrix; zeros stay zeros: nothing is centred, a rank-one correction does it afterwards."""
+class SparseSource(HostRows):
+    """A CSR matrix; zeros stay zeros: sums are not centred but corrected by a rank-one matrix afterwards."""
 
     sparse = True
 
     def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
-        self.x = x if x.data.dtype in FLOATS else x.astype(np.float64)
-        self.t = t
-        self.weight = weight
-        self.names = names
-        self.n_rows = x.shape[0]
-        self.shape = Shape(x.shape[1], t.shape[1])
-        self.flat = t.shape[1] == 1
-        self.reads = [0]
+        super().__init__(x if x.data.dtype in FLOATS else x.astype(np.float64), t, weight, names)
 
     @cached_property
     def n_blocks(self) -> int:
@@ -154,38 +129,17 @@ class SparseSource(InMemory, IndexedSource):
         largest = np.zeros(self.shape.features)
         with np.errstate(invalid="ignore"):
             np.maximum.at(largest, self.x.indices, np.abs(self.x.data))
-        reach = np.concatenate([largest, np.abs(self.t).max(axis=0, initial=0.0)])
-        return exponents(reach, reach)
+        magnitude = np.concatenate([largest, np.abs(self.t).max(axis=0, initial=0.0)])
+        return exponents(magnitude, magnitude)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
-        """Run a scan over all rows, in place; an order of the rows is followed without a copy of them."""
+        """Run a scan over all rows, in place; in another order without a copy of the rows."""
         self.reads[0] += 1
         scan.run(Block(self.x, self.t, self.weight), order, outputs)
 
-    def read_targets(self) -> Array:
-        """Return the targets."""
-        return self.t
-
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets."""
-        other = type(self)(self.x, t, self.weight, self.names)
-        other.reads = self.reads
-        return other
-
-    def with_weight(self, weight: Array | None) -> Source:
-        """Return the same rows with other weights, (N,)."""
-        other = type(self)(self.x, self.t, weight, self.names)
-        other.reads = self.reads
-        return other
-
-    def picked(self, rows: NDArray[np.intp]) -> Source:
-        """Return the source of some rows, copied, in the order given."""
-        weight = None if self.weight is None else self.weight[rows]
-        return type(self)(self.x[rows], self.t[rows], weight, self.names)
-
     @property
     def density(self) -> float:
-        """The share of the numbers of X that are held."""
+        """The fraction of the numbers of X that are stored."""
         return float(self.x.nnz) / max(self.n_rows * self.shape.features, 1)
 
     def matvec(self, v: Array) -> Array:
@@ -199,18 +153,18 @@ class SparseSource(InMemory, IndexedSource):
         return np.asarray(self.x.T @ u)
 
     def spread(self, intercept: bool) -> Array:
-        """Return root mean squares; about the mean by subtracting its square."""
+        """Return the root mean square of each column; about the mean by subtracting its square."""
         self.reads[0] += 1
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        weight = self._weights()
         total = weight.sum()
         mean = np.asarray(self.x.T @ weight) / total * intercept
         square = np.asarray(self.x.astype(np.float64).power(2).T @ weight) / total
         return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix: a sparse product, then the centring as a rank-two correction."""
         self.reads[0] += 1
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        weight = self._weights()
         scaled = self.x.multiply(scale).tocsr()
         gram = (scaled @ scaled.T).toarray()
         mean = np.zeros(self.shape.features)
@@ -219,11 +173,11 @@ class SparseSource(InMemory, IndexedSource):
             cross = np.asarray(scaled @ (mean * scale))
             gram += (mean * scale) @ (mean * scale) - cross[:, None] - cross
         root = np.sqrt(weight)
-        return Outer(np.asarray(gram * root[:, None] * root), mean)
+        return DualGram(np.asarray(gram * root[:, None] * root), mean)
 
 
 def _floats(x: Any) -> Any:
-    """Return rows as floats whose strides are whole numbers of floats; a field of a record array is copied."""
+    """Return rows as floats whose strides are multiples of their size; a field of a record array is copied."""
     if x.dtype not in FLOATS:
         return x.astype(np.float64)
     return x if not any(stride % x.itemsize for stride in x.strides) else np.ascontiguousarray(x)

@@ -1,4 +1,8 @@
-"""Where rows come from. A solver sees only this: it asks for sums, and for products where the data are wide."""
+"""A source: where rows come from. Solvers ask it for sums and scans over rows, and for products with X.
+
+Blocks have a fixed size, whatever the number of threads, so that results do not depend on it. `reads` counts how often
+the rows were read.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, as_dense, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
@@ -26,7 +30,7 @@ BLOCK_ELEMENTS = 2**20
 MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
 
 
-class Outer(NamedTuple):
+class DualGram(NamedTuple):
     """The dual Gram matrix of weighted centred rows (N, N), scaled columns, and the column means (D,)."""
 
     gram: Array
@@ -34,53 +38,56 @@ class Outer(NamedTuple):
 
 
 class Source(ABC):
-    """Rows with targets and weights, cut into blocks of a fixed size whatever the threads."""
+    """Rows with targets and weights, cut into blocks."""
 
     shape: Shape
     n_rows: int
     names: tuple[str, ...] | None
     coding: Coding | None = None
-    """How the columns were made from those of a table, where they were."""
-    replayable: bool = True
+    """How the columns were made from those of a table; None where they were not."""
     sparse: bool = False
     streamed: bool = False
-    """Whether each pass reads the rows from outside again."""
+    """Whether each pass reads the rows from their file again."""
     parallel: bool = True
-    """Whether blocks run on several threads; a device runs them one after the other."""
+    """Whether blocks run on several threads; on a device they run one after the other."""
     reads: list[int]
-    """How often the rows were read, as the one number of a list that sources with other targets share."""
+    """How often the rows were read: a list of one number, shared by sources of the same rows."""
     flat: bool = True
-    """Whether the targets came as one vector, so that results do too."""
+    """Whether the targets were given as one vector (N,), so that results are vectors too."""
 
     def readers(self) -> Iterator[Reader]:
-        """Open the rows for one read: return the blocks in order, as functions that each make a run of them."""
+        """Count one read; return functions that each read the next few blocks, in order."""
         self.reads[0] += 1
         return self._readers()
 
     @abstractmethod
     def _readers(self) -> Iterator[Reader]:
-        """Return the blocks in order, as functions that each make a run of them: cheap to draw, so threads share."""
-
-    @abstractmethod
-    def outer(self, intercept: bool, scale: Array) -> Outer:
-        """Return (X - mean) diag(scale)^2 (X - mean)' with rows times sqrt(weight), for data with few rows."""
+        """Return functions that each read the next few blocks, in order; threads draw them one by one."""
 
     @property
     def density(self) -> float:
-        """The share of the numbers of X that are held: below one where rows are sparse."""
+        """The fraction of the numbers of X that are stored: below one where rows are sparse."""
         return 1.0
 
-    @abstractmethod
     def matvec(self, v: Array) -> Array:
-        """Return X v."""
+        """Return X v, (N,)."""
+        return self._matrix().matvec(v)
 
-    @abstractmethod
     def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
+        """Return X' u, (D,)."""
+        return self._matrix().rmatvec(u)
 
-    @abstractmethod
     def spread(self, intercept: bool) -> Array:
-        """Return the root mean square of each column, about its mean if there is an intercept."""
+        """Return the root mean square of each column, (D,), about its mean if there is an intercept."""
+        return self._matrix().spread(intercept)
+
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
+        """Return (X - mean) diag(scale)^2 (X - mean)' with rows times sqrt(weight), for data with few rows."""
+        return self._matrix().dual_gram(intercept, scale)
+
+    def _matrix(self) -> Source:
+        """Return the source that computes products with X, for sources that leave them to another one."""
+        raise NotImplementedError
 
     @abstractmethod
     def read_targets(self) -> Array:
@@ -96,7 +103,7 @@ class Source(ABC):
         """Return all weights, (N,), or None where rows have none."""
 
     def count_rows(self) -> int:
-        """Return the number of rows N, which may take a read where rows are streamed."""
+        """Return the number of rows N; where rows are streamed, this may take a read."""
         return self.n_rows
 
     @abstractmethod
@@ -112,7 +119,7 @@ class Source(ABC):
         return self.with_targets(values[self.read_targets()[:, 0].astype(np.intp)])
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
-        """Return the sum over all rows, merged in a fixed tree."""
+        """Return the sum over all rows; blocks are merged in a fixed tree."""
 
         def make(read: Reader) -> S:
             out = kind.zero(self.shape, **config)
@@ -122,13 +129,13 @@ class Source(ABC):
 
         if kind.uses_blas and self.parallel:
             with one_blas_thread():
-                return tree_sum(self.readers(), make, self._hands())
-        return tree_sum(self.readers(), make, self._hands())
+                return tree_sum(self.readers(), make, self._max_threads())
+        return tree_sum(self.readers(), make, self._max_threads())
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
-        """Run a scan over all rows, in place: in their order, or in the order given where rows can be had in any.
+        """Run a scan over all rows, in place: in their order, or in the order given where they lie in memory.
 
-        `outputs` (N, K) takes w.x of each row before its own step. A scan that ended reads no further.
+        `outputs` (N, K) receives w.x of each row before its own step. A scan that has ended reads no further.
         """
         if order is not None:
             raise InvalidParameter("these rows are read one after the other and cannot be shuffled: set shuffle=False")
@@ -140,14 +147,14 @@ class Source(ABC):
                     return
 
     def map(self, function: Callable[[Block], Array]) -> Array:
-        """Return function(block) for all rows in order: predictions, leverages."""
+        """Return function(block) of all blocks, concatenated in the order of the rows."""
         parts: dict[int, list[Array]] = {}
 
         def work(i: int, read: Reader) -> None:
             parts[i] = [function(block.packed()) for block in read()]
 
         with one_blas_thread():
-            run_tasks(self.readers(), work, self._hands())
+            run_tasks(self.readers(), work, self._max_threads())
         return np.concatenate([part for i in range(len(parts)) for part in parts[i]])
 
     def blocks(self) -> Iterator[Block]:
@@ -165,38 +172,37 @@ class Source(ABC):
         """Return the same rows without targets."""
         return self.with_targets(np.empty((self.count_rows(), 0)))
 
-    def rows_at(self, places: NDArray[np.intp]) -> Array:
-        """Return the rows at some places, which ascend, as float64 on the host; where rows are streamed, a read."""
+    def rows_at(self, indices: NDArray[np.intp]) -> Array:
+        """Return the rows with these indices, ascending, as float64 on the host; where rows are streamed, a read."""
         found = []
         readers = self.readers() if self.streamed else self._readers()
         for block in (block.packed() for read in readers for block in read()):
-            start, stop = np.searchsorted(places, [block.first_row, block.first_row + block.rows])
+            start, stop = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
             if start < stop:
-                chosen = replace(block, chosen=places[start:stop].astype(np.int64) - block.first_row)
-                rows = chosen.gathered().x
-                found.append(rows.toarray().astype(np.float64) if is_sparse(rows) else host(rows))
-            if stop == len(places):
+                chosen = replace(block, chosen=indices[start:stop].astype(np.int64) - block.first_row)
+                found.append(host(as_dense(chosen.gathered().x)))
+            if stop == len(indices):
                 break
         return np.concatenate(found)
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
-        """Return the different targets, sorted; with `guess` those of some rows, where that saves a pass."""
+        """Return the distinct targets, sorted; with `guess` those of some rows, where that saves a pass."""
         return np.unique(self.read_targets()[:, 0])
 
     def encoded(self, classes: NDArray[Any]) -> Source:
-        """Return the same rows with the place of each target among the classes as target."""
+        """Return the same rows with the index of each target among the classes as target."""
         return self.with_targets(np.searchsorted(classes, self.read_targets()).astype(np.float64))
 
-    def _hands(self) -> int | None:
-        """Return how many threads can share the blocks; None for all there are."""
+    def _max_threads(self) -> int | None:
+        """Return how many threads can share the blocks; None for all."""
         return None if self.parallel else 1
 
     def total_reads(self) -> int:
         """Return how often the rows were read."""
         return self.reads[0]
 
-    def like(self) -> Any:
-        """Return an empty array of the rows' namespace and device, in which results are given; None for NumPy."""
+    def empty_on_device(self) -> Any:
+        """Return an empty array in the namespace and on the device of the rows, as results will be; None for NumPy."""
         return None
 
     def total_weight(self) -> float:
@@ -205,7 +211,7 @@ class Source(ABC):
         return float(self.count_rows()) if weight is None else float(weight.sum())
 
     def refuse_nonfinite(self) -> None:
-        """Raise, naming the first row and column that is NaN or infinite; called only after a sum came out so."""
+        """Raise, naming the first row and column that is NaN or infinite; called after a sum was not finite."""
         for block in self.blocks():
             for what, values in (("X", block.x), ("y", block.t)):
                 found = _first_nonfinite(values)
@@ -228,11 +234,11 @@ class Source(ABC):
 
 
 class InMemory(Source):
-    """A source whose rows lie in memory, to be had in any order."""
+    """A source whose rows lie in memory and can be read in any order."""
 
     @abstractmethod
-    def picked(self, rows: NDArray[np.intp]) -> Source:
-        """Return the source of some rows, in the order given."""
+    def take_rows(self, rows: NDArray[np.intp]) -> Source:
+        """Return the source of the rows with these indices, in the order given."""
 
     @abstractmethod
     def with_weight(self, weight: Array | None) -> Source:
@@ -240,13 +246,17 @@ class InMemory(Source):
 
 
 class IndexedSource(Source):
-    """A source in memory whose blocks can be had in any order."""
+    """A source of rows x (N, D), targets t (N, K) and weights (N,) in memory, whose blocks are indexed."""
 
     weight: Array | None
+    rows_per_block: int
 
-    @abstractmethod
     def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
-        """Open rows x (N, D) with targets t (N, K)."""
+        self.x, self.t, self.weight, self.names = x, t, weight, names
+        self.n_rows = int(x.shape[0])
+        self.shape = Shape(int(x.shape[1]), int(t.shape[1]))
+        self.flat = self.shape.targets == 1
+        self.reads = [0]
 
     @property
     def weighted(self) -> bool:
@@ -257,28 +267,41 @@ class IndexedSource(Source):
         """Return the weights, (N,), or None."""
         return self.weight
 
+    def read_targets(self) -> Array:
+        """Return the targets, (N, K), on the host."""
+        return host(self.t)
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets, (N, K)."""
+        other = type(self)(self.x, t, self.weight, self.names)
+        other.reads = self.reads
+        return other
+
     @property
-    @abstractmethod
     def n_blocks(self) -> int:
-        """Number of blocks."""
+        """Number of blocks, at least one."""
+        return max(-(-self.n_rows // self.rows_per_block), 1)
 
     @abstractmethod
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
+    def _weights(self) -> Array:
+        """Return the weights, (N,); ones where there are none."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
     def _readers(self) -> Iterator[Reader]:
-        """Return the blocks in order, one a run."""
         return (partial(self._run, i) for i in range(self.n_blocks))
 
     def _run(self, i: int) -> tuple[Block]:
         return (self.block(i),)
 
-    def _hands(self) -> int | None:
+    def _max_threads(self) -> int | None:
         return self.n_blocks if self.parallel else 1
 
 
 def block_rows(features: int) -> int:
-    """Return the fixed number of rows of a dense block, a power of two: megabytes, and many rows to a D x D sum."""
+    """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
     rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
     return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
 

@@ -1,4 +1,4 @@
-"""A line on the terminal while rows are read, or fits made: how many, how fast, how long still."""
+"""A progress line on the terminal while rows are read or fits are made: count, speed and time left."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-PATIENCE, PAUSE = 1.0, 0.2  # seconds before the line appears, and between changes
+DELAY, PAUSE = 1.0, 0.2  # seconds before the line appears, and between its updates
 WIDTH = 24
 
 
 class Progress:
-    """Counts rows, or another unit; prints only where `shown`, and only when it takes long."""
+    """A count of rows, or of another unit; it is printed where `shown`, after a delay."""
 
     def __init__(self, title: str, total: int | None, shown: bool, unit: str = "rows") -> None:
         self.title = title
@@ -22,7 +22,7 @@ class Progress:
         self.unit = unit
         self.rows = 0
         self.start = perf_counter()
-        self._next = self.start + PATIENCE
+        self._next = self.start + DELAY
         self._lock = threading.Lock()
         self._printed = False
 
@@ -37,25 +37,25 @@ class Progress:
                 print(f"\r{self.line(now - self.start)}\033[K", end="", file=sys.stderr, flush=True)
 
     def line(self, seconds: float) -> str:
-        """Return the line as it stands after so many seconds."""
+        """Return the line after so many seconds."""
         speed = self.rows / max(seconds, 1e-9)
-        said = f"{self.title}: {self.rows:,} {self.unit}, {_short(speed)} {self.unit}/s"
+        text = f"{self.title}: {self.rows:,} {self.unit}, {_short(speed)} {self.unit}/s"
         if not self.total:
-            return said
+            return text
         share = min(self.rows / self.total, 1.0)
         full = int(WIDTH * share)
         left = max(self.total - self.rows, 0) / max(speed, 1e-9)
-        return f"{said} [{'=' * full}{' ' * (WIDTH - full)}] {100 * share:.0f}%, {left:.0f} s left"
+        return f"{text} [{'=' * full}{' ' * (WIDTH - full)}] {100 * share:.0f}%, {left:.0f} s left"
 
     def close(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._printed:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def watched(title: str, total: int | None, shown: bool | None, unit: str = "rows") -> Iterator[Progress]:
-    """Return a progress line that is taken away at the end; None shows it where stderr is a terminal."""
+    """Return a progress line that is erased at the end; it is shown if `shown`, or for None if stderr is a terminal."""
     progress = Progress(title, total, sys.stderr.isatty() if shown is None else shown, unit)
     try:
         yield progress

@@ -1,12 +1,12 @@
 """Signals as rows of a tapped delay line: u_n = [x_(n-delay), x_(n-delay-1), ..., x_(n-delay-taps+1)], (5.10), (5.11).
 
-Samples before the start and after the end are zero. The rows are never stored: a block of one signal is a view of its
+Samples before the start and after the end are zero. The rows are not stored: a block of one signal is a view of its
 samples with a negative stride, a block of several signals a small copy. Consecutive rows share all but one sample of a
 signal, so without weights and intercept the second moments need only products with each signal's last tap:
 
     S[i, j] = S[i+1, j+1] + (u_i u_j at the last row) - (u_i u_j at the row before the first)
 
-which costs N C D instead of N D^2 multiply-adds, C signals with D taps in all.
+which costs N C D instead of N D^2 multiply-adds, for C signals with D taps in all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.sources.array import FLOATS, ArraySource
-from adaline.sources.base import IndexedSource, Outer, S, Source, block_rows
+from adaline.sources.base import IndexedSource, S, Source, block_rows
 from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents
@@ -42,7 +42,7 @@ class SignalSource(IndexedSource):
     taps : number of taps of each signal.
     delay : row i starts at sample origin + i - delay.
     origin : the sample that is current at row 0; it may lie before the first.
-    history : samples at the front that were handed over earlier; messages count from the first after them.
+    history : number of samples at the front that belong to earlier calls; messages count from the first after them.
     """
 
     def __init__(
@@ -71,11 +71,6 @@ class SignalSource(IndexedSource):
         self.longest = max(taps)
         self.rows_per_block = block_rows(self.shape.features)
 
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks, at least one."""
-        return max(-(-self.n_rows // self.rows_per_block), 1)
-
     def block(self, i: int) -> Block:
         """Return the rows of block i: a view of one signal, a copy of this block for several."""
         first = i * self.rows_per_block
@@ -89,12 +84,12 @@ class SignalSource(IndexedSource):
         return Block(x, self.t[first:last], weight, first_row=first)
 
     def rows(self, first: int, last: int) -> SignalSource:
-        """Return rows first to last - 1 as a source of their own; they keep the samples before them."""
+        """Return rows first to last - 1 as a source of its own, with the samples before them."""
         weight = None if self.weight is None else self.weight[first:last]
         return self._with(self.t[first:last], self.origin + first, weight)
 
     def samples(self, first: int, last: int) -> Any:
-        """Return what the rows first to last - 1 are made of, (last - first + longest - 1, C), oldest sample first."""
+        """Return the samples of rows first to last - 1, (last - first + longest - 1, C), oldest sample first."""
         start = self.origin + first - self.delay - self.longest + 1
         stop = self.origin + last - self.delay
         if start >= 0 and stop <= len(self.x):
@@ -122,35 +117,15 @@ class SignalSource(IndexedSource):
         return out
 
     def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
-        """Return the sum over all rows; second moments by shifts where the rows allow it."""
+        """Return the sum over all rows; second moments by the recursion where there are no weights and no intercept."""
         if kind is Moments and self.weight is None and not config.get("centred", True):
             self.reads[0] += 1
             return cast(S, self._moments())
         return super().sum(kind, theta, **config)
 
-    def read_targets(self) -> Array:
-        """Return the targets."""
-        return self.t
-
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         return self._with(t, self.origin, self.weight)
-
-    def matvec(self, v: Array) -> Array:
-        """Return X v."""
-        return self._dense.matvec(v)
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
-        return self._dense.rmatvec(u)
-
-    def outer(self, intercept: bool, scale: Array) -> Outer:
-        """Return the dual Gram matrix."""
-        return self._dense.outer(intercept, scale)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return root mean squares of the taps."""
-        return self._dense.spread(intercept)
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first sample and signal that is NaN or infinite."""
@@ -176,7 +151,7 @@ class SignalSource(IndexedSource):
         signals, (d, _) = len(self.taps), self.shape
         scale, target_scale = _scale(self.x), _scale(self.t)
         products = self._products(scale, target_scale)
-        newest, gone = ((self.samples(i, i + 1)[::-1] * np.exp2(-scale)).T for i in (self.n_rows - 1, -1))
+        newest, before = ((self.samples(i, i + 1)[::-1] * np.exp2(-scale)).T for i in (self.n_rows - 1, -1))
         out = Moments.zero(self.shape, centred=False)
         out.buffer[:2] = self.n_rows
         out.exponent[:] = np.concatenate([np.repeat(scale, self.taps), target_scale])
@@ -185,16 +160,16 @@ class SignalSource(IndexedSource):
         s[:d, d:] = s[d:, :d].T
         out.first_hi[d:] = products[signals:, -1]
         out.noise[d:] = SUM_ROUNDING * s.diagonal()[d:]
-        for a, mine in enumerate(self._slices):
-            for b, theirs in enumerate(self._slices[: a + 1]):
+        for a, columns_a in enumerate(self._slices):
+            for b, columns_b in enumerate(self._slices[: a + 1]):
                 i, j = self.taps[a], self.taps[b]
-                lags = np.concatenate([products[a, theirs], products[b, mine][-2::-1]])
-                edges = np.outer(newest[a, :i], newest[b, :j]) - np.outer(gone[a, :i], gone[b, :j])
-                s[mine, theirs] = sliding_window_view(lags, j)[::-1] + _drift(edges)
-                s[theirs, mine] = s[mine, theirs].T
-            square, plain = newest[a] ** 2 + gone[a] ** 2, newest[a] - gone[a]
-            out.noise[mine] = SUM_ROUNDING * (products[a, mine][-1] + _after(square[: self.taps[a]]))
-            out.first_hi[mine] = products[a, -1] + _after(plain[: self.taps[a]])
+                lags = np.concatenate([products[a, columns_b], products[b, columns_a][-2::-1]])
+                edges = np.outer(newest[a, :i], newest[b, :j]) - np.outer(before[a, :i], before[b, :j])
+                s[columns_a, columns_b] = sliding_window_view(lags, j)[::-1] + _diagonal_sums(edges)
+                s[columns_b, columns_a] = s[columns_a, columns_b].T
+            square, plain = newest[a] ** 2 + before[a] ** 2, newest[a] - before[a]
+            out.noise[columns_a] = SUM_ROUNDING * (products[a, columns_a][-1] + _tail_sums(square[: self.taps[a]]))
+            out.first_hi[columns_a] = products[a, -1] + _tail_sums(plain[: self.taps[a]])
         return out
 
     def _products(self, scale: Array, target_scale: Array) -> Array:
@@ -222,9 +197,12 @@ class SignalSource(IndexedSource):
             run_blocks(len(parts), work)
         return np.asarray(parts.transpose(1, 2, 0).copy().sum(axis=-1))  # contiguous, so that it adds in pairs
 
+    def _matrix(self) -> Source:
+        return self._dense
+
     @cached_property
     def _dense(self) -> ArraySource:
-        """The rows themselves, for solvers of wide data, which have few of them."""
+        """All rows in memory, for solvers of wide data, which has few rows."""
         blocks = [self.block(i).x for i in range(self.n_blocks)]
         out = ArraySource(np.concatenate(blocks), self.t, self.weight)
         out.reads = self.reads
@@ -243,13 +221,13 @@ class SignalSource(IndexedSource):
 
 
 def _scale(values: Any) -> Array:
-    """Return the powers of two above the largest magnitude of each column, none so small that 1/2^e overflows."""
+    """Return the exponent of the power of two above the largest magnitude of each column, none below -1022."""
     largest = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0)).astype(np.float64)
     return np.maximum(exponents(largest, largest), LOWEST_EXPONENT)
 
 
-def _drift(edges: Array) -> Array:
-    """Return what each diagonal gathers on its way up from the last tap: out[i, j] = out[i+1, j+1] + edges[i, j]."""
+def _diagonal_sums(edges: Array) -> Array:
+    """Return the sums along each diagonal from the last tap up: out[i, j] = out[i+1, j+1] + edges[i, j]."""
     out = np.zeros_like(edges)
     if edges.any():
         for i in range(len(edges) - 2, -1, -1):
@@ -257,6 +235,6 @@ def _drift(edges: Array) -> Array:
     return out
 
 
-def _after(values: Array) -> Array:
+def _tail_sums(values: Array) -> Array:
     """Return the sums of values[i:-1] for each i."""
     return np.concatenate([np.cumsum(values[-2::-1])[::-1], [0.0]])

@@ -1,7 +1,7 @@
-"""Rows seen in standardised columns, z = (x - mean) / scale, for rules that work in the units of the columns.
+"""Rows in standardised columns, z = (x - mean) / scale, for rules whose steps depend on the units of the columns.
 
-The rows of an array are standardised once where that is small, else block by block as they are read. Sparse rows are
-scaled and never centred, so that zeros stay zeros.
+The rows of a small array are standardised once, others block by block as they are read. Sparse rows are scaled and not
+centred, so that zeros stay zeros.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from adaline.sources.expanded import ExpandedRows, expanded
 class Standard:
     """Centre and scale of each column, (D,) each.
 
-    Both follow the units of a column exactly where these change by a power of two, so that z does not change by a bit.
+    Where the unit of a column changes by a power of two, both change with it exactly, and z keeps its bits.
     """
 
     mean: Array
     scale: Array
 
     def rows(self, x: Any) -> Any:
-        """Return z of rows x (n, D); sparse rows can only be had where nothing is centred."""
+        """Return z of rows x (n, D); of sparse rows only where the means are zero."""
         if is_sparse(x):
             assert not self.mean.any()
             out = x.astype(np.float64)
             out.data = out.data / self.scale[out.indices]
             return out
-        return (np.asarray(host(x), dtype=np.float64) - self.mean) / self.scale
+        return (host(x) - self.mean) / self.scale
 
     def raw(self, theta: Array) -> Array:
         """Return weights (K, 1 + D) of the raw columns, intercept first, from those of z."""

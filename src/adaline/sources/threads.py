@@ -1,6 +1,6 @@
-"""Threads live here, and only here: blocks run on a pool and their sums are merged in a fixed binary tree.
+"""Threads: tasks on a pool, and sums merged in a fixed binary tree. No other module starts threads for arithmetic.
 
-The tree is by block index, whatever thread finishes first, so the result has the same bits on 1 or 16 threads.
+The tree is by block index, whichever thread finishes first, so the result has the same bits on 1 or 16 threads.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
 
 _chosen: int | None = None
-_holding = threading.Lock()
-_holders = 0
-_held: Any = None
+_limit_lock = threading.Lock()
+_limiting = 0  # calls of `one_blas_thread` that have not ended
+_limit: Any = None
 
 
 def set_threads(n: int | None) -> None:
@@ -62,9 +62,9 @@ def run_blocks(count: int, work: Callable[[int], None]) -> None:
 
 
 def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | None = None) -> None:
-    """Call work(i, task) for the tasks on all threads, or at most so many; an exception stops the rest.
+    """Call work(i, task) for the tasks on all threads, or on at most `most`; an exception stops the rest.
 
-    Tasks are drawn one at a time, in order, by whichever thread is free.
+    Tasks are drawn one at a time, in order, by the next free thread.
     """
     workers = threads() if most is None else min(threads(), most)
     numbered = iter(enumerate(tasks))
@@ -87,12 +87,12 @@ def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | No
             failed.set()
             raise
 
-    hired = [_pool(os.getpid(), workers - 1).submit(worker) for _ in range(workers - 1)]
+    helpers = [_pool(os.getpid(), workers - 1).submit(worker) for _ in range(workers - 1)]
     try:
         worker()
     finally:
         failed.set()
-        errors = [None if one.cancel() else one.exception() for one in hired]
+        errors = [None if one.cancel() else one.exception() for one in helpers]
     for error in errors:
         if error is not None:
             raise error
@@ -101,8 +101,8 @@ def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | No
 def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None) -> S:
     """Return make(first) + ... + make(last), merged left to right in a fixed binary tree.
 
-    Neighbours of a level merge as soon as both are there. How many tasks there are need not be known: what is left
-    without a neighbour at the end is one node a level, merged from the right.
+    Neighbours of a level merge as soon as both are there. The number of tasks need not be known: at the end at most one
+    node a level is left without a neighbour, and these are merged from the right.
     """
     waiting: dict[tuple[int, int], S] = {}
     lock = threading.Lock()
@@ -129,19 +129,19 @@ def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread while blocks run, in this thread or another."""
-    global _holders, _held
-    with _holding:
-        _holders += 1
-        if _holders == 1:
-            _held = _blas().limit(limits=1)
+    """Limit BLAS to one thread while blocks run, in this thread or another."""
+    global _limiting, _limit
+    with _limit_lock:
+        _limiting += 1
+        if _limiting == 1:
+            _limit = _blas().limit(limits=1)
     try:
         yield
     finally:
-        with _holding:
-            _holders -= 1
-            if _holders == 0:
-                _held.restore_original_limits()
+        with _limit_lock:
+            _limiting -= 1
+            if _limiting == 0:
+                _limit.restore_original_limits()
 
 
 @cache

@@ -1,4 +1,7 @@
-"""Sources that look through another one: the same rows, with other targets or weights, block by block."""
+"""Views: sources that read the rows of another one, block by block, with other targets, weights or columns.
+
+In memory, recoded rows become an array once; a streamed table stays streamed.
+"""
 
 from __future__ import annotations
 
@@ -13,37 +16,31 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device
 from adaline.block import Block, Shape
-from adaline.lots import lots
+from adaline.row_hashes import row_hashes
 from adaline.sources.array import ArraySource
-from adaline.sources.base import InMemory, Outer, Reader, Source
+from adaline.sources.base import InMemory, Reader, Source
 
 
 class SourceView(Source):
-    """The rows of `base`, each block changed as it is read."""
+    """The rows of `base`, each block transformed as it is read; products with X are those of the base."""
 
     def __init__(self, base: Source) -> None:
         self.base = base
         self.shape, self.names, self.coding, self.reads = base.shape, base.names, base.coding, base.reads
-        self.sparse, self.streamed = base.sparse, base.streamed
-        self.parallel, self.replayable, self.flat = base.parallel, base.replayable, base.flat
+        self.sparse, self.streamed, self.parallel, self.flat = base.sparse, base.streamed, base.parallel, base.flat
 
     @abstractmethod
-    def _seen(self, block: Block) -> Block:
-        """Return a block of the base as it is seen."""
+    def _transformed(self, block: Block) -> Block:
+        """Return a block of the base as a block of the view."""
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows."""
         return self.base.n_rows
 
-    def _readers(self) -> Iterator[Reader]:
-        """Return the blocks in order."""
-        for read in self.base._readers():
-            yield partial(self._read, read)
-
     @property
     def density(self) -> float:
-        """The share of the numbers of X that are held."""
+        """The fraction of the numbers of X that are stored."""
         return self.base.density
 
     @property
@@ -55,51 +52,148 @@ class SourceView(Source):
         """Return all weights, (N,), or None."""
         return self.base.read_weights()
 
+    def read_targets(self) -> Array:
+        """Return all targets of the view, (N, K)."""
+        return self.map(lambda block: np.asarray(block.t))
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the rows of the base with other targets; weights that the view added are not kept."""
+        return self.base.with_targets(t)
+
     def count_rows(self) -> int:
         """Return the number of rows."""
         return self.base.count_rows()
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v."""
-        return self.base.matvec(v)
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
-        return self.base.rmatvec(u)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return root mean squares of the columns, of all rows."""
-        return self.base.spread(intercept)
-
-    def outer(self, intercept: bool, scale: Array) -> Outer:
-        """Return the dual Gram matrix of all rows."""
-        return self.base.outer(intercept, scale)
-
     def refuse_nonfinite(self) -> None:
-        """Name what is not finite, or missing."""
+        """Raise, naming what is not finite or missing in the base."""
         self.base.refuse_nonfinite()
+
+    def _matrix(self) -> Source:
+        return self.base
+
+    def _readers(self) -> Iterator[Reader]:
+        for read in self.base._readers():
+            yield partial(self._read, read)
 
     def _read(self, read: Reader) -> Iterator[Block]:
         for block in read():
-            yield self._seen(block)
+            yield self._transformed(block)
 
 
-# Rows whose targets are class numbers, seen through a code: targets and weights by class, block by block.
-#
-# In memory they become an array once; a streamed table stays streamed.
+class SameTargets(SourceView):
+    """A view that has the targets of its base, and stays the same view when those are changed."""
+
+    @abstractmethod
+    def _with(self, base: Source) -> Source:
+        """Return this view of another base."""
+
+    def read_targets(self) -> Array:
+        """Return all targets, (N, K)."""
+        return self.base.read_targets()
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets."""
+        return self._with(self.base.with_targets(t))
+
+    def with_target(self, k: int) -> Source:
+        """Return the same rows with target k alone."""
+        return self._with(self.base.with_target(k))
+
+    def recoded(self, values: Array) -> Source:
+        """Return the same rows where target k, a class index, becomes values[k]."""
+        return self._with(self.base.recoded(values))
+
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
+        """Return the distinct targets of all rows, sorted."""
+        return self.base.find_labels(guess)
+
+    def encoded(self, classes: NDArray[Any]) -> Source:
+        """Return the same rows with the index of each target among the classes as target."""
+        return self._with(self.base.encoded(classes))
+
+    def unlabelled(self) -> Source:
+        """Return the same rows without targets."""
+        return self._with(self.base.unlabelled())
+
+
+class Recoded(SourceView):
+    """A stream of rows whose targets are class indices: class k has targets values[k], and weights times
+    class_weight[k].
+    """
+
+    def __init__(self, base: Source, values: Array, class_weight: Array | None = None) -> None:
+        super().__init__(base)
+        self.values, self.class_weight = values, class_weight
+        self.shape = Shape(base.shape.features, values.shape[1])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights, of their own or of their class."""
+        return self.class_weight is not None or self.base.weighted
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
+        if self.class_weight is None:
+            return self.base.read_weights()
+        return self.map(lambda block: np.asarray(block.weight))
+
+    def _transformed(self, block: Block) -> Block:
+        codes = np.asarray(block.t)[:, 0].astype(np.intp)
+        weight: Any = block.weight
+        if self.class_weight is not None:
+            weight = self.class_weight[codes] if weight is None else weight * self.class_weight[codes]
+        return replace(block, t=self.values[codes], weight=weight)
+
+
+class Fold(SameTargets):
+    """The rows of one fold of a cross-validation: all rows, of which some have weight zero.
+
+    Rows outside fold `number` of `folds` keep their weight, or with `held` (held-out) those inside it.
+    """
+
+    def __init__(self, base: Source, number: int, folds: int, held: bool) -> None:
+        super().__init__(base)
+        self.number, self.folds, self.held = number, folds, held
+
+    @property
+    def weighted(self) -> bool:
+        """True: rows outside have weight zero."""
+        return True
+
+    def read_weights(self) -> Array:
+        """Return all weights, (N,)."""
+        base = self.base.read_weights()
+        return self._membership(0, self.count_rows()) * (1.0 if base is None else host(base))
+
+    def _with(self, base: Source) -> Source:
+        return Fold(base, self.number, self.folds, self.held)
+
+    def _membership(self, first: int, rows: int) -> Array:
+        return np.asarray((fold_of(first, rows, self.folds) == self.number) == self.held, dtype=np.float64)
+
+    def _transformed(self, block: Block) -> Block:
+        member = self._membership(block.first_row, block.rows)
+        return replace(block, weight=member if block.weight is None else member * host(block.weight))
+
+
+def fold_of(first: int, rows: int, folds: int) -> NDArray[np.int64]:
+    """Return the fold of each of the rows first, first + 1, ..., (rows,): a hash of the row's index.
+
+    It needs no memory, and is the same for every pass and source.
+    """
+    return (row_hashes(first, rows) % np.uint64(folds)).astype(np.int64)
 
 
 def in_memory(source: Source) -> Source:
-    """Return rows that can be gone over in any order: held tables and device arrays as arrays; streams as they are."""
+    """Return a source whose rows can be read in any order: small tables and device arrays as arrays, streams as is."""
     if source.streamed or isinstance(source, InMemory):
         return source
     blocks = [block.gathered() for block in source.blocks()]
     t = np.concatenate([host(block.t) for block in blocks])
     weight = None if blocks[0].weight is None else np.concatenate([host(block.weight) for block in blocks])
     rows = [host(block.x) if is_device(block.x) else block.x for block in blocks]
-    out = ArraySource(
-        np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows)), t, weight, source.names
-    )
+    x = np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows))
+    out = ArraySource(x, t, weight, source.names)
     out.flat, out.coding, out.reads = source.flat, source.coding, source.reads
     return out
 
@@ -119,99 +213,12 @@ def recoded(source: Source, values: Array, class_weight: Array | None = None) ->
 
 
 def of_class(source: Source, k: int, classes: int) -> Source:
-    """Return the rows of class k alone; a stream keeps the others, without weight."""
-    nothing = np.zeros((classes, 1))
+    """Return the rows of class k, with targets 0; a stream keeps the other rows, with weight zero."""
     if source.streamed:
-        return recoded(source, nothing, np.eye(classes)[k])
+        return recoded(source, np.zeros((classes, 1)), np.eye(classes)[k])
     source = in_memory(source)
     assert isinstance(source, InMemory)
-    rows = source.picked(np.flatnonzero(source.read_targets()[:, 0] == k))
+    rows = source.take_rows(np.flatnonzero(source.read_targets()[:, 0] == k))
     out = rows.with_targets(np.zeros((rows.n_rows, 1)))
     out.reads = source.reads
     return out
-
-
-class Recoded(SourceView):
-    """A stream of rows under a code."""
-
-    def __init__(self, base: Source, values: Array, class_weight: Array | None = None) -> None:
-        super().__init__(base)
-        self.values, self.class_weight = values, class_weight
-        self.shape = Shape(base.shape.features, values.shape[1])
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights, of their own or of their class."""
-        return self.class_weight is not None or self.base.weighted
-
-    def read_weights(self) -> Array | None:
-        """Return all weights, (N,), or None."""
-        if self.class_weight is None:
-            return self.base.read_weights()
-        return self.map(lambda block: np.asarray(block.weight))
-
-    def read_targets(self) -> Array:
-        """Return all targets, (N, K)."""
-        return self.map(lambda block: np.asarray(block.t))
-
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets; the weights of classes are left behind."""
-        return self.base.with_targets(t)
-
-    def _seen(self, block: Block) -> Block:
-        codes = np.asarray(block.t)[:, 0].astype(np.intp)
-        weight: Any = block.weight
-        if self.class_weight is not None:
-            weight = self.class_weight[codes] if weight is None else weight * self.class_weight[codes]
-        return replace(block, t=self.values[codes], weight=weight)
-
-
-# The rows of a source that take part in one fold of a cross-validation, or those held out, by weights of zero.
-#
-# Which fold a row belongs to is a hash of its number: it needs no memory, and is the same for every pass and source.
-
-
-def fold_of(first: int, rows: int, folds: int) -> NDArray[np.int64]:
-    """Return the fold of rows first, first + 1, ..., by lot."""
-    return (lots(first, rows) % np.uint64(folds)).astype(np.int64)
-
-
-class Fold(SourceView):
-    """A source whose rows outside fold `number` of `folds`, or with `held` those inside, keep their weight."""
-
-    def __init__(self, base: Source, number: int, folds: int, held: bool) -> None:
-        super().__init__(base)
-        self.number, self.folds, self.held = number, folds, held
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights: those left out have zero."""
-        return True
-
-    def read_weights(self) -> Array:
-        """Return all weights, (N,)."""
-        base = self.base.read_weights()
-        return self._kept(0, self.count_rows()) * (1.0 if base is None else host(base))
-
-    def read_targets(self) -> Array:
-        """Return all targets, (N, K)."""
-        return self.base.read_targets()
-
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets."""
-        return Fold(self.base.with_targets(t), self.number, self.folds, self.held)
-
-    def find_labels(self, guess: bool = False) -> NDArray[Any]:
-        """Return the different targets of all rows."""
-        return self.base.find_labels(guess)
-
-    def encoded(self, classes: NDArray[Any]) -> Source:
-        """Return the same rows with the place of each target among the classes as target."""
-        return Fold(self.base.encoded(classes), self.number, self.folds, self.held)
-
-    def _kept(self, first: int, rows: int) -> Array:
-        return np.asarray((fold_of(first, rows, self.folds) == self.number) == self.held, dtype=np.float64)
-
-    def _seen(self, block: Block) -> Block:
-        kept = self._kept(block.first_row, block.rows)
-        return replace(block, weight=kept if block.weight is None else kept * host(block.weight))

@@ -124,8 +124,9 @@ def _check_scan(made: Scan) -> None:
     if theta.ndim != 2 or theta.shape[1] < 1:
         raise ValueError("weights must be (K, 1 + D)")
     shape = Shape(theta.shape[1] - 1, len(theta))
-    named = {name: typed(value, str) for name, value in vars(made).items() if name in ("variant", "activation")}
-    plain = type(made).start(shape, **({"classes": len(theta)} if made.classes else {}), **named)
+    options: dict[str, Any] = {"classes": len(theta)} if made.classes else {}
+    options |= {name: typed(value, str) for name, value in vars(made).items() if name in ("variant", "activation")}
+    plain = type(made).start(shape, **options)
     for name, mine in vars(plain).items():
         value = getattr(made, name)
         if isinstance(mine, np.ndarray):

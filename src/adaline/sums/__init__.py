@@ -1,4 +1,4 @@
-"""Sums over rows: monoids that run on blocks in threads, out of core or on a device, and merge."""
+"""Sums: statistics of rows that merge, computed block by block in threads, out of core or on a device."""
 
 from adaline.sums.base import Sum
 from adaline.sums.class_weights import ClassWeights
@@ -6,6 +6,7 @@ from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.diagonal import CurvatureDiagonal
 from adaline.sums.firth import FirthScore, Prior
+from adaline.sums.joint import JointSum
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.mixture import Components, MixtureMoments
@@ -13,11 +14,10 @@ from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.sample import RowSample
-from adaline.sums.scores import GroupScores, Lens, Scores
+from adaline.sums.scores import FittedDesign, GroupScores, Scores
 from adaline.sums.spread import Spread
 from adaline.sums.targets import Targets
 from adaline.sums.thinned import ThinnedCurvature, Thinning
-from adaline.sums.together import Together
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong_rows import ErrorCounts, WrongRows
 
@@ -27,7 +27,7 @@ SUMS: dict[str, type[Sum]] = {
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
-        *(ClassWeights, Together),
+        *(ClassWeights, JointSum),
     )
 }
 
@@ -41,10 +41,11 @@ __all__ = [
     "CurvatureDiagonal",
     "ErrorCounts",
     "FirthScore",
+    "FittedDesign",
     "GroupScores",
     "HessianProduct",
+    "JointSum",
     "LeaveOneOut",
-    "Lens",
     "MachineObjective",
     "MachinePoint",
     "MixtureMoments",
@@ -62,7 +63,6 @@ __all__ = [
     "Theta",
     "ThinnedCurvature",
     "Thinning",
-    "Together",
     "Triangle",
     "View",
     "WrongRows",

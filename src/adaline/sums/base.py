@@ -1,7 +1,7 @@
-"""A sum is a monoid over rows: it has a zero, takes in blocks, and merges.
+"""A sum: a statistic of rows that has a zero, takes in blocks, and merges, whatever the order of the rows (a monoid).
 
 Laws, tested for every class in SUMS: zero is neutral, merging is associative to rounding, any split into blocks
-gives the same answer, integer weights equal repeated rows, pickling keeps every bit.
+gives the same result, integer weights equal repeated rows, pickling keeps every bit.
 """
 
 from __future__ import annotations
@@ -9,25 +9,31 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from adaline.arrays import Array
 from adaline.block import Block, Shape
 
 
 class Sum(ABC):
-    """Base of all sums; a final class registers itself in `adaline.sums.SUMS`."""
+    """Base of all sums; final classes are listed in `adaline.sums.SUMS`.
+
+    The attributes of a sum are the arguments of its constructor, in their order: it is pickled by them.
+    """
 
     invertible: ClassVar[bool] = False
     """Whether `subtract` exists."""
 
     uses_blas: ClassVar[bool] = False
-    """Whether `add` calls BLAS, which must then be held to one thread while blocks run."""
+    """Whether `add` calls BLAS, which is then limited to one thread while blocks run."""
 
     reads_columns: ClassVar[bool] = False
-    """Whether `add` takes a block whose x are Columns."""
+    """Whether `add` accepts a block whose x are Columns."""
 
     @classmethod
     @abstractmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the neutral element for D features and K targets."""
+        """Return the sum over no rows, for D features and K targets."""
 
     @abstractmethod
     def add(self, block: Block, theta: Any = None) -> None:
@@ -36,3 +42,22 @@ class Sum(ABC):
     @abstractmethod
     def merge(self, other: Self) -> None:
         """Take in another sum; `self` becomes the sum over both sets of rows."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(vars(self).values())
+
+
+class Totals(Sum):
+    """A sum whose numbers are one array of totals, `sums`: it merges by addition."""
+
+    def __init__(self, sums: Array) -> None:
+        self.sums = sums
+
+    @property
+    def finite(self) -> bool:
+        """Whether all totals are finite."""
+        return bool(np.isfinite(self.sums).all())
+
+    def merge(self, other: Self) -> None:
+        """Add the totals."""
+        self.sums += other.sums

@@ -32,8 +32,9 @@ class ClassMoments(Sum):
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the moments of no rows for `classes` classes; `centred=False` for sparse rows."""
-        alone = Shape(shape.features, 0)
-        return cls([Moments.zero(alone, centred=config.get("centred", True)) for _ in range(config.get("classes", 1))])
+        features_only = Shape(shape.features, 0)
+        centred, classes = config.get("centred", True), config.get("classes", 1)
+        return cls([Moments.zero(features_only, centred=centred) for _ in range(classes)])
 
     @property
     def features(self) -> int:
@@ -87,15 +88,15 @@ class ClassMoments(Sum):
         """Return these moments in centred form."""
         return type(self)([part.about_mean() for part in self.parts])
 
-    def arranged(self, places: list[int], classes: int) -> ClassMoments:
-        """Return the moments with class i moved to places[i] of `classes` classes."""
+    def arranged(self, indices: list[int], classes: int) -> ClassMoments:
+        """Return the moments of `classes` classes, where class i has become class indices[i]."""
         out = type(self).zero(Shape(self.features, 1), classes=classes)
-        for place, part in zip(places, self.parts, strict=True):
-            out.parts[place] = part
+        for index, part in zip(indices, self.parts, strict=True):
+            out.parts[index] = part
         return out
 
     def total(self) -> Moments:
-        """Return the moments of all rows, classes forgotten."""
+        """Return the moments of the rows of all classes."""
         out = self.parts[0].copy()
         for part in self.parts[1:]:
             out.merge(part)
@@ -104,11 +105,10 @@ class ClassMoments(Sum):
     def within(self) -> Moments:
         """Return the scatter about the class means, with the mean and weight of all rows."""
         out = self.total()
-        down = [(part.exponent - out.exponent).astype(np.int64) for part in self.parts]
-        out.second[:] = sum(
-            np.ldexp(part.second, e[:, None] + e) for part, e in zip(self.parts, down, strict=True) if part.weight > 0
-        )
-        out.noise[:] = sum(np.ldexp(part.noise, 2 * e) for part, e in zip(self.parts, down, strict=True))
+        exponents_of = [(part.exponent - out.exponent).astype(np.int64) for part in self.parts]
+        pairs = list(zip(self.parts, exponents_of, strict=True))
+        out.second[:] = sum(np.ldexp(part.second, e[:, None] + e) for part, e in pairs if part.weight > 0)
+        out.noise[:] = sum(np.ldexp(part.noise, 2 * e) for part, e in pairs)
         return out
 
     def means(self) -> tuple[Array, Array]:
@@ -118,8 +118,8 @@ class ClassMoments(Sum):
     def differences(self, centre: Moments) -> Array:
         """Return the class means minus the overall mean, (K, D), in the scale of `centre`; zero for empty classes."""
         hi, lo = self.means()
-        away = np.ldexp((hi - centre.first_hi) + (lo - centre.first_lo), -centre.exponent.astype(np.int64))
-        return np.asarray(np.where(self.weights[:, None] > 0, away, 0.0))
+        difference = np.ldexp((hi - centre.first_hi) + (lo - centre.first_lo), -centre.exponent.astype(np.int64))
+        return np.asarray(np.where(self.weights[:, None] > 0, difference, 0.0))
 
     def coded(self, targets: Array) -> Moments:
         """Return the moments of [x t] where a row of class k has targets[k], (K, m)."""
@@ -128,22 +128,19 @@ class ClassMoments(Sum):
         out = Moments.zero(Shape(d, m))
         out.buffer[:3] = x.buffer[:3]
         mean = self.weights @ targets / x.weight
-        away = targets - mean
-        exponent = exponents(np.abs(away).max(axis=0), np.abs(targets).max(axis=0))
-        away = np.ldexp(away, -exponent.astype(np.int64))
-        weighted = self.weights[:, None] * away
-        for mine, theirs, ours in (
+        centred = targets - mean
+        exponent = exponents(np.abs(centred).max(axis=0), np.abs(targets).max(axis=0))
+        centred = np.ldexp(centred, -exponent.astype(np.int64))
+        weighted = self.weights[:, None] * centred
+        for part, of_x, of_t in (
             (out.first_hi, x.first_hi, mean),
             (out.first_lo, x.first_lo, 0.0),
             (out.exponent, x.exponent, exponent),
-            (out.noise, x.noise, ROUNDING * (weighted * away).sum(axis=0)),
+            (out.noise, x.noise, ROUNDING * (weighted * centred).sum(axis=0)),
         ):
-            mine[:d], mine[d:] = theirs, ours
+            part[:d], part[d:] = of_x, of_t
         out.second[:d, :d] = x.second
         out.second[d:, :d] = weighted.T @ self.differences(x)
         out.second[:d, d:] = out.second[d:, :d].T
-        out.second[d:, d:] = weighted.T @ away
+        out.second[d:, d:] = weighted.T @ centred
         return out
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.parts,)

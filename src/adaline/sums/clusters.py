@@ -1,12 +1,12 @@
-"""What k-means asks of the rows: each row's nearest centre, and the rows of every centre added up (S3, k-means).
+"""The sums of one step of k-means: each row goes to its nearest centre, and the rows of each centre are added (S3).
 
     v = x scale + offset,   k(v) = argmin_k ||v - c_k||^2, the first of equals
     weight_k = sum w,   first_k = sum w v,   error_k = sum w ||v - c_k||^2      over the rows with k(v) = k
 
 The sums of v are taken about the origin of the view and not about the centres: equal assignments give equal bits, so
-that centres which have stopped moving are seen to have stopped. Distances that count are sums of squared differences;
-the native kernel finds the nearest by products v'c and looks again where rounding could mislead it. Sparse rows are
-multiplied as they are.
+that centres that have stopped moving do so exactly. Errors are sums of squared differences; the native kernel finds
+the nearest centre by products v'c and computes the squared differences where rounding could decide. Sparse rows stay
+sparse.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from scipy import sparse
 from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
+from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import View
-from adaline.sums.totals import Totals
-
-NATIVE = hasattr(native, "clusters_dense")
 
 
 class Centres(NamedTuple):
@@ -41,7 +39,7 @@ class Clusters(Totals):
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sums over no rows, for so many `clusters`."""
+        """Return the sums over no rows, for `clusters` centres."""
         return cls(np.zeros((config["clusters"], 2 + shape.features)))
 
     @property
@@ -62,7 +60,7 @@ class Clusters(Totals):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at Centres."""
         centres: Centres = theta
-        if NATIVE and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
+        if native is not None and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
             native.clusters_dense(self.sums, block.x, block.weight, *_flat(centres), None)
             return
         for piece in block.pieces(PIECE):
@@ -70,8 +68,8 @@ class Clusters(Totals):
 
 
 def nearest(block: Block, centres: Centres) -> Array:
-    """Return the place of the nearest centre of each row, and the squared distance to it in the view, (n, 2)."""
-    if NATIVE and isinstance(block.x, np.ndarray) and block.chosen is None:
+    """Return the index of the nearest centre of each row, and the squared distance to it in the view, (n, 2)."""
+    if native is not None and isinstance(block.x, np.ndarray) and block.chosen is None:
         out = np.empty((block.rows, 2))
         unused = np.zeros((len(centres.points), 2 + block.shape.features))
         native.clusters_dense(unused, block.x, None, *_flat(centres), out)
@@ -91,14 +89,13 @@ def distances(block: Block, centres: Centres) -> Any:
 
 
 def clusters_reference(block: Block, centres: Centres) -> Array:
-    """Return the sums of one block, (K, 2 + D), written in array-API operations."""
+    """Return the sums of one block, (K, 2 + D), in array-API operations: k(v) = argmin_k ||v - c_k||^2, then totals."""
     block = block.gathered()
     squares = distances(block, centres)
     xp = namespace(squares)
-    weight = np.ones(block.rows) if block.weight is None else host(block.weight)
-    places = xp.expand_dims(xp.argmin(squares, axis=1), axis=1)
-    every = xp.arange(len(centres.points), device=squares.device)
-    member = xp.astype(places == every, xp.float64) * to_device_of(squares, weight[:, None])
+    nearest_index = xp.expand_dims(xp.argmin(squares, axis=1), axis=1)
+    indices = xp.arange(len(centres.points), device=squares.device)
+    member = xp.astype(nearest_index == indices, xp.float64) * to_device_of(squares, block.weights()[:, None])
     total, error = host(xp.sum(member, axis=0)), host(xp.sum(member * squares, axis=0))
     if is_sparse(block.x):
         first = (block.x.astype(np.float64).T @ member).T * centres.view.scale
@@ -109,13 +106,13 @@ def clusters_reference(block: Block, centres: Centres) -> Array:
 
 
 def dense_in_view(x: Any, view: View) -> Any:
-    """Return dense rows as the view has them."""
+    """Return v = x scale + offset of dense rows x, (n, D)."""
     xp = namespace(x)
     return xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
 
 
 def _sparse_distances(x: Any, centres: Centres) -> Array:
-    """Return ||v||^2 - 2 v'c + ||c||^2 without forming v, never below zero."""
+    """Return ||v||^2 - 2 v'c + ||c||^2 of sparse rows without forming v, (n, K), never below zero."""
     scale, offset = centres.view
     x, points = (x.astype(np.float64) @ sparse.diags_array(scale)).tocsr(), centres.points
     squares = np.asarray(x.power(2).sum(axis=1)).ravel() + 2 * np.asarray(x @ offset) + offset @ offset

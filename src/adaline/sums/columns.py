@@ -1,8 +1,8 @@
 """The columns z = [x t] of a block, shifted and scaled, in the array-API namespace of its rows.
 
-A column is scaled by 2^-e, which is exact; shift and exponents come from a few pilot rows spread over the block, so
-that no extra pass is needed. As the pilot rows belong to the block, even the worst shift costs little: the sum of
-squares about it is at most rows/pilot rows times the one about the mean.
+A column is scaled by 2^-e, which is exact; shift and exponents are those of a few pilot rows spread over the block, so
+that no extra pass is needed. As the pilot rows belong to the block, the sum of squares about their mean is at most
+rows/pilot rows times the one about the mean of the block.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, namespace, to_device_of
 from adaline.block import Block
 
 PILOT_ROWS = 32
-MILD = 4.0
+MILD = 4.0  # largest ratio of magnitude to spread of a column that needs no shift
 
 
 def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
-    """Return shift (zero if not centred) and exponents of a dense block with some positive weight, and whether it is
-    mild: columns may be left as they are, within a few spreads of zero and far from overflow.
+    """Return shift (zero if not centred) and exponents of a dense block with some positive weight, both (D + K,), and
+    whether its columns need neither: they lie within a few spreads of zero and far from overflow.
     """
     n = block.rows
     some = np.arange(PILOT_ROWS) * n // PILOT_ROWS if n > PILOT_ROWS else np.arange(n)
@@ -40,9 +40,9 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
 
 
 def largest_magnitudes(block: Block) -> Array:
-    """Return the largest magnitude in each column [x t] of a dense block, among rows that weigh something.
+    """Return the largest magnitude in each column [x t] of a dense block, (D + K,), among rows of positive weight.
 
-    Numbers that are not finite count wherever they stand.
+    Numbers that are not finite count in rows of weight zero too.
     """
     found = []
     for rows in (block.gathered(), block.heavy()):
@@ -53,14 +53,14 @@ def largest_magnitudes(block: Block) -> Array:
 
 
 def exponents(spread: Array, size: Array) -> Array:
-    """Return the power of two above the spread of each column, or above its size where it does not spread."""
-    reach = np.where(spread > 0, spread, size)
-    return np.where(np.isfinite(reach), np.frexp(reach)[1], 0).astype(np.float64)
+    """Return the exponent of the power of two above the spread of each column, or above its size if it is constant."""
+    magnitude = np.where(spread > 0, spread, size)
+    return np.where(np.isfinite(magnitude), np.frexp(magnitude)[1], 0).astype(np.float64)
 
 
 def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, Any]:
     """Return sqrt(w) (z - shift) 2^-e, (n, q), and sqrt(w), (n, 1)."""
-    x = block.x.toarray() if is_sparse(block.x) else block.x
+    x = as_dense(block.x)
     xp = namespace(x)
     z = xp.concat([xp.astype(x, xp.float64), to_device_of(x, block.t)], axis=1)
     z = times_power(z - to_device_of(z, shift), -exponent)

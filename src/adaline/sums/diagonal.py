@@ -1,4 +1,4 @@
-"""The diagonal of the second derivatives of an objective: what wide data can pay for.
+"""The diagonal of the second derivatives of an objective, for data with too many columns for the whole matrix.
 
 diagonal_k = sum weight curvature_k (1, v^2)
 """
@@ -12,9 +12,9 @@ import numpy as np
 
 from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Shape
+from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import Point, View, gather, margins, row_weights, rows_in_view
-from adaline.sums.totals import Totals
 
 
 class CurvatureDiagonal(Totals):
@@ -37,13 +37,14 @@ class CurvatureDiagonal(Totals):
             rows = rows_in_view(piece, point.view)
             xp = namespace(rows)
             z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
-            bent = row_weights(piece, rows) * point.loss.curvature(z, to_device_of(rows, piece.t))
-            self.sums += host(xp.matmul(xp.matrix_transpose(bent), rows * rows))
+            curvature = row_weights(piece, rows) * point.loss.curvature(z, to_device_of(rows, piece.t))
+            self.sums += host(xp.matmul(xp.matrix_transpose(curvature), rows * rows))
 
 
 def _sparse(block: Block, point: Point) -> Array:
+    """Return the diagonal over one block of sparse rows, (K, 1 + D)."""
     x, scale = block.x, point.view.scale
     z = margins(block, point)
-    bent = row_weights(block, z) * point.loss.curvature(z, block.t)
+    curvature = row_weights(block, z) * point.loss.curvature(z, block.t)
     squares = type(x)((np.square(x.data, dtype=np.float64), x.indices, x.indptr), x.shape)
-    return gather(replace(block, x=squares), bent, View(scale**2, np.zeros_like(scale)))
+    return gather(replace(block, x=squares), curvature, View(scale**2, np.zeros_like(scale)))

@@ -1,10 +1,10 @@
-"""The score of Firth's penalised likelihood: that of the logistic likelihood, and the pull of Jeffreys' prior.
+"""The score of Firth's penalised likelihood: that of the logistic likelihood, plus that of Jeffreys' prior.
 
     z = theta_0 + theta'v,   p = 1 / (1 + exp(-z)),   h = p (1 - p) |root'(1, v)|^2,   root root' = H^-1
     gradient = sum weight (p - t - h (1/2 - p)) (1, v)
 
-h is the leverage of a row in the weighted design, so that the sums of weight h are the rank of H. A weight of 2 is the
-row twice. t is the first target of a row, 0 or 1, or a share between.
+h is the leverage of a row in the weighted design: the sum of weight h over the rows is the rank of H. A weight of 2 is
+the row twice. t is the first target of a row, 0 or 1, or a fraction between.
 
 D. Firth, Biometrika 80 (1993), 27-38; G. Heinze and M. Schemper, Statistics in Medicine 21 (2002), 2409-2419.
 """
@@ -18,9 +18,9 @@ import numpy as np
 from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.losses import Logistic
+from adaline.sums.base import Totals
 from adaline.sums.objective import View, row_weights, rows_in_view
 from adaline.sums.scores import runs
-from adaline.sums.totals import Totals
 
 
 class Prior(NamedTuple):
@@ -53,12 +53,12 @@ class FirthScore(Totals):
 
 
 def score_reference(block: Block, prior: Prior) -> Array:
-    """Return the gradient over one block, written in array-API operations."""
+    """Return sum weight (p - t - h (1/2 - p)) (1, v) over one block, (1 + D,), in array-API operations."""
     rows = rows_in_view(block, prior.view)
     xp, loss = namespace(rows), Logistic()
     both = xp.matmul(rows, to_device_of(rows, np.concatenate([prior.theta.T, prior.root], axis=1)))
-    z, turned = both[:, :1], both[:, 1:]
+    z, root_v = both[:, :1], both[:, 1:]
     t = to_device_of(rows, block.t)[:, :1]
-    leverage = loss.curvature(z, t) * xp.sum(turned * turned, axis=1, keepdims=True)
+    leverage = loss.curvature(z, t) * xp.sum(root_v * root_v, axis=1, keepdims=True)
     slope = row_weights(block, rows) * (loss.slope(z, t) - leverage * (0.5 - loss.mean(z)))
     return host(xp.matmul(xp.matrix_transpose(slope), rows)).ravel()

@@ -2,9 +2,9 @@
 
     r = t - mean_t - z'(c / (d + lambda)),   h = 1/W + sum_k z_k^2 / (d_k + lambda),   E = sum w (r / (1 - h))^2
 
-z are the coordinates of a centred row along the eigenvectors of S, d its eigenvalues, c = V'X't. Dividing by 1 - h
-gives the residual that the row would have if it were left out of the fit (a row of weight w: one of its w copies; with
-`precision` the row as a whole: then h is multiplied by w).
+z are the coordinates of a centred row along the eigenvectors V of S, d its eigenvalues, c = V'X't. Dividing by 1 - h
+gives the residual of the row in the fit without it: without one of its w copies where the weight is w, or with
+`precision` without the row as a whole, where h is multiplied by w.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.block import Block, Shape
+from adaline.sums.base import Totals
 from adaline.sums.columns import weighted_columns
 from adaline.sums.moments import PIECE
-from adaline.sums.totals import Totals
 
 
 class Ridges(NamedTuple):
@@ -51,17 +51,21 @@ class LeaveOneOut(Totals):
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the fits theta."""
         for piece in block.pieces(PIECE):
-            self._add(piece, theta)
+            self.sums += leave_one_out_reference(piece, theta)
 
-    def _add(self, block: Block, theta: Ridges) -> None:
-        columns, root = weighted_columns(Block(block.x, block.t), theta.mean, theta.exponent)
-        xp = namespace(columns)
-        features = block.shape.features
-        z = xp.matmul(columns[:, :features], to_device_of(columns, theta.rotation))
-        weight = root[:, 0] if block.weight is None else to_device_of(columns, block.weight)
-        lift = weight[:, None] if theta.precision else 1.0
-        for k in range(block.shape.targets):
-            shrink = to_device_of(z, 1.0 / (theta.d[:, None] + theta.penalties[k]))
-            residual = columns[:, features + k, None] - xp.matmul(z * to_device_of(z, theta.c[k]), shrink)
-            rest = 1.0 - lift * (theta.constant + xp.matmul(z * z, shrink))
-            self.sums[k] += host(xp.matmul(weight, (residual / rest) ** 2))
+
+def leave_one_out_reference(block: Block, theta: Ridges) -> Array:
+    """Return sum w (r / (1 - h))^2 over one block, (K, L), in array-API operations."""
+    sums = np.empty(theta.penalties.shape)
+    columns, root = weighted_columns(Block(block.x, block.t), theta.mean, theta.exponent)
+    xp = namespace(columns)
+    features = block.shape.features
+    z = xp.matmul(columns[:, :features], to_device_of(columns, theta.rotation))
+    weight = root[:, 0] if block.weight is None else to_device_of(columns, block.weight)
+    factor = weight[:, None] if theta.precision else 1.0
+    for k in range(block.shape.targets):
+        shrink = to_device_of(z, 1.0 / (theta.d[:, None] + theta.penalties[k]))
+        residual = columns[:, features + k, None] - xp.matmul(z * to_device_of(z, theta.c[k]), shrink)
+        rest = 1.0 - factor * (theta.constant + xp.matmul(z * z, shrink))
+        sums[k] = host(xp.matmul(weight, (residual / rest) ** 2))
+    return sums

@@ -1,4 +1,4 @@
-"""The objective of a machine of the user's own under any loss (S4: learning as function estimation).
+"""The objective of a user-defined machine under any loss (S4: learning as function estimation).
 
 y = G(W, x),   value = sum weight loss(y, t),   gradient = sum weight slope . dG/dW
 """
@@ -9,21 +9,21 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, as_dense, host
 from adaline.block import Block, Shape
 from adaline.losses import Loss
+from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
-from adaline.sums.totals import Totals
 
 
 class DifferentiableMachine(Protocol):
-    """A function G(W, X) of weights, an array of any shape, and of rows X (n, D), with its derivative by W.
+    """A function G(W, X) of weights W, an array of any shape, and of rows X (n, D), with its derivative by W.
 
-    Functions must not change what they are given: blocks of rows may be taken in several threads.
+    Its methods must not change their arguments, as several threads may call them at a time.
     """
 
     def start(self, features: int, outputs: int, rng: np.random.Generator) -> Array:
-        """Return the first weights."""
+        """Return the weights to start from."""
 
     def value(self, W: Array, X: Array) -> Array:
         """Return the outputs, (n, K)."""
@@ -33,7 +33,7 @@ class DifferentiableMachine(Protocol):
 
 
 class MachinePoint(NamedTuple):
-    """Where the sum is taken."""
+    """Where the objective is taken: the machine, the loss and the weights."""
 
     machine: DifferentiableMachine
     loss: Loss
@@ -57,7 +57,7 @@ class MachineObjective(Totals):
 
     @property
     def gradient(self) -> Array:
-        """Its derivative by the weights, one after the other."""
+        """Its derivative by the weights, as one vector."""
         return self.sums[1:]
 
     def add(self, block: Block, theta: Any = None) -> None:
@@ -73,5 +73,5 @@ class MachineObjective(Totals):
 
 
 def dense(x: Any) -> Array:
-    """Return rows as a float64 array."""
-    return np.asarray(x.toarray(), dtype=np.float64) if is_sparse(x) else host(x)
+    """Return rows of any kind as a dense float64 array on the host, (n, D)."""
+    return host(as_dense(x))

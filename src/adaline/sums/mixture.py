@@ -1,13 +1,13 @@
-"""What EM asks of the rows: each row softly assigned to normal densities, and their weighted moments (S3, EM).
+"""The sums of one step of EM: the responsibilities of normal densities for each row, and their moments (S3, EM).
 
     v = x scale + offset,   d_k = v - mean_k,   l_k = ln pi_k + ln N(x; mean_k, Sigma_k),   Sigma_k^-1 = P_k P_k'
     value = sum w ln sum_k exp l_k,   gamma_k = w exp(l_k) / sum_j exp l_j
     moments_k = sum gamma_k (d_k, 1)(d_k, 1)'                       whole matrices
               = sum gamma_k (d_k, d_k^2, 1)                         variances alone
 
-Densities are those of x, in raw units; the view only keeps numbers of order one. Moments are taken about the means as
-they were: where EM has nearly converged, the shift is small and no digits cancel. Exponentials are taken about the
-largest l_k of the row.
+Densities are those of x, in raw units; the view only keeps numbers of order one. Moments are taken about the means
+before the step: where EM has nearly converged, the shift is small and no digits cancel. Exponentials are taken about
+the largest l_k of the row.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
-from adaline.sums.base import Sum
+from adaline.sums.base import Totals
 from adaline.sums.clusters import dense_in_view
 from adaline.sums.objective import View
 
-NATIVE = hasattr(native, "mixture_dense")
-PIECE = 2**22  # numbers of a block looked at together, of which there are a few copies
+PIECE = 2**22  # numbers of a block that are copied at a time
 
 
 class Components(NamedTuple):
@@ -47,7 +46,7 @@ class Components(NamedTuple):
         return np.asarray(self.log_weights + np.log(np.abs(roots)).sum(axis=1) + unit)
 
 
-class MixtureMoments(Sum):
+class MixtureMoments(Totals):
     """The log-likelihood, then the moments of each component: (K, 1 + D, 1 + D), or (K, 1 + 2 D) for variances."""
 
     uses_blas: ClassVar[bool] = True
@@ -58,7 +57,7 @@ class MixtureMoments(Sum):
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sums over no rows, for so many `components`; `whole` matrices, or variances alone."""
+        """Return the sums over no rows, for `components` densities; `whole` covariance matrices, or variances alone."""
         d, whole = shape.features, config["whole"]
         return cls(d, whole, np.zeros(1 + config["components"] * ((1 + d) ** 2 if whole else 1 + 2 * d)))
 
@@ -73,27 +72,15 @@ class MixtureMoments(Sum):
         side = 1 + self.features
         return self.sums[1:].reshape((-1, side, side) if self.whole else (-1, side + self.features))
 
-    @property
-    def finite(self) -> bool:
-        """Whether all sums are."""
-        return bool(np.isfinite(self.sums).all())
-
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at Components."""
         at: Components = theta
-        fused = NATIVE and (at.factors.ndim == 3) == self.whole
+        fused = native is not None and (at.factors.ndim == 3) == self.whole
         if fused and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
             native.mixture_dense(self.sums, block.x, block.weight, at.constants, at.means, at.factors, *at.view)
             return
         for piece in block.pieces(PIECE):
             self.sums += mixture_reference(piece, at, self.whole)
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.features, self.whole, self.sums)
 
 
 def log_joint(x: Any, at: Components) -> Any:
@@ -111,26 +98,28 @@ def log_joint(x: Any, at: Components) -> Any:
 def log_total(joint: Any) -> Any:
     """Return ln sum_k exp l_k of each row, (n, 1); minus infinity where no component has a weight."""
     xp = namespace(joint)
-    most = xp.max(joint, axis=1, keepdims=True)
-    most = xp.where(xp.isfinite(most), most, xp.zeros_like(most))
-    return most + xp.log(xp.sum(xp.exp(joint - most), axis=1, keepdims=True))
+    largest = xp.max(joint, axis=1, keepdims=True)
+    largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
+    return largest + xp.log(xp.sum(xp.exp(joint - largest), axis=1, keepdims=True))
 
 
 def mixture_reference(block: Block, at: Components, whole: bool) -> Array:
-    """Return the sums of one block as one vector, written in array-API operations."""
-    x = block.x.toarray() if is_sparse(block.x) else block.x
+    """Return sum w ln sum_k exp l_k, then sum gamma_k (d_k, 1)(d_k, 1)' of one block as one vector, in array-API
+    operations.
+    """
+    x = as_dense(block.x)
     joint = log_joint(x, at)
     xp = namespace(joint)
     total = log_total(joint)
-    weight = to_device_of(joint, np.ones((block.rows, 1)) if block.weight is None else host(block.weight)[:, None])
-    share = weight * xp.exp(joint - total)
+    weight = to_device_of(joint, block.weights()[:, None])
+    gamma = weight * xp.exp(joint - total)
     v = dense_in_view(x, at.view)
     parts = [host(xp.sum(weight * total))[None]]
     for k, mean in enumerate(at.means):
-        d, own = v - to_device_of(v, mean), share[:, k : k + 1]
+        d, gamma_k = v - to_device_of(v, mean), gamma[:, k : k + 1]
         if whole:
-            one = xp.concat([d, xp.ones_like(own)], axis=1)
-            parts.append(host(xp.matmul(xp.matrix_transpose(one * own), one)).ravel())
+            d1 = xp.concat([d, xp.ones_like(gamma_k)], axis=1)
+            parts.append(host(xp.matmul(xp.matrix_transpose(d1 * gamma_k), d1)).ravel())
         else:
-            parts += [host(xp.sum(own * d, axis=0)), host(xp.sum(own * d * d, axis=0)), host(xp.sum(own, axis=0))]
+            parts += [host(xp.sum(gamma_k * part, axis=0)) for part in (d, d * d, xp.ones_like(gamma_k))]
     return np.concatenate(parts)

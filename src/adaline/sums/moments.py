@@ -11,8 +11,8 @@ so that neither a large mean nor sorted rows cost digits. Column j is scaled by 
 magnitudes from 1e-300 to 1e300 neither overflow nor vanish. The mean is kept as hi + lo. In raw mode (no intercept, or
 sparse rows, which must stay sparse) nothing is centred: first = sum w z and S = sum w z z', both scaled.
 
-`noise` bounds the rounding error of the diagonal of S; it grows by centring and by `subtract`, and from it the solvers
-tell how many digits the sums can give.
+`noise` bounds the rounding error of the diagonal of S; it grows by centring and by `subtract`, and tells the solvers
+how many digits the sums can give.
 """
 
 from __future__ import annotations
@@ -30,14 +30,34 @@ from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
 
 CENTRED, RAW = (float(mode) for mode in numbers_of("MomentMode", ("centred", "raw")).values())
+ROUNDING = 2.0**-53
+SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
+PANEL_ROWS = 96  # of the native kernel
+PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
+BATCH_ROWS = 2**14  # rows to one matrix product on a device
 
 
-class MomentState:
-    """A buffer of moments and the names of its parts, so that it can be stored, sent and merged as it is."""
+class Moments(Sum):
+    """Weighted first and second moments of [x t], in one flat buffer, which is stored, sent and merged as it is.
+
+    buffer : rows, weight, mode, then first_hi, first_lo, exponent and noise (q each), then S (q, q); q = D + K.
+    """
+
+    invertible: ClassVar[bool] = True
+    uses_blas: ClassVar[bool] = native is None
+    reads_columns: ClassVar[bool] = True
 
     def __init__(self, shape: Shape, buffer: Array) -> None:
         self.shape = shape
         self.buffer = buffer
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the moments of no rows; `centred=False` for raw mode."""
+        q = shape.features + shape.targets
+        buffer = np.zeros(3 + 4 * q + q * q)
+        buffer[2] = CENTRED if config.get("centred", True) else RAW
+        return cls(shape, buffer)
 
     @property
     def columns(self) -> int:
@@ -71,7 +91,7 @@ class MomentState:
 
     @property
     def exponent(self) -> Array:
-        """Scales: column j is held times 2^-exponent[j]."""
+        """Exponents of the scales: column j is multiplied by 2^-exponent[j]."""
         return self.vector(2)
 
     @property
@@ -87,7 +107,7 @@ class MomentState:
 
     @property
     def finite(self) -> bool:
-        """Whether every number taken in was finite: read off the sums, not off the rows."""
+        """Whether every number taken in was finite, which the sums show."""
         return bool(np.isfinite(self.buffer).all())
 
     def vector(self, k: int) -> Array:
@@ -98,83 +118,6 @@ class MomentState:
     def copy(self) -> Self:
         """Return an independent copy."""
         return type(self)(self.shape, self.buffer.copy())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.shape, self.buffer)
-
-
-# The product [z 1]'[z 1] of one block, z = [x t], in the array-API namespace of its rows.
-
-
-BATCH_ROWS = 2**14
-
-
-def shifted_product(block: Block, shift: Array, exponent: Array) -> Array:
-    """Return the weighted [z 1]'[z 1], z = (x - shift, t - shift) scaled."""
-    z, root = weighted_columns(block, shift, exponent)
-    xp = namespace(z)
-    z = xp.concat([z, root], axis=1)
-    return host(xp.matmul(xp.matrix_transpose(z), z))
-
-
-def plain_product(block: Block) -> Array:
-    """Return [x t 1]'[x t 1] without a copy of x, for columns that need neither shift nor scale."""
-    xp = namespace(block.x)
-    x = xp.astype(block.x, xp.float64, copy=False)
-    ones = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
-    rest = xp.concat([to_device_of(x, block.t), ones], axis=1)
-    cross = _product(x, rest)
-    above = xp.concat([_product(x, x), cross], axis=1)
-    below = xp.concat([xp.matrix_transpose(cross), _product(rest, rest)], axis=1)
-    return host(xp.concat([above, below], axis=0))
-
-
-def _product(a: Any, b: Any) -> Any:
-    """Return a'b by batches of rows: faster than one product on a device, and more exact."""
-    xp = namespace(a)
-    height = max(BATCH_ROWS, 4 * a.shape[1])
-    whole = a.shape[0] // height * height
-    out = xp.matmul(xp.matrix_transpose(a[whole:, :]), b[whole:, :])
-    if whole:
-        stacks = [xp.reshape(part[:whole, :], (-1, height, part.shape[1])) for part in (a, b)]
-        out = out + xp.sum(xp.matmul(xp.matrix_transpose(stacks[0]), stacks[1]), axis=0)
-    return out
-
-
-def sparse_product(block: Block, exponent: Array) -> Array:
-    """Return the weighted [z 1]'[z 1] of sparse rows, z scaled and not shifted."""
-    d = block.shape.features
-    scale = np.exp2(-exponent)
-    parts: list[Any] = [
-        sparse.csr_array(block.x.astype(np.float64)) @ sparse.diags_array(scale[:d]),
-        sparse.csr_array(block.t * scale[d:]),
-        sparse.csr_array(np.ones((block.rows, 1))),
-    ]
-    z: Any = sparse.hstack(parts, format="csr")
-    weighted = z if block.weight is None else sparse.diags_array(block.weight) @ z
-    return np.asarray((z.T @ weighted).toarray())
-
-
-ROUNDING = 2.0**-53
-SUM_ROUNDING = 8 * ROUNDING  # of one block's sum of squares, panels and blocks added pairwise
-PANEL_ROWS = 96  # of the native kernel
-PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
-
-
-class Moments(MomentState, Sum):
-    """Weighted first and second moments of [x t], in one flat buffer."""
-
-    invertible: ClassVar[bool] = True
-    uses_blas: ClassVar[bool] = native is None
-    reads_columns: ClassVar[bool] = True
-
-    @classmethod
-    def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the moments of no rows; `centred=False` for raw mode."""
-        q = shape.features + shape.targets
-        buffer = np.zeros(3 + 4 * q + q * q)
-        buffer[2] = CENTRED if config.get("centred", True) else RAW
-        return cls(shape, buffer)
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block: about a shift of its own if centred, about zero if raw."""
@@ -200,10 +143,10 @@ class Moments(MomentState, Sum):
             subtract_reference(self, other)
 
     def about_mean(self) -> Moments:
-        """Return these moments in centred form; raw ones by a rank-one correction, whose loss `noise` shows."""
+        """Return these moments in centred form; raw ones by a rank-one correction, whose rounding enters `noise`."""
         if self.centred:
             return self
-        out = type(self)(self.shape, self.buffer.copy())
+        out = self.copy()
         out.buffer[2] = CENTRED
         if self.weight > 0:
             mean = self.first_hi / self.weight
@@ -216,10 +159,10 @@ class Moments(MomentState, Sum):
         """Return these moments in raw form."""
         if not self.centred:
             return self
-        out = type(self)(self.shape, self.buffer.copy())
+        out = self.copy()
         out.buffer[2] = RAW
-        down = -self.exponent.astype(np.int64)
-        mean = np.ldexp(self.first_hi, down) + np.ldexp(self.first_lo, down)
+        exponent = -self.exponent.astype(np.int64)
+        mean = np.ldexp(self.first_hi, exponent) + np.ldexp(self.first_lo, exponent)
         out.second[:] += self.weight * np.outer(mean, mean)
         out.noise[:] += SUM_ROUNDING * self.weight * mean**2
         out.first_hi[:] = self.weight * mean
@@ -232,8 +175,8 @@ class Moments(MomentState, Sum):
         columns = [*range(d), d + k]
         out = type(self).zero(Shape(d, 1))
         out.buffer[:3] = self.buffer[:3]
-        for mine, theirs in ((out.vector(i), self.vector(i)) for i in range(4)):
-            mine[:] = theirs[columns]
+        for i in range(4):
+            out.vector(i)[:] = self.vector(i)[columns]
         out.second[:] = self.second[np.ix_(columns, columns)]
         return out
 
@@ -258,9 +201,9 @@ class Moments(MomentState, Sum):
         return bool(found)
 
     def _refill(self, block: Block) -> None:
-        """Run a block again whose pilot rows gave too small a scale; NaN and infinity stay what they are.
+        """Run a block again whose pilot rows gave too small a scale; sums of NaN and infinity are left as they are.
 
-        Rows that weigh nothing are left out, as their numbers may be beyond the scale of all others.
+        Rows of weight zero are left out, as their numbers may exceed the scale of all others.
         """
         with np.errstate(invalid="ignore"):
             block = block.packed()
@@ -274,8 +217,56 @@ class Moments(MomentState, Sum):
         self.buffer[0] = rows
 
 
+def shifted_product(block: Block, shift: Array, exponent: Array) -> Array:
+    """Return the weighted [z 1]'[z 1], z = (x - shift, t - shift) scaled."""
+    z, root = weighted_columns(block, shift, exponent)
+    xp = namespace(z)
+    z = xp.concat([z, root], axis=1)
+    return host(xp.matmul(xp.matrix_transpose(z), z))
+
+
+def plain_product(block: Block) -> Array:
+    """Return [x t 1]'[x t 1] without a copy of x, for columns that need neither shift nor scale."""
+    xp = namespace(block.x)
+    x = xp.astype(block.x, xp.float64, copy=False)
+    ones = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
+    rest = xp.concat([to_device_of(x, block.t), ones], axis=1)
+    cross = _product(x, rest)
+    above = xp.concat([_product(x, x), cross], axis=1)
+    below = xp.concat([xp.matrix_transpose(cross), _product(rest, rest)], axis=1)
+    return host(xp.concat([above, below], axis=0))
+
+
+def _product(a: Any, b: Any) -> Any:
+    """Return a'b by batches of rows, which is faster than one product on a device, and more exact."""
+    xp = namespace(a)
+    height = max(BATCH_ROWS, 4 * a.shape[1])
+    whole = a.shape[0] // height * height
+    out = xp.matmul(xp.matrix_transpose(a[whole:, :]), b[whole:, :])
+    if whole:
+        stacks = [xp.reshape(part[:whole, :], (-1, height, part.shape[1])) for part in (a, b)]
+        out = out + xp.sum(xp.matmul(xp.matrix_transpose(stacks[0]), stacks[1]), axis=0)
+    return out
+
+
+def sparse_product(block: Block, exponent: Array) -> Array:
+    """Return the weighted [z 1]'[z 1] of sparse rows, z scaled and not shifted."""
+    d = block.shape.features
+    scale = np.exp2(-exponent)
+    parts: list[Any] = [
+        sparse.csr_array(block.x.astype(np.float64)) @ sparse.diags_array(scale[:d]),
+        sparse.csr_array(block.t * scale[d:]),
+        sparse.csr_array(np.ones((block.rows, 1))),
+    ]
+    z: Any = sparse.hstack(parts, format="csr")
+    weighted = z if block.weight is None else sparse.diags_array(block.weight) @ z
+    return np.asarray((z.T @ weighted).toarray())
+
+
 def fill_reference(moments: Moments, block: Block) -> None:
-    """Fill zero moments from one block, in the array-API namespace of its rows (SciPy for CSR)."""
+    """Fill zero moments from one block: W = sum w, sum w z, S = sum w (z - mean)(z - mean)', in array-API operations
+    (SciPy for CSR).
+    """
     weight = float(block.rows if block.weight is None else host(block.weight).sum())
     if weight == 0:
         moments.buffer[0] = block.rows
@@ -303,7 +294,7 @@ def fill_reference(moments: Moments, block: Block) -> None:
     moments.buffer[:2] = block.rows, weight
     moments.exponent[:] = exponent
     moments.second[:] = product[:-1, :-1]
-    # sparse rows are added one by one, raw ones panel by panel: a constant column then rounds the same way each time
+    # sparse rows are added one by one, raw ones panel by panel: a constant column then rounds in one direction
     in_order = block.rows / 2 if is_sparse(block.x) else 0 if moments.centred else block.rows // PANEL_ROWS // 2
     moments.noise[:] = (SUM_ROUNDING + ROUNDING * in_order) * np.diagonal(moments.second)
     if moments.centred:
@@ -320,7 +311,7 @@ def centre(moments: Moments, shift: Array, first: Array) -> None:
 
 
 def merge_reference(a: Moments, b: Moments) -> None:
-    """Chan's formula on two states."""
+    """Merge b into a by Chan's formula: S = S_a + S_b + (W_a W_b / W) d d', d = mean_b - mean_a."""
     a.buffer[0] += b.buffer[0]
     if b.weight == 0:
         return
@@ -342,7 +333,7 @@ def merge_reference(a: Moments, b: Moments) -> None:
 
 
 def subtract_reference(a: Moments, b: Moments) -> None:
-    """Chan's formula backwards: a held b's rows."""
+    """Take b out of a, which contains its rows, by Chan's formula backwards."""
     a.buffer[0] -= b.buffer[0]
     if b.weight == 0:
         return
@@ -368,14 +359,14 @@ def subtract_reference(a: Moments, b: Moments) -> None:
 def _common_scale(a: Moments, b: Moments) -> Moments:
     """Bring both states to the larger exponents; a in place, b as a copy."""
     b = b.copy()
-    only_a, only_b = ((s.second.diagonal() == 0) & (s.first_hi == 0) for s in (b, a))  # zero elsewhere: no scale there
+    only_a, only_b = ((s.second.diagonal() == 0) & (s.first_hi == 0) for s in (b, a))  # a column of zeros has no scale
     exponent = np.where(only_a, a.exponent, np.where(only_b, b.exponent, np.maximum(a.exponent, b.exponent)))
     for state in (a, b):
-        down = (state.exponent - exponent).astype(np.int64)
-        state.second[:] = np.ldexp(state.second, down[:, None] + down)
-        state.noise[:] = np.ldexp(state.noise, 2 * down)
+        change = (state.exponent - exponent).astype(np.int64)
+        state.second[:] = np.ldexp(state.second, change[:, None] + change)
+        state.noise[:] = np.ldexp(state.noise, 2 * change)
         if not state.centred:
-            state.first_hi[:] = np.ldexp(state.first_hi, down)
-            state.first_lo[:] = np.ldexp(state.first_lo, down)
+            state.first_hi[:] = np.ldexp(state.first_hi, change)
+            state.first_lo[:] = np.ldexp(state.first_lo, change)
         state.exponent[:] = exponent
     return b

@@ -5,9 +5,9 @@
     hessian_k = sum weight curvature_k (1, v)(1, v)'        each output alone
               = sum weight (diag(p) - p p') (x) (1, v)(1, v)'      softmax: all outputs together, class after class
 
-A view (scale and offset) brings columns to unit spread about zero without a copy of X, so that nothing depends on
-units; its scales are powers of two and cost no rounding. Sparse rows have no offset. The native kernels fuse all of it
-in one read of X; the functions here are their oracle, and what devices and a user's own losses run on.
+A view (scale and offset) brings columns to unit spread about zero without a copy of X, so that results do not depend on
+units; its scales are powers of two and cost no rounding. Sparse rows have no offset. The native kernels compute all of
+it in one read of X; the references here are tested against them, and serve devices and user-defined losses.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.losses import Loss
-from adaline.sums.base import Sum
+from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
-from adaline.sums.totals import Totals
 
 
 class View(NamedTuple):
-    """Columns as they are computed with: v_j = x_j scale_j + offset_j, both (D,)."""
+    """Scaled columns v_j = x_j scale_j + offset_j; scale and offset are (D,)."""
 
     scale: Array
     offset: Array
 
 
 class Point(NamedTuple):
-    """Where a sum is taken: theta (K, 1 + D) in the coordinates of the view, and a direction for products with it."""
+    """Where a sum is taken: theta (K, 1 + D) in the coordinates of the view; a direction (K, 1 + D) for products."""
 
     loss: Loss
     theta: Array
@@ -41,8 +40,8 @@ class Point(NamedTuple):
     direction: Array | None = None
 
 
-class Objective(Sum):
-    """Value (K,), or (1,) for coupled outputs, gradient (K, 1 + D) and, if wanted, the second derivatives."""
+class Objective(Totals):
+    """Value (K,), or (1,) for coupled outputs, gradient (K, 1 + D) and, if asked for, the second derivatives."""
 
     uses_blas: ClassVar[bool] = True
     reads_columns: ClassVar[bool] = True
@@ -54,8 +53,8 @@ class Objective(Sum):
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sums over no rows.
 
-        `outputs` is the number of machines, `coupled` whether the loss is of all outputs of a row together, `second`
-        which second derivatives are wanted: "none", "alone" (of each machine) or "all".
+        `outputs` is the number of machines K, `coupled` whether the loss is one of all outputs of a row, `second` which
+        second derivatives are added: "none", "alone" (those of each machine) or "all".
         """
         k = config.get("outputs", shape.targets)
         coupled, second = config.get("coupled", False), config.get("second", "none")
@@ -84,11 +83,6 @@ class Objective(Sum):
         tail = self.sums[len(self.value) + self.outputs * side :]
         return tail.reshape((self.outputs * side, -1) if self.second == "all" else (self.outputs, side, side))
 
-    @property
-    def finite(self) -> bool:
-        """Whether all sums are."""
-        return bool(np.isfinite(self.sums).all())
-
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at a Point."""
         point: Point = theta
@@ -99,13 +93,6 @@ class Objective(Sum):
             native_objective(self.sums, block, point, self.second == "alone")
         else:
             around_loss(self.sums, block, point, self.second == "alone")
-
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.sums += other.sums
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.outputs, self.features, self.coupled, self.second, self.sums)
 
 
 class HessianProduct(Totals):
@@ -132,22 +119,22 @@ class HessianProduct(Totals):
 
 
 def native_objective(sums: Array, block: Block, point: Point, second: bool) -> None:
-    """Add the sums of a block by the native kernel of its loss."""
+    """Add the objective over a block to `sums`, by the native kernel of its loss."""
     loss = point.loss
-    what = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, _rows(point.theta), *point.view, second)
-    _kernel("objective", block.x)(sums, *_parts(block.x), *what)
+    rest = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, _rows(point.theta), *point.view, second)
+    _kernel("objective", block.x)(sums, *_parts(block.x), *rest)
 
 
 def native_product(sums: Array, block: Block, point: Point) -> None:
-    """Add the product of a block by the native kernel of its loss."""
+    """Add the product over a block to `sums`, by the native kernel of its loss."""
     assert point.direction is not None
     loss, theta, direction = point.loss, _rows(point.theta), _rows(point.direction)
-    what = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, theta, *point.view, direction)
-    _kernel("product", block.x)(sums, *_parts(block.x), *what)
+    rest = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, theta, *point.view, direction)
+    _kernel("product", block.x)(sums, *_parts(block.x), *rest)
 
 
 def around_loss(sums: Array, block: Block, point: Point, second: bool) -> None:
-    """Add the sums of a block: native outputs and sums around a loss that has no kernel."""
+    """Add the objective over a block to `sums`, for a loss without a kernel: outputs and sums are native."""
     loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
     value = (weight * loss.value(z, block.t)).sum(axis=0)
     curvature = _rows(weight * loss.curvature(z, block.t)) if second else None
@@ -156,13 +143,14 @@ def around_loss(sums: Array, block: Block, point: Point, second: bool) -> None:
 
 
 def product_around_loss(sums: Array, block: Block, point: Point) -> None:
-    """Add the product of a block: native outputs and sums around a loss that has no kernel."""
+    """Add the product over a block to `sums`, for a loss without a kernel: outputs and sums are native."""
     assert point.direction is not None
     z, q = (_margins(block, point, part) for part in (point.theta, point.direction))
     _gather(sums, block, row_weights(block, block.t) * point.loss.product(z, block.t, q), None, point.view)
 
 
 def _read_natively(block: Block) -> bool:
+    """Whether the native kernels read the rows of a block."""
     return (
         native is not None
         and block.chosen is None
@@ -183,7 +171,7 @@ def _rows(a: Array) -> Array:
 
 
 def margins(block: Block, point: Point) -> Array:
-    """Return the outputs of each row, (n, K), on the host."""
+    """Return the outputs z of each row, (n, K), on the host."""
     if _read_natively(block):
         return _margins(block, point, point.theta)
     rows = [rows_in_view(piece, point.view) for piece in block.pieces(PIECE)]
@@ -224,7 +212,10 @@ def _gather(sums: Array, block: Block, slope: Array, curvature: Array | None, vi
 
 
 def objective_reference(block: Block, point: Point, second: str) -> Array:
-    """Return the sums of one block as one vector, written in array-API operations."""
+    """Return value, gradient and second derivatives over one block as one vector, in array-API operations.
+
+    z_k = theta_k'(1, v),   sum weight loss(z, t),   sum weight slope_k (1, v),   sum weight curvature_k (1, v)(1, v)'
+    """
     rows = rows_in_view(block, point.view)
     xp = namespace(rows)
     z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
@@ -234,30 +225,30 @@ def objective_reference(block: Block, point: Point, second: str) -> Array:
     gradient = xp.matmul(xp.matrix_transpose(slope), rows)
     parts = [host(value), host(gradient).ravel()]
     if second == "all":
-        parts.append(_together(rows, weight, point.loss.mean(z)).ravel())
+        parts.append(_softmax_hessian(rows, weight, point.loss.mean(z)).ravel())
     elif second == "alone":
-        bent = weight * point.loss.curvature(z, t)
-        each = [xp.matmul(xp.matrix_transpose(rows * bent[:, k : k + 1]), rows) for k in range(z.shape[1])]
-        parts += [host(one).ravel() for one in each]
+        curvature = weight * point.loss.curvature(z, t)
+        each = [xp.matmul(xp.matrix_transpose(rows * curvature[:, k : k + 1]), rows) for k in range(z.shape[1])]
+        parts += [host(hessian).ravel() for hessian in each]
     return np.concatenate(parts)
 
 
 def product_reference(block: Block, point: Point) -> Array:
-    """Return the product of one block, (K, 1 + D), written in array-API operations."""
+    """Return sum weight (loss'' q)_k (1, v) over a block, q = direction'(1, v), (K, 1 + D), in array-API operations."""
     assert point.direction is not None
     rows = rows_in_view(block, point.view)
     xp = namespace(rows)
     z, q = (xp.matmul(rows, to_device_of(rows, part.T.copy())) for part in (point.theta, point.direction))
-    bent = row_weights(block, rows) * point.loss.product(z, to_device_of(rows, block.t), q)
-    return host(xp.matmul(xp.matrix_transpose(bent), rows))
+    product = row_weights(block, rows) * point.loss.product(z, to_device_of(rows, block.t), q)
+    return host(xp.matmul(xp.matrix_transpose(product), rows))
 
 
-def _together(rows: Any, weight: Any, p: Any) -> Array:
-    """Return sum weight (diag(p) - p p') (x) row row', (K (1 + D), K (1 + D))."""
+def _softmax_hessian(rows: Any, weight: Any, p: Any) -> Array:
+    """Return sum weight (diag(p) - p p') (x) (1, v)(1, v)', (K (1 + D), K (1 + D))."""
     xp = namespace(rows)
     n, side, k = rows.shape[0], rows.shape[1], p.shape[1]
-    spread = xp.reshape(xp.expand_dims(p, axis=2) * xp.expand_dims(rows, axis=1), (n, k * side))
-    out = -host(xp.matmul(xp.matrix_transpose(spread * weight), spread))
+    p_rows = xp.reshape(xp.expand_dims(p, axis=2) * xp.expand_dims(rows, axis=1), (n, k * side))
+    out = -host(xp.matmul(xp.matrix_transpose(p_rows * weight), p_rows))
     for j in range(k):
         own = xp.matmul(xp.matrix_transpose(rows * (weight * p[:, j : j + 1])), rows)
         out[j * side : (j + 1) * side, j * side : (j + 1) * side] += host(own)
@@ -266,14 +257,14 @@ def _together(rows: Any, weight: Any, p: Any) -> Array:
 
 def rows_in_view(block: Block, view: View) -> Any:
     """Return (1, v) of each row, (n, 1 + D)."""
-    x = block.x.toarray() if is_sparse(block.x) else block.x
+    x = as_dense(block.x)
     xp = namespace(x)
     v = xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
     return xp.concat([xp.ones((block.rows, 1), dtype=xp.float64, device=x.device), v], axis=1)
 
 
 def row_weights(block: Block, rows: Any) -> Any:
-    """Return the weight of each row, (n, 1), beside rows of any namespace."""
+    """Return the weight of each row, (n, 1), in the namespace and on the device of `rows`."""
     xp = namespace(rows)
     if block.weight is None:
         return xp.ones((block.rows, 1), dtype=xp.float64, device=rows.device)

@@ -1,8 +1,8 @@
-"""The gradient X'(t - Xw) on the raw rows in double-double: what iterative refinement stands on (5.7).
+"""The gradient X'(t - Xw) on the raw rows in double-double arithmetic, for iterative refinement (5.7).
 
     r = t - w0 - x'w,   g = (sum w r, sum w x r),   E = sum w r^2
 
-Every product and sum carries its rounding error along, so g is right to about 30 digits even where t - Xw cancels.
+Every product and sum carries its rounding error along, so g has about 30 correct digits even where t - Xw cancels.
 Columns are scaled by powers of two, theta accordingly: theta_j here is w_j 2^(e_j - e_t).
 """
 
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.sums import twofold
@@ -68,13 +68,10 @@ class Residual(Sum):
         a, b = self.sums, other.sums
         a[..., 0], a[..., 1] = twofold.add(a[..., 0], a[..., 1], b[..., 0], b[..., 1])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums,)
-
 
 def residual_reference(block: Block, theta: Theta) -> Array:
-    """Return the sums of one block, written in array-API operations."""
-    x = block.x.toarray() if is_sparse(block.x) else block.x
+    """Return sum w r, sum w x r and sum w r^2 of a block, r = t - w0 - x'w, (K, D + 2, 2), in array-API operations."""
+    x = as_dense(block.x)
     xp = namespace(x)
     rows, shape = block.rows, block.shape
     out = np.zeros((shape.targets, shape.features + 2, 2))

@@ -1,7 +1,7 @@
-"""A sample of rows that needs no count of them beforehand: those with the smallest lots, a hash of their numbers.
+"""A random sample of rows whose number need not be known: those with the smallest hashes of their indices.
 
-It merges like a sum: the smallest lots of all rows are among the smallest of each part. It is not in SUMS: a sample is
-of rows as they are, so that a weight of 2 is not the row twice.
+It merges like a sum: the smallest hashes of all rows are among the smallest of each part. It is not in SUMS, as a
+sample holds rows as they are: a weight of 2 is not the row twice.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import Array, as_dense, host
 from adaline.block import Block, Shape
-from adaline.lots import lots
+from adaline.row_hashes import row_hashes
 from adaline.sums.base import Sum
 
 
 class RowSample(Sum):
-    """At most `most` rows of positive weight: x (m, D), t (m, K), weights (m,), their numbers among all, their lots."""
+    """At most `most` rows of positive weight: x (m, D), t (m, K), weight (m,), index in the source (m,), hash (m,)."""
 
     def __init__(
-        self, most: int, x: Array, t: Array, weight: Array, row: NDArray[np.int64], lot: NDArray[np.uint64]
+        self, most: int, x: Array, t: Array, weight: Array, row: NDArray[np.int64], hashes: NDArray[np.uint64]
     ) -> None:
-        self.most, self.x, self.t, self.weight, self.row, self.lot = most, x, t, weight, row, lot
+        self.most, self.x, self.t, self.weight, self.row, self.hashes = most, x, t, weight, row, hashes
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
@@ -32,33 +32,31 @@ class RowSample(Sum):
         return cls(config["most"], x, t, np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64))
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Take in the rows of a block that may be among those with the smallest lots."""
-        lot = lots(block.first_row, block.rows)
-        weight = np.ones(block.rows) if block.weight is None else host(block.weight)
+        """Take in the rows of a block that may be among those with the smallest hashes."""
+        hashes = row_hashes(block.first_row, block.rows)
+        weight = block.weights()
         chosen = np.flatnonzero(weight > 0)
         if len(self.row) == self.most:
-            chosen = chosen[lot[chosen] < self.lot.max()]
-        chosen = chosen[_smallest(lot[chosen], self.most)]
-        x = Block(block.x, block.t, chosen=chosen).gathered().x
-        rows = np.asarray(x.toarray() if is_sparse(x) else host(x), dtype=np.float64)
+            chosen = chosen[hashes[chosen] < self.hashes.max()]
+        chosen = chosen[_smallest(hashes[chosen], self.most)]
+        rows = host(as_dense(Block(block.x, block.t, chosen=chosen).gathered().x))
         self.merge(
-            type(self)(*(self.most, rows, host(block.t)[chosen], weight[chosen]), block.first_row + chosen, lot[chosen])
+            type(self)(
+                *(self.most, rows, host(block.t)[chosen], weight[chosen]), block.first_row + chosen, hashes[chosen]
+            )
         )
 
     def merge(self, other: Self) -> None:
-        """Keep the smallest lots of both, in the order of the rows."""
-        row, lot = np.concatenate([self.row, other.row]), np.concatenate([self.lot, other.lot])
-        kept = _smallest(lot, self.most)
-        kept = kept[np.argsort(row[kept], kind="stable")]
-        self.row, self.lot = row[kept], lot[kept]
+        """Keep the rows with the smallest hashes of both samples, in the order of the rows."""
+        row, hashes = np.concatenate([self.row, other.row]), np.concatenate([self.hashes, other.hashes])
+        chosen = _smallest(hashes, self.most)
+        chosen = chosen[np.argsort(row[chosen], kind="stable")]
+        self.row, self.hashes = row[chosen], hashes[chosen]
         self.x, self.t, self.weight = (
-            np.concatenate(pair)[kept] for pair in ((self.x, other.x), (self.t, other.t), (self.weight, other.weight))
+            np.concatenate(pair)[chosen] for pair in ((self.x, other.x), (self.t, other.t), (self.weight, other.weight))
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.most, self.x, self.t, self.weight, self.row, self.lot)
 
-
-def _smallest(lot: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
-    """Return the places of the smallest lots, all where there are no more than `most`."""
-    return np.arange(len(lot)) if len(lot) <= most else np.argpartition(lot, most - 1)[:most]
+def _smallest(hashes: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
+    """Return the indices of the smallest hashes, all where there are no more than `most`."""
+    return np.arange(len(hashes)) if len(hashes) <= most else np.argpartition(hashes, most - 1)[:most]

@@ -1,9 +1,9 @@
-"""The scores of a least-squares fit: what standard errors that do not trust the model are made of.
+"""The scores of a least-squares fit, from which robust standard errors are computed.
 
     r = t - w0 - w'x,   z = A'(1, x),   A A' = (X'X + P)^-1,   h = z'z
 
-    rows apart:    G = sum w r^2 / (1 - h)^power z z'            (White: power 0, 1, 2 for HC0, HC2, HC3)
-    rows in groups:  s_g = sum w r z over the rows of group g,   G = sum_g s_g s_g'
+    independent rows:  G = sum w r^2 / (1 - h)^power z z'        (White: power 0, 1, 2 for HC0, HC2, HC3)
+    rows in groups:    s_g = sum w r z over the rows of group g,   G = sum_g s_g s_g'
 
 and Cov(w0, w) = A G A'. In the coordinates z the design is orthonormal: neither means nor units nor an ill-conditioned
 design cost G its digits. A weight of 2 is the row twice. With `precision` a row is one observation of variance
@@ -21,21 +21,21 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
 MILD_EXPONENT = 300
-RUN_ELEMENTS = 2**16  # rows are taken in runs that stay in cache: the arithmetic is then that of two matrix products
+RUN_ELEMENTS, RUN_ROWS = 2**16, 64  # numbers of a run of rows, which stays in the cache, and the fewest rows of one
 
 
-class Lens(NamedTuple):
-    """A solved fit, seen from the rows.
+class FittedDesign(NamedTuple):
+    """A solved fit as the map from a row to its coordinates z and residuals r.
 
     mean_hi, mean_lo, exponent: of the columns [x t]; rotation (D, m - 1) takes scaled centred rows to z, whose first
-    coordinate is `constant` (1/sqrt(W), or 0 without intercept); slopes (K, D) scaled; offset (K,): what the residuals
-    are off by where the intercept is not mean_t - mean'w; power and precision as above.
+    coordinate is `constant` (1/sqrt(W), or 0 without intercept); slopes (K, D) scaled; offset (K,): what is added to
+    the residuals where the intercept is not mean_t - mean'w; power and precision as above.
     """
 
     mean_hi: Array
@@ -49,8 +49,8 @@ class Lens(NamedTuple):
     precision: bool = False
 
 
-class Look(NamedTuple):
-    """Rows through a lens: z (n, m), residuals (n, K) scaled, weights (n,), leverages (n,) as a share of one."""
+class RowStatistics(NamedTuple):
+    """Coordinates z (n, m), scaled residuals (n, K), weights (n,) and leverages h (n,) of rows."""
 
     z: Any
     residual: Any
@@ -58,35 +58,35 @@ class Look(NamedTuple):
     leverage: Any
 
 
-def look(block: Block, lens: Lens) -> Look:
+def row_statistics(block: Block, fit: FittedDesign) -> RowStatistics:
     """Return the coordinates, residuals, weights and leverages of the rows of a block."""
-    x = block.x.toarray() if is_sparse(block.x) else block.x
+    x = as_dense(block.x)
     xp = namespace(x)
-    d, k = len(lens.rotation), len(lens.slopes)
-    hi, lo, exponent = (v[: d + k] for v in (lens.mean_hi, lens.mean_lo, lens.exponent))
+    d, k = len(fit.rotation), len(fit.slopes)
+    hi, lo, exponent = (v[: d + k] for v in (fit.mean_hi, fit.mean_lo, fit.exponent))
     lo = times_power(lo, -exponent)
     rows = xp.astype(x, xp.float64, copy=False) - to_device_of(x, hi[:d])
     t = times_power(to_device_of(x, block.t)[:, :k] - to_device_of(x, hi[d:]), -exponent[d:])
     first = np.zeros((d, 1))  # the intercept is a column: z = (constant, rotated row)
-    turn = np.concatenate([first, lens.rotation, lens.slopes.T], axis=1)
-    shift = np.concatenate([[lens.constant], -lo[:d] @ turn[:, 1:]])
+    matrix = np.concatenate([first, fit.rotation, fit.slopes.T], axis=1)
+    shift = np.concatenate([[fit.constant], -lo[:d] @ matrix[:, 1:]])
     if (np.abs(exponent[:d]) < MILD_EXPONENT).all():
-        turn = turn * np.exp2(-exponent[:d, None])  # the same bits as scaled rows, without a pass over them
+        matrix = matrix * np.exp2(-exponent[:d, None])  # the same bits as scaled rows, without a pass over them
     else:
         rows = times_power(rows, -exponent[:d])
-    both = xp.matmul(rows, to_device_of(x, turn))
+    both = xp.matmul(rows, to_device_of(x, matrix))
     both += to_device_of(x, shift)
     z = both[:, : both.shape[1] - k]
-    residual = t - both[:, both.shape[1] - k :] + to_device_of(x, lens.offset - lo[d:])
+    residual = t - both[:, both.shape[1] - k :] + to_device_of(x, fit.offset - lo[d:])
     weight = xp.ones(block.rows, dtype=xp.float64, device=x.device)
     if block.weight is not None:
         weight = to_device_of(x, block.weight)
-    leverage = xp.vecdot(z, z) * (weight if lens.precision else xp.astype(weight > 0, xp.float64))
-    return Look(z, residual, weight, leverage)
+    leverage = xp.vecdot(z, z) * (weight if fit.precision else xp.astype(weight > 0, xp.float64))
+    return RowStatistics(z, residual, weight, leverage)
 
 
 class Scores(Sum):
-    """G (K, m, m) of rows apart, sums (K,) of w r^2, and the smallest 1 - h."""
+    """G (K, m, m) of independent rows, sums (K,) of w r^2, and the smallest 1 - h."""
 
     uses_blas: ClassVar[bool] = True
 
@@ -102,9 +102,9 @@ class Scores(Sum):
         return cls(np.zeros((shape.targets, size, size)), np.zeros(shape.targets), np.ones(1))
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Take in a block through the lens theta."""
+        """Take in a block at the fit theta."""
         for run in runs(block):
-            z, r, weight, leverage = look(run, theta)
+            z, r, weight, leverage = row_statistics(run, theta)
             xp = namespace(z)
             rest = 1.0 - leverage
             self.rest[:] = np.fmin(self.rest, host(xp.min(rest)))
@@ -117,19 +117,16 @@ class Scores(Sum):
             self.squares += host(xp.matmul(weight, r * r))
 
     def merge(self, other: Self) -> None:
-        """Add; the smallest of the smallest."""
+        """Add; keep the smaller 1 - h."""
         self.meat += other.meat
         self.squares += other.squares
         self.rest[:] = np.fmin(self.rest, other.rest)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.meat, self.squares, self.rest)
-
 
 class GroupScores(Sum):
-    """Scores (G, K, m) of the groups seen, their labels (G,) in order, and sums (K,) of w r^2.
+    """Scores (G, K, m) of the groups met, their labels (G,), sorted, and sums (K,) of w r^2.
 
-    The last target of a row is the number of its group; the K before it are the targets of the fit.
+    The last target of a row is the label of its group; the K before it are the targets of the fit.
     """
 
     uses_blas: ClassVar[bool] = True
@@ -152,50 +149,42 @@ class GroupScores(Sum):
         return np.asarray(s.T @ s)
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Take in a block through the lens theta."""
+        """Take in a block at the fit theta."""
         _, targets, size = self.scores.shape
         scores = np.empty((block.rows, targets * size))
         first = 0
         for run in runs(block):
-            z, r, weight, _ = look(run, theta)
+            z, r, weight, _ = row_statistics(run, theta)
             xp = namespace(z)
             for k in range(targets):
                 scores[first : first + run.rows, k * size : (k + 1) * size] = host(z * (weight * r[:, k])[:, None])
             self.squares += host(xp.matmul(weight, r * r))
             first += run.rows
-        counted = np.arange(block.rows) if block.weight is None else np.flatnonzero(host(block.weight) > 0)
-        groups, place = np.unique(host(block.t)[counted, -1], return_inverse=True)
+        counted = np.flatnonzero(block.weights() > 0)
+        groups, group_index = np.unique(host(block.t)[counted, -1], return_inverse=True)
         shape = (len(groups), len(counted))
-        belongs = sparse.csc_array((np.ones(len(counted)), place, np.arange(len(counted) + 1)), shape)
-        self._take_in(groups, (belongs @ scores[counted]).reshape(len(groups), targets, size))
+        member = sparse.csc_array((np.ones(len(counted)), group_index, np.arange(len(counted) + 1)), shape)
+        self._add_scores(groups, (member @ scores[counted]).reshape(len(groups), targets, size))
 
     def merge(self, other: Self) -> None:
         """Add the scores of equal groups."""
-        self._take_in(other.groups, other.scores)
+        self._add_scores(other.groups, other.scores)
         self.squares += other.squares
 
-    def _take_in(self, groups: Array, scores: Array) -> None:
+    def _add_scores(self, groups: Array, scores: Array) -> None:
         both = np.union1d(self.groups, groups)
         if len(both) > len(self.groups):
-            held = np.zeros((len(both), *self.scores.shape[1:]))
-            held[np.searchsorted(both, self.groups)] = self.scores
-            self.groups, self.scores = both, held
+            larger = np.zeros((len(both), *self.scores.shape[1:]))
+            larger[np.searchsorted(both, self.groups)] = self.scores
+            self.groups, self.scores = both, larger
         self.scores[np.searchsorted(both, groups)] += scores
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.groups, self.scores, self.squares)
 
 
 def runs(block: Block) -> Iterator[Block]:
-    """Cut a block that lies in memory into runs of rows small enough for the cache; others are left whole."""
-    block = block.gathered()
-    step = max(RUN_ELEMENTS // max(block.shape.features, 1), 64)
+    """Cut a block on the host into runs of rows that fit into the cache; one on a device is left whole."""
     if block.rows == 0:
         return
-    if is_device(block.x) or block.rows <= step:
-        yield block
-        return
-    for first in range(0, block.rows, step):
-        rows = slice(first, first + step)
-        weight = None if block.weight is None else block.weight[rows]
-        yield Block(block.x[rows], block.t[rows], weight, block.exponent, block.first_row + first)
+    if is_device(block.x):
+        yield block.gathered()
+    else:
+        yield from block.pieces(max(RUN_ELEMENTS, RUN_ROWS * block.shape.features))

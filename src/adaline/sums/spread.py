@@ -1,8 +1,8 @@
-"""Mean, spread and reach of every column, in one read: iterative solvers bring columns to one scale by them.
+"""Mean, spread and largest magnitude of every column, by which iterative solvers scale the columns.
 
     weight = sum w,   mean_j,   second_j = sum w (x_j - mean_j)^2,   largest_j = max |x_j| over rows with a weight
 
-Each block is taken about a pilot row of its own and merged by Chan's formula, so that means of 1e9 cost no digits.
+Each block is taken about one of its rows and merged by Chan's formula, so that means of 1e9 cost no digits.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from adaline.kernels import native
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
-FAINT = 2.0**-49  # least spread over mean of a sparse column that is not constant: rounding hides what is below
+FAINT = 2.0**-49  # least ratio of spread to mean of a sparse column that is not constant: less is lost in rounding
 
 
 class Spread(Sum):
     """Weight and, for each column (D,) times 2^-exponent, mean, sum of squares about it, largest magnitude.
 
-    Exponents are zero unless columns are so large or so small that their squares would not be numbers.
+    Exponents are zero unless columns are so large or so small that their squares would overflow or underflow.
     """
 
     reads_columns: ClassVar[bool] = True
@@ -60,17 +60,17 @@ class Spread(Sum):
 
     @property
     def finite(self) -> bool:
-        """Whether all rows were."""
+        """Whether all rows were finite."""
         return bool(np.isfinite(self.first).all() and np.isfinite(self.second).all())
 
     @property
     def extreme(self) -> bool:
-        """Whether columns are so large or so small that their squares are not to be trusted."""
+        """Whether columns are so large or so small that their squares overflow or underflow."""
         size = self.top[self.top > 0]
         return bool(np.isfinite(size).all() and ((size > 1e140) | (size < 1e-140)).any())
 
     def of_columns(self, columns: NDArray[np.intp]) -> Spread:
-        """Return those of some columns."""
+        """Return the statistics of some columns, by their indices."""
         parts = (self.first, self.second, self.top, self.exponent)
         return Spread(self.weight, *(part[columns] for part in parts))
 
@@ -99,36 +99,33 @@ class Spread(Sum):
         if other.weight == 0:
             return
         total = self.weight + other.weight
-        apart = other.first - self.first
-        self.second = self.second + other.second + apart**2 * (self.weight * other.weight / total)
-        self.first = self.first + apart * (other.weight / total)
+        d = other.first - self.first
+        self.second = self.second + other.second + d**2 * (self.weight * other.weight / total)
+        self.first = self.first + d * (other.weight / total)
         self.weight = total
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.weight, self.first, self.second, self.top, self.exponent)
 
 
 def _constants(x: Any, values: Array, counted: NDArray[np.bool_], rows: int) -> tuple[NDArray[np.intp], Array]:
-    """Return the columns of sparse rows that have one and the same number in every row that counts, and the numbers.
+    """Return the indices of constant columns of sparse rows, those of positive weight, and their values.
 
-    The sum of squares minus that of the mean cannot tell them: it leaves rounding.
+    The sum of squares minus that of the mean does not show them, as it leaves rounding errors.
     """
-    places, columns = x.indices, x.shape[1]
-    full = np.bincount(places[counted], minlength=columns) == rows
+    indices, columns = x.indices, x.shape[1]
+    full = np.bincount(indices[counted], minlength=columns) == rows
     if not full.any() or not x.has_canonical_format:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
-    among = counted & full[places]
+    among = counted & full[indices]
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
-    np.minimum.at(low, places[among], values[among])
-    np.maximum.at(high, places[among], values[among])
+    np.minimum.at(low, indices[among], values[among])
+    np.maximum.at(high, indices[among], values[among])
     found = np.flatnonzero(full & (low == high))
     return found, low[found]
 
 
 def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array, Array]:
-    """Return weight, mean, second and largest of one block, in array-API operations; sparse rows stay sparse."""
+    """Return sum w, mean, sum w (x - mean)^2 and max |x| of a block, in array-API operations; sparse rows stay so."""
     block = block.gathered()
-    weight = np.ones(block.rows) if block.weight is None else host(block.weight)
+    weight = block.weights()
     total = float(weight.sum())
     if total == 0:
         zero = np.zeros(block.shape.features)
@@ -146,17 +143,17 @@ def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array
 
 
 def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float, Array, Array, Array]:
-    places, columns, heavy = x.indices, x.shape[1], np.repeat(weight, np.diff(x.indptr))
+    indices, columns, weights = x.indices, x.shape[1], np.repeat(weight, np.diff(x.indptr))
     values = x.data.astype(np.float64)
     if exponent.any():
-        values = np.ldexp(values, -exponent.astype(np.int64)[places])
-    weighed = values * heavy
-    mean = np.bincount(places, weighed, columns) / total
+        values = np.ldexp(values, -exponent.astype(np.int64)[indices])
+    weighted = values * weights
+    mean = np.bincount(indices, weighted, columns) / total
     with np.errstate(over="ignore", invalid="ignore"):  # of a column so large that it will be read again, scaled
-        square = np.bincount(places, weighed * values, columns)
+        square = np.bincount(indices, weighted * values, columns)
         second = np.maximum(square - total * mean**2, total * (FAINT * mean) ** 2)
-    constant, value = _constants(x, values, heavy > 0, int(np.count_nonzero(weight)))
+    constant, value = _constants(x, values, weights > 0, int(np.count_nonzero(weight)))
     mean[constant], second[constant] = value, 0.0
     largest = np.zeros(columns)
-    np.maximum.at(largest, places, np.where(heavy > 0, np.abs(values), 0.0))
+    np.maximum.at(largest, indices, np.where(weights > 0, np.abs(values), 0.0))
     return total, mean, second, largest

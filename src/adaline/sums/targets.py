@@ -1,4 +1,4 @@
-"""What the targets alone say to a loss: their mean, to start from, the least they cost, and whether it takes them."""
+"""Statistics of the targets for a loss: their mean, the lowest possible cost, and a check that the loss admits them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adaline.sums.base import Sum
 
 
 class Targets(Sum):
-    """Weight, sum of weight t (K,), of weight x lowest(t) (K,), and the largest target; rows without weight are out."""
+    """Weight, sum of weight t (K,), of weight lowest(t) (K,), and the largest target, over rows of positive weight."""
 
     def __init__(self, sums: Array, largest: float) -> None:
         self.sums, self.largest = sums, largest
@@ -34,39 +34,35 @@ class Targets(Sum):
 
     @property
     def lowest(self) -> Array:
-        """What the rows cost at least, (K,); zero where the loss does not know."""
+        """Lower bound of the cost of the rows, (K,); zero where the loss has none."""
         return np.where(np.isfinite(self.least), self.least, 0.0)
 
     @property
     def least(self) -> Array:
-        """What the rows cost at least, (K,); minus infinity where the loss does not know."""
+        """Lower bound of the cost of the rows, (K,); minus infinity where the loss has none."""
         return np.split(self.sums[1:], 2)[1]
 
     @property
     def finite(self) -> bool:
-        """Whether all targets are."""
+        """Whether all targets are finite."""
         return bool(np.isfinite(self.mean).all())
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Take in the targets of a block for a loss; refuse those that it is not made for."""
-        t = host(block.t)
-        weight = np.ones(len(t)) if block.weight is None else host(block.weight)
-        heavy = weight > 0
-        if not heavy.any():
+        """Take in the targets of a block for the loss theta; refuse those that it does not admit."""
+        t, weight = host(block.t), block.weights()
+        positive = weight > 0
+        if not positive.any():
             return
-        total = weight @ np.where(heavy[:, None], t, 0.0)
+        total = weight @ np.where(positive[:, None], t, 0.0)
         lowest = np.zeros_like(total)
         if np.isfinite(total).all():
-            seen = np.where(heavy[:, None], t, t[heavy.argmax()])
-            theta.check(seen, block.first_row)
-            lowest = weight @ theta.lowest(seen)
-            self.largest = max(self.largest, float(seen.max()))
+            counted = np.where(positive[:, None], t, t[positive.argmax()])
+            theta.check(counted, block.first_row)
+            lowest = weight @ theta.lowest(counted)
+            self.largest = max(self.largest, float(counted.max()))
         self.sums += np.concatenate([[weight.sum()], total, lowest])
 
     def merge(self, other: Self) -> None:
-        """Add."""
+        """Add; keep the larger target."""
         self.sums = self.sums + other.sums
         self.largest = max(self.largest, other.largest)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.sums, self.largest)

@@ -1,10 +1,10 @@
-"""The second derivatives of each machine alone, of the rows that bend most: what a metric of many machines can pay for.
+"""The second derivatives of each machine, estimated from a random sample of rows: a cheap metric of many machines.
 
     hessian_k = sum weight curvature_k (1, v)(1, v)'
 
-A row counts for machine k with chance weight curvature_k / level_k, at most one, and then for one over its chance: the
-sum is right on average, and rows that the machine is sure of, most of them near the minimum, are seldom multiplied out.
-Which rows count is fixed by their numbers.
+A row is sampled for machine k with probability min(weight curvature_k / level_k, 1), and then divided by it: the sum is
+unbiased, and rows of small curvature, most of them near the minimum, are seldom used. Which rows are sampled is fixed
+by their indices.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 
 from adaline.arrays import Array, host
 from adaline.block import Block, Shape
-from adaline.lots import chances
+from adaline.row_hashes import row_uniforms
+from adaline.sums.base import Totals
 from adaline.sums.objective import Point, margins, second_moments
-from adaline.sums.totals import Totals
 
 
 class Thinning(NamedTuple):
-    """Where the second derivatives are taken, and the curvature (K,) from which on a row always counts."""
+    """Where the second derivatives are taken, and the curvature (K,) from which on a row is always sampled."""
 
     point: Point
     level: Array
@@ -44,12 +44,12 @@ class ThinnedCurvature(Totals):
         (loss, _, view, _), level = theta
         z = margins(block, theta.point)
         block = block.gathered()
-        bent = loss.curvature(z, host(block.t))
+        curvature = loss.curvature(z, host(block.t))
         if block.weight is not None:
-            bent = bent * host(block.weight)[:, None]
+            curvature = curvature * host(block.weight)[:, None]
         for k, matrix in enumerate(self.sums):
             with np.errstate(over="ignore"):
-                chance = np.minimum(bent[:, k] / level[k], 1.0)
-            chosen = np.flatnonzero(chances(block.first_row, block.rows, k) < chance)
+                probability = np.minimum(curvature[:, k] / level[k], 1.0)
+            chosen = np.flatnonzero(row_uniforms(block.first_row, block.rows, k) < probability)
             part = Block(block.x, block.t, chosen=chosen).gathered()
-            matrix += second_moments(part, bent[chosen, k] / chance[chosen], view)
+            matrix += second_moments(part, curvature[chosen, k] / probability[chosen], view)

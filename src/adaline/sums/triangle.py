@@ -1,10 +1,10 @@
-"""The triangle R of a QR decomposition, built block by block: twice the digits of the Gram matrix.
+"""The triangle R of a QR decomposition, built block by block; it keeps twice the digits of the Gram matrix.
 
     [1, z - shift] = Q R,   z = [x t]        (without intercept: z = Q R)
 
 With the ones column first, R below its first row is the Cholesky factor of the centred S, but S is never formed, so
-the condition number enters once, not squared. Two triangles are merged by stacking them and reducing again; a change of
-shift only moves the first row: z - s_a = (z - s_b) + (s_b - s_a) 1.
+the condition number enters once, not squared. Two triangles are merged by stacking them and taking R again; a change of
+shift changes the first row alone: z - s_a = (z - s_b) + (s_b - s_a) 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import lapack
 
-from adaline.arrays import Array, host, is_sparse, namespace
+from adaline.arrays import Array, as_dense, host, namespace
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
@@ -41,7 +41,7 @@ class Triangle(Sum):
         return cls(centred, 0, np.zeros(q), np.zeros(q), np.zeros((0, q + centred)))
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Take in a block: scaled, shifted and reduced to a triangle of its own, then merged."""
+        """Take in a block: its own triangle is merged."""
         for piece in block.pieces(PIECE):
             self._add(piece)
 
@@ -49,8 +49,7 @@ class Triangle(Sum):
         if block.rows == 0 or (block.weight is not None and not host(block.weight).any()):
             self.rows += block.rows
             return
-        if is_sparse(block.x):
-            block = Block(block.x.toarray(), block.t, block.weight)
+        block = Block(as_dense(block.x), block.t, block.weight)
         shift, exponent, _ = pilot(block, self.centred)
         r = block_triangle(block, shift, exponent, self.centred)
         if not np.isfinite(r).all():  # the pilot rows gave too small a scale, or a number is not finite
@@ -61,7 +60,7 @@ class Triangle(Sum):
         self.merge(type(self)(self.centred, block.rows, shift, exponent, r))
 
     def merge(self, other: Self) -> None:
-        """Stack the two triangles over a common shift and scale, and reduce."""
+        """Stack the two triangles in a common shift and scale, and take R of them."""
         self.rows += other.rows
         if other.r.shape[0] == 0:
             return
@@ -76,17 +75,14 @@ class Triangle(Sum):
             r[:, ones:] = np.ldexp(r[:, ones:], (part.exponent - exponent).astype(np.int64))
             stacked.append(r)
         if self.centred:
-            move = np.ldexp(other.shift - self.shift, -exponent.astype(np.int64))
-            stacked[1][:, 1:] += stacked[1][:, :1] * move
+            change = np.ldexp(other.shift - self.shift, -exponent.astype(np.int64))
+            stacked[1][:, 1:] += stacked[1][:, :1] * change
         self.exponent = exponent
         self.r = reduce(np.concatenate(stacked))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.centred, self.rows, self.shift, self.exponent, self.r)
-
 
 def block_triangle(block: Block, shift: Array, exponent: Array, centred: bool) -> Array:
-    """Return R of one dense block, formed in the array-API namespace of its rows."""
+    """Return R of one dense block, (1 + D + K, 1 + D + K), in the array-API namespace of its rows."""
     z, root = weighted_columns(block, shift, exponent)
     xp = namespace(z)
     if centred:

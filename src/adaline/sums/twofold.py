@@ -1,7 +1,7 @@
 """Double-double arithmetic: a number as hi + lo, |lo| <= ulp(hi)/2, about 32 digits.
 
-Error-free transforms (Knuth, Dekker): two_sum(a, b) = s + e and two_prod(a, b) = p + e hold exactly. Everything is
-written with + - * alone, so it runs on arrays of any array-API namespace.
+Error-free transforms (Knuth, Dekker): two_sum(a, b) = s + e and two_prod(a, b) = p + e hold exactly. Only + - * are
+used, so that arrays of any array-API namespace can be operands.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def two_prod(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def add(a_hi: Any, a_lo: Any, b_hi: Any, b_lo: Any) -> tuple[Any, Any]:
-    """Return a + b."""
+    """Return a + b as hi, lo."""
     s, e = two_sum(a_hi, b_hi)
     return two_sum(s, e + (a_lo + b_lo))
 
 
 def multiply(a_hi: Any, a_lo: Any, b_hi: Any, b_lo: Any) -> tuple[Any, Any]:
-    """Return a b."""
+    """Return a b as hi, lo."""
     p, e = two_prod(a_hi, b_hi)
     return two_sum(p, e + (a_hi * b_lo + a_lo * b_hi))
 
 
 def sum_rows(hi: Any, lo: Any) -> tuple[Any, Any]:
-    """Return the sum over the first axis, by halves."""
+    """Return the sum over the first axis, added in pairs."""
     while hi.shape[0] > 1:
         half = hi.shape[0] // 2
         odd_hi, odd_lo = hi[2 * half :, ...], lo[2 * half :, ...]

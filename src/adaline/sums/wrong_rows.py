@@ -1,12 +1,12 @@
-"""The rows on the wrong side, which the batch perceptron steps by and the pocket counts (S1, S2: perceptron criterion).
+"""The rows on the wrong side: the step of the batch perceptron, its criterion, and counts of errors (S1, S2).
 
     M_k = {n : t_nk (w_k.x_n) <= 0}
     steps_k     = sum over M_k of weight t x           minus the gradient of the criterion
     criterion_k = sum over M_k of -weight t (w_k.x)    0 where no row is wrong
     count_k     = sum over M_k of weight
 
-x holds the ones column, so steps are (K, 1 + D), intercept first. `missed` counts rows that would get the wrong label:
-with one output those of M, with several those whose first largest output is not that of their class.
+x includes the ones column, so steps are (K, 1 + D), intercept first. `missed` is the weight of the rows with a wrong
+predicted label: with one output those of M, with several those whose first largest output is not that of their class.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
-from adaline.sums.base import Sum
+from adaline.sums.base import Sum, Totals
 
 
 class WrongRows(Sum):
@@ -37,7 +36,7 @@ class WrongRows(Sum):
 
     @property
     def finite(self) -> bool:
-        """Whether all rows were: the criterion of one that is not is NaN."""
+        """Whether all rows were finite: the criterion of one that is not is NaN."""
         return bool(np.isfinite(self.criterion).all() and np.isfinite(self.steps).all())
 
     def add(self, block: Block, theta: Any = None) -> None:
@@ -45,15 +44,13 @@ class WrongRows(Sum):
         block = block.heavy()
         if block.rows == 0:
             return
-        t, z = host(block.t), outputs(block.x, theta)
-        weight = np.ones(block.rows) if block.weight is None else host(block.weight)
-        side = t * z
-        wrong = side <= 0
+        t, z, weight = host(block.t), outputs(block.x, theta), block.weights()
+        wrong = t * z <= 0
         self.count += weight @ wrong
-        self.criterion += weight @ np.maximum(-side, 0.0)
+        self.criterion += weight @ np.maximum(-t * z, 0.0)
         self.steps += total(block.x, np.where(wrong, t, 0.0) * weight[:, None])
-        own = wrong[:, 0] if t.shape[1] == 1 else ~_leads(t, z)
-        self.missed += weight @ own
+        missed = wrong[:, 0] if t.shape[1] == 1 else t[np.arange(len(t)), z.argmax(axis=1)] <= 0
+        self.missed += weight @ missed
 
     def merge(self, other: Self) -> None:
         """Add."""
@@ -62,53 +59,24 @@ class WrongRows(Sum):
         self.count += other.count
         self.missed += other.missed
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.steps, self.criterion, self.count, self.missed)
 
+class ErrorCounts(Totals):
+    """Weight of the rows on the wrong side, (C, K), of C candidates for the weights, counted in one pass (S2, pocket).
 
-def outputs(x: Any, theta: Array) -> Array:
-    """Return z = w.x + w0 of rows x (n, D), (n, K), on the host."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if is_device(x):
-            xp = namespace(x)
-            rows = xp.astype(x, xp.float64, copy=False)
-            return np.asarray(host(xp.matmul(rows, to_device_of(x, theta[:, 1:].T.copy()))) + theta[:, 0])
-        return np.asarray(x @ theta[:, 1:].T + theta[:, 0])
-
-
-def total(x: Any, g: Array) -> Array:
-    """Return sum g x over rows, the ones column first, (K, 1 + D)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if is_device(x):
-            xp = namespace(x)
-            slopes = host(xp.matmul(to_device_of(x, g.T.copy()), xp.astype(x, xp.float64, copy=False)))
-        else:
-            slopes = np.asarray((x.T @ g).T)
-    return np.column_stack([g.sum(axis=0), slopes])
-
-
-def _leads(t: Array, z: Array) -> NDArray[np.bool_]:
-    """Whether the first largest output is that of the row's class."""
-    return np.asarray(t[np.arange(len(t)), z.argmax(axis=1)] > 0)
-
-
-# How many rows several candidates get wrong, counted in one pass: what the pocket is filled by (S2).
-#
-# count_ck = sum of weight over the rows with t_k (w_ck.x) <= 0,   candidates c, outputs k
-
-
-class ErrorCounts(Sum):
-    """Weight of the rows on the wrong side, (C, K), for weights theta (C, K, 1 + D)."""
+    count_ck = sum of weight over the rows with t_k (w_ck'x) <= 0,   candidates c, outputs k
+    """
 
     uses_blas: ClassVar[bool] = True
 
-    def __init__(self, count: Array) -> None:
-        self.count = count
-
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the counts of no rows for so many `candidates`."""
+        """Return the counts of no rows for `candidates` candidates."""
         return cls(np.zeros((int(config.get("candidates", 1)), shape.targets)))
+
+    @property
+    def count(self) -> Array:
+        """The counts, (C, K)."""
+        return self.sums
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the weights theta (C, K, 1 + D)."""
@@ -118,12 +86,25 @@ class ErrorCounts(Sum):
         c, k, columns = theta.shape
         z = outputs(block.x, theta.reshape(c * k, columns)).reshape(block.rows, c, k)
         wrong = (host(block.t)[:, None, :] * z <= 0).reshape(block.rows, c * k)
-        weight = np.ones(block.rows) if block.weight is None else host(block.weight)
-        self.count += (weight @ wrong).reshape(c, k)
+        self.sums += (block.weights() @ wrong).reshape(c, k)
 
-    def merge(self, other: Self) -> None:
-        """Add."""
-        self.count += other.count
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.count,)
+def outputs(x: Any, theta: Array) -> Array:
+    """Return z = w'x + w0 of rows x (n, D), (n, K), on the host."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if is_device(x):
+            xp = namespace(x)
+            rows = xp.astype(x, xp.float64, copy=False)
+            return np.asarray(host(xp.matmul(rows, to_device_of(x, theta[:, 1:].T.copy()))) + theta[:, 0])
+        return np.asarray(x @ theta[:, 1:].T + theta[:, 0])
+
+
+def total(x: Any, g: Array) -> Array:
+    """Return sum g x over rows, g (n, K), the ones column first, (K, 1 + D)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if is_device(x):
+            xp = namespace(x)
+            slopes = host(xp.matmul(to_device_of(x, g.T.copy()), xp.astype(x, xp.float64, copy=False)))
+        else:
+            slopes = np.asarray((x.T @ g).T)
+    return np.column_stack([g.sum(axis=0), slopes])

@@ -29,7 +29,7 @@ from adaline.losses import Composed, Loss, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
 from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Check, Number, Numbers, OneOf
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, together, without_constants
+from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
@@ -294,14 +294,16 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         theta = np.concatenate([one.solution.theta for one in found])
         self.coef_ = theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
         self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0].copy()
-        like = source.like()
+        like = source.empty_on_device()
         if like is not None:
             self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
         columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = without_constants(together([one.solution.certificate for one in found]), columns.constant)
+        self.certificate_ = without_constants(
+            combine_certificates([one.solution.certificate for one in found]), columns.constant
+        )
 
     def _options(self, outputs: int, features: int, before: Any) -> Options:
         given = self.init if before is None else before

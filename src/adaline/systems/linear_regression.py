@@ -36,7 +36,7 @@ from adaline.parameters import (
     OneOf,
 )
 from adaline.penalties import no_penalty
-from adaline.results import Status, together, without_constants
+from adaline.results import Status, combine_certificates, without_constants
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.dependence import say_dependent
@@ -210,7 +210,7 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
 
     def _remember(self, source: Source) -> None:
         self._flat = source.flat
-        self._like = source.like()
+        self._like = source.empty_on_device()
 
     def _count(self, source: Source) -> Counted | None:
         return count(source) if self.weights == "precision" else None
@@ -256,7 +256,7 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
                 to_device_of(self._like, self.coef_),
                 to_device_of(self._like, self.intercept_),
             )
-        proof = together([fit.solution.certificate for fit in fits])
+        proof = combine_certificates([fit.solution.certificate for fit in fits])
         self.certificate_ = meter.on(proof, source)
         self.rank_ = proof.rank
         factor, columns = fits[0].factor, theta.shape[1] - 1
@@ -383,7 +383,7 @@ class LinearRegression(LinearSystem):
         none = no_penalty(moments.shape.features)
         if self.solver == "gradient":
             return (self._descend(moments),)
-        if source is None or not source.replayable:
+        if source is None:
             return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
         return (solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop"),)
 

@@ -30,7 +30,7 @@ from adaline.input.transaction import transaction
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, together, without_constants
+from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -394,12 +394,12 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
             theta = every
         proofs = [machine.fit.solution.certificate for machine in machines]
         self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
-        like = source.like()
+        like = source.empty_on_device()
         if like is not None:
             self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
         columns = named([machine.fit.dependence for machine in machines], self._names())
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = meter.on(without_constants(together(proofs), columns.constant), source)
+        self.certificate_ = meter.on(without_constants(combine_certificates(proofs), columns.constant), source)
         self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
         self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
         self.n_iter_ = max(len(machine.history) for machine in machines)

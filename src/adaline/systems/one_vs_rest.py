@@ -37,7 +37,7 @@ from adaline.input.transaction import transaction
 from adaline.parameters import NONE, AnyOf, Check, Having, OneOf
 from adaline.results import Certificate, worst
 from adaline.sources import ArraySource, Source
-from adaline.sources.base import Outer, Reader
+from adaline.sources.base import DualGram, Reader
 from adaline.sources.expanded import Expanded
 from adaline.systems.gaussian_classifier import GaussianClassifier
 
@@ -54,7 +54,7 @@ class Relabelled(Source):
         self.values = values
         self.shape = Shape(source.shape.features, values.shape[1])
         self.names = None
-        self.replayable, self.sparse, self.parallel = source.replayable, source.sparse, source.parallel
+        self.sparse, self.parallel = source.sparse, source.parallel
         self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to be held
         self.reads = source.reads
         self.counts = counts
@@ -107,7 +107,7 @@ class Relabelled(Source):
         """Refuse: products are for wide data."""
         self._refuse()
 
-    def outer(self, intercept: bool, scale: Array) -> Outer:
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Refuse: products are for wide data."""
         self._refuse()
 
@@ -115,9 +115,9 @@ class Relabelled(Source):
         """Refuse: products are for wide data."""
         self._refuse()
 
-    def like(self) -> Any:
+    def empty_on_device(self) -> Any:
         """Return an empty array of the rows' namespace."""
-        return self.source.like()
+        return self.source.empty_on_device()
 
     def refuse_nonfinite(self) -> None:
         """Name what is not finite, by its place among all rows."""

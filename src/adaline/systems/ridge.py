@@ -135,7 +135,7 @@ class Ridge(LinearSystem):
         return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
 
     def _one(self, source: Source | None, moments: Moments, penalty: RidgePenalty) -> Fit:
-        if source is None or not source.replayable:
+        if source is None:
             return solve_sums(moments, self.fit_intercept, penalty)
         return solve_least_squares(source, moments, self.fit_intercept, penalty)
 
@@ -248,7 +248,7 @@ def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precis
 
 def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
-    gram, _ = source.outer(intercept, column_scale(unit))
+    gram, _ = source.dual_gram(intercept, column_scale(unit))
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()

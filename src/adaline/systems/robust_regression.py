@@ -37,7 +37,7 @@ from adaline.parameters import (
     OneOf,
 )
 from adaline.penalties import RidgePenalty
-from adaline.results import Status, together, without_constants
+from adaline.results import Status, combine_certificates, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
@@ -168,8 +168,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         meter = Meter(X)
         check_parameters(self)
         source = open_rows(self, X, y, sample_weight, reset=True)
-        source = in_memory(source) if source.like() is None else source
-        self._flat, self._like = source.flat, source.like()
+        source = in_memory(source) if source.empty_on_device() is None else source
+        self._flat, self._like = source.flat, source.empty_on_device()
         spread = column_spread(source)
         size = spread.deviation if self.fit_intercept else spread.root
         penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
@@ -296,7 +296,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         proofs = [fit.solution.certificate for fit in self._fits]
         columns = named([fit.dependence for fit in self._fits], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = meter.on(without_constants(together(proofs), columns.constant), source)
+        self.certificate_ = meter.on(without_constants(combine_certificates(proofs), columns.constant), source)
         self.rank_ = self.certificate_.rank
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(

@@ -89,15 +89,7 @@ class AsTargets(SourceView):
         self.columns = columns
         self.shape = Shape(base.shape.features, len(columns))
 
-    def read_targets(self) -> Array:
-        """Return all targets, (N, A)."""
-        return self.map(lambda block: np.asarray(block.t))
-
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets."""
-        return self.base.with_targets(t)
-
-    def _seen(self, block: Block) -> Block:
+    def _transformed(self, block: Block) -> Block:
         block = block.gathered()
         own = block.x[:, self.columns]
         own = own.toarray() if is_sparse(own) else host(own)

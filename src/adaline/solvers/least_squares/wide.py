@@ -41,7 +41,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     ridge = penalty.roots
     lift = float(penalty.any())
     scale = column_scale(ridge)
-    gram, mean = source.outer(intercept, scale)
+    gram, mean = source.dual_gram(intercept, scale)
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()

@@ -1,1 +1,1 @@
-"""Tables: files, queries, databases and frames, read by DuckDB and Arrow."""
+"""Tables as sources: files, queries, databases and frames, read by DuckDB and Arrow."""

@@ -1,7 +1,7 @@
 """Runs of rows: the Arrow batches of a table in order, each run read by one thread.
 
-Plain Parquet files are decoded by Arrow, a row group a run, from a map of the file: 60 million rows of 20 columns take
-2.7 s on two cores, where DuckDB's own sum of the columns takes 3.7 s, and its stream of batches 5.0 s.
+Parquet files are decoded by Arrow from a memory map, one row group a run: 60 million rows of 20 columns take 2.7 s on
+two cores, where DuckDB's own sum of the columns takes 3.7 s, and its stream of batches 5.0 s.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ from typing import Any
 
 from adaline.sources.tables.failures import Reporting
 
-ROW_GROUP_BYTES = 2**25  # of the numbers in a row group, beyond which it is decoded piece by piece
+ROW_GROUP_BYTES = 2**25  # size of a row group above which it is decoded in pieces
 
 Run = Callable[[], Iterator[Any]]
 Runs = Iterator[tuple[int, Run]]
 
 
-def even(batches: Iterator[Any], size: int) -> Iterator[Any]:
-    """Cut and join batches to `size` rows each, so that how DuckDB cuts them changes no bit."""
+def rechunked(batches: Iterator[Any], size: int) -> Iterator[Any]:
+    """Cut and join batches to `size` rows each, so that results do not depend on how DuckDB cuts them."""
     import pyarrow as pa
 
-    held: list[Any] = []
+    waiting: list[Any] = []
     rows = 0
     for batch in batches:
-        held.append(batch)
+        waiting.append(batch)
         rows += batch.num_rows
         while rows >= size:
-            joined = pa.Table.from_batches(held)
+            joined = pa.Table.from_batches(waiting)
             yield joined.slice(0, size)
-            held = joined.slice(size).to_batches()
+            waiting = joined.slice(size).to_batches()
             rows -= size
     if rows:
-        yield pa.Table.from_batches(held)
+        yield pa.Table.from_batches(waiting)
 
 
 def as_table(batch: Any) -> Any:
-    """Return a batch as a table of Arrow."""
+    """Return a batch as an Arrow table."""
     import pyarrow as pa
 
     return pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
 
 
 def parquet_rows(files: Sequence[str]) -> int:
-    """Return how many rows Parquet files say they have."""
+    """Return the number of rows of Parquet files, from their metadata."""
     from pyarrow import parquet
 
     rows = 0
@@ -55,7 +55,7 @@ def parquet_rows(files: Sequence[str]) -> int:
 
 
 def row_groups(files: Sequence[str], columns: Sequence[str], size: int) -> Runs:
-    """Return the rows of Parquet files in order, a row group a run."""
+    """Return the rows of Parquet files in order, one row group a run."""
     from pyarrow import parquet
 
     for name in files:
@@ -69,7 +69,7 @@ def row_groups(files: Sequence[str], columns: Sequence[str], size: int) -> Runs:
 
 
 def _row_group(name: str, meta: Any, group: int, columns: list[str], size: int) -> Iterator[Any]:
-    """Decode one row group, in pieces where it is large; the file is mapped only while that lasts."""
+    """Decode one row group, in pieces where it is large; the file is mapped only meanwhile."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -78,27 +78,27 @@ def _row_group(name: str, meta: Any, group: int, columns: list[str], size: int) 
         file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False)
         if large:
             batches = file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
-            yield from map(_usual, batches)
+            yield from map(_plain, batches)
         else:
-            yield _usual(file.read_row_group(group, columns=columns, use_threads=False))
+            yield _plain(file.read_row_group(group, columns=columns, use_threads=False))
 
 
-def _usual(batch: Any) -> Any:
-    """Return a batch without types that only files have: dictionaries, decimals, numbers that float64 rounds."""
+def _plain(batch: Any) -> Any:
+    """Return a batch with dictionaries as their values, and decimals, half floats and 64-bit integers as float64."""
     import pyarrow as pa
 
-    wanted = [_usual_type(field.type) for field in batch.schema]
+    wanted = [_plain_type(field.type) for field in batch.schema]
     if wanted == batch.schema.types:
         return batch
     fields = [field.with_type(kind) for field, kind in zip(batch.schema, wanted, strict=True)]
     return as_table(batch).cast(pa.schema(fields), safe=False)
 
 
-def _usual_type(kind: Any) -> Any:
+def _plain_type(kind: Any) -> Any:
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
-        return _usual_type(kind.value_type)
+        return _plain_type(kind.value_type)
     if pa.types.is_int64(kind) or pa.types.is_uint64(kind) or pa.types.is_decimal(kind) or pa.types.is_float16(kind):
         return pa.float64()
     return kind

@@ -1,4 +1,4 @@
-"""Learning the coding of a table: one scan for levels, means and gaps, by SQL; none where all are numbers."""
+"""Learning the coding of a table by SQL: one pass for levels, means and missing values; none for numbers alone."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec
 from adaline.sources.tables.sql import quoted
 
-SAMPLE = 200_000  # rows in which a text column is looked at first
-SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # that stand in numbers as people write them
-MOSTLY = 0.5  # share of numbers beyond which a text column is numbers with something wrong in it
+SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
+SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
+MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 
 
-def usable(relation: Relation, wish: TableSpec) -> tuple[list[str], dict[str, str]]:
-    """Return the columns that can be features as they are, and why the others cannot, in a few words each."""
-    named = {name for name, _ in wish.categories}
+def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
+    """Return the columns that can be features, and the reason for each of the others why it cannot."""
+    named = {name for name, _ in spec.categories}
     reasons: dict[str, str] = {}
     texts = []
     for name in relation.schema:
         kind = relation.kind(name)
-        if name in (*wish.targets, wish.weight):
+        if name in (*spec.targets, spec.weight):
             continue
         if kind == "other":
             reasons[name] = f"holds {relation.schema[name]}"
-        elif kind == "date" and name not in wish.dates:
+        elif kind == "date" and name not in spec.dates:
             reasons[name] = "holds dates; name it in dates to use it as days"
         elif kind == "text" and name not in named:
             texts.append(name)
@@ -44,20 +44,20 @@ def usable(relation: Relation, wish: TableSpec) -> tuple[list[str], dict[str, st
         for name in texts:
             if is_text(counts[name], rows):
                 reasons[name] = f"holds {counts[name]:,} different texts; name it in categories to code them all"
-    features = [n for n in relation.schema if n not in reasons and n not in (*wish.targets, wish.weight)]
+    features = [n for n in relation.schema if n not in reasons and n not in (*spec.targets, spec.weight)]
     return features, reasons
 
 
-def learn_coding(relation: Relation, wish: TableSpec) -> Coding:
+def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     """Return the coding of a table's columns."""
-    named = dict(wish.categories)
+    named = dict(spec.categories)
     kinds = {name: "category" if name in named else relation.kind(name) for name in relation.schema}
     terms: tuple[Term, ...] | None = None
-    targets, intercept = wish.targets, True
+    targets, intercept = spec.targets, True
     twice: list[str] = []
-    if wish.formula is not None:
+    if spec.formula is not None:
         formula = read_formula(
-            wish.formula,
+            spec.formula,
             [name for name, kind in kinds.items() if kind in ("text", "category")],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
@@ -70,28 +70,28 @@ def learn_coding(relation: Relation, wish: TableSpec) -> Coding:
         numbers = {name for f in factors if not f.category for name in ([f.column] if f.column else names_in(f.text))}
         twice = [name for name in features if name in levels and name in numbers]
         kinds |= {name: "category" for name in features if name in levels and name not in numbers}
-    elif wish.features is not None:
-        features = list(wish.features)
+    elif spec.features is not None:
+        features = list(spec.features)
     else:
-        features = [name for name in relation.schema if name not in (*targets, wish.weight)]
+        features = [name for name in relation.schema if name not in (*targets, spec.weight)]
     if not features:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
-        if kinds[name] == "other" or (kinds[name] == "date" and name not in wish.dates):
+        if kinds[name] == "other" or (kinds[name] == "date" and name not in spec.dates):
             raise InvalidData(refusal(name, kinds[name], relation.schema[name]))
     texts = [name for name in features if kinds[name] == "text"]
     _refuse_prose(relation, texts, [name for name in targets if kinds.get(name) == "text"])
     kinds |= dict.fromkeys(texts, "category")
-    columns = _columns(relation, wish, targets, features, kinds, named)
+    columns = _columns(relation, spec, targets, features, kinds, named)
     if twice:
-        columns += _columns(relation, wish, targets, twice, dict.fromkeys(twice, "category"), named)
+        columns += _columns(relation, spec, targets, twice, dict.fromkeys(twice, "category"), named)
     coding = Coding(
         columns,
         plain_terms(columns) if terms is None else terms,
         targets[0] if len(targets) == 1 else None,
-        wish.weight,
-        wish.missing,
-        wish.unseen,
+        spec.weight,
+        spec.missing,
+        spec.unseen,
         intercept,
     )
     _refuse_collisions(coding)
@@ -99,23 +99,25 @@ def learn_coding(relation: Relation, wish: TableSpec) -> Coding:
 
 
 def _refuse_collisions(coding: Coding) -> None:
-    """Refuse columns of X that would be called the same, as by a level called (missing)."""
-    seen: set[str] = set()
+    """Refuse codings in which two columns of X have the same name, as by a level called (missing)."""
+    known: set[str] = set()
     references = [f"{column.name}[T.{column.shown_levels()[0]}]" for column in coding.columns if column.is_category]
     for name in [*coding.names, *references]:
-        if name in seen:
+        if name in known:
             raise InvalidData(f"two columns would be called {name!r}: rename a column or a level of the table")
-        seen.add(name)
+        known.add(name)
 
 
-def kept(relation: Relation, wish: TableSpec, targets: Sequence[str], features: Iterable[str]) -> str:
-    """Return SQL for the rows that take part: rows without what must be there are left out where that was asked."""
-    if wish.missing == "error":
+def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> str:
+    """Return the SQL condition of the rows that are used: unless missing="error", those with target and weight, and
+    for missing="drop" with all features.
+    """
+    if spec.missing == "error":
         return "TRUE"
-    must = [name for text in targets for name in target_columns(relation, text)]
-    must += [wish.weight] if wish.weight is not None else []
-    must += features if wish.missing == "drop" else []
-    return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(must)) or "TRUE"
+    required = [name for text in targets for name in target_columns(relation, text)]
+    required += [spec.weight] if spec.weight is not None else []
+    required += features if spec.missing == "drop" else []
+    return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(required)) or "TRUE"
 
 
 def target_columns(relation: Relation, text: str) -> list[str]:
@@ -124,7 +126,7 @@ def target_columns(relation: Relation, text: str) -> list[str]:
 
 
 def missing_message(relation: Relation, names: Iterable[str]) -> str:
-    """Return which columns have how many missing values, and what to do."""
+    """Return a message that names the columns with missing values and their counts, and what to do."""
     names = list(dict.fromkeys(names))
     counts = relation.rows(f"SELECT {_gap_counts(relation, names)} FROM {relation.sql}")[0]
     found = dict(zip(names, _gaps(counts), strict=True))
@@ -137,7 +139,7 @@ def missing_message(relation: Relation, names: Iterable[str]) -> str:
 
 
 def _gap_counts(relation: Relation, names: Iterable[str]) -> str:
-    """Return SQL from which `_gaps` tells how many values are missing; FILTER is 20 times as slow on 2000 columns."""
+    """Return SQL of the counts that `_gaps` takes; FILTER is 20 times as slow on 2000 columns."""
     counts = ["count(*)"]
     for name in names:
         floating = relation.schema[name] in ("DOUBLE", "FLOAT")
@@ -147,21 +149,21 @@ def _gap_counts(relation: Relation, names: Iterable[str]) -> str:
 
 
 def _gaps(counts: Sequence[int | None]) -> list[int]:
-    """Return the number of missing values of each column: NULL, or NaN."""
-    rows, *there = (count or 0 for count in counts)
-    return [rows - some - others for some, others in zip(there[::2], there[1::2], strict=True)]
+    """Return the number of missing values of each column, NULL or NaN, from the counts of `_gap_counts`."""
+    rows, *present = (count or 0 for count in counts)
+    return [rows - finite - infinite for finite, infinite in zip(present[::2], present[1::2], strict=True)]
 
 
 def _columns(
     relation: Relation,
-    wish: TableSpec,
+    spec: TableSpec,
     targets: Sequence[str],
     features: list[str],
     kinds: dict[str, str],
     named: dict[str, tuple[Any, ...] | None],
 ) -> tuple[Column, ...]:
-    """Return what is known of the features; one scan where there are categories or values to fill."""
-    fill = wish.missing in ("mean", "indicator")
+    """Return the features as columns of a coding; one pass where there are categories or values to fill."""
+    fill = spec.missing in ("mean", "indicator")
     asked: dict[str, str] = {}
     for name in features:
         column = quoted(name)
@@ -174,22 +176,22 @@ def _columns(
     gaps: dict[str, int] = dict.fromkeys(features, 0)
     if asked:
         counts = _gap_counts(relation, asked)
-        where = kept(relation, wish, targets, features)
+        where = rows_filter(relation, spec, targets, features)
         values = relation.rows(f"SELECT {', '.join(asked.values())}, {counts} FROM {relation.sql} WHERE {where}")[0]
         found = dict(zip(asked, values, strict=False))
         gaps |= dict(zip(asked, _gaps(values[len(asked) :]), strict=True))
     out = []
     for name in features:
-        marked = wish.missing == "indicator" and gaps[name] > 0
+        marked = spec.missing == "indicator" and gaps[name] > 0
         if kinds[name] != "category":
             mean = found.get(name)
             if fill and mean is None:
                 raise MissingValues(f"column {name!r} has no values at all: there is no mean to fill in; leave it out")
             out.append(Column(name, kinds[name], mean=math.nan if mean is None else float(mean), gaps=marked))
             continue
-        if gaps[name] and wish.missing == "error":
-            beside = [column for wanted in targets for column in target_columns(relation, wanted)]
-            raise MissingValues(missing_message(relation, [*beside, *features]))
+        if gaps[name] and spec.missing == "error":
+            of_targets = [column for target in targets for column in target_columns(relation, target)]
+            raise MissingValues(missing_message(relation, [*of_targets, *features]))
         counts_of = dict(found[name] or {})
         if not counts_of:
             raise MissingValues(f"column {name!r} has no values at all; leave it out")
@@ -205,23 +207,23 @@ def _category(relation: Relation, name: str, counts: dict[Any, int], levels: tup
         levels = tuple(level for level in declared if level in counts)
     if levels is not None:
         known = {plain(level) for level in levels}
-        strange = [plain(value) for value in counts if not is_missing(value) and plain(value) not in known]
-        if strange:
-            raise InvalidData(f"column {name!r} has the level {strange[0]!r}, which categories= does not name")
+        unknown = [plain(value) for value in counts if not is_missing(value) and plain(value) not in known]
+        if unknown:
+            raise InvalidData(f"column {name!r} has the level {unknown[0]!r}, which categories= does not name")
     return learn_category(name, counts, None if levels is None else list(levels))
 
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
-    """Return about how many different values text columns have among their first rows, and how many rows those are."""
+    """Return the number of distinct values of text columns in the first rows, and the number of those rows."""
     asked = ", ".join(f"count(DISTINCT {quoted(name)})" for name in names)
     rows, *counts = relation.rows(f"SELECT count(*), {asked} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
     return dict(zip(names, counts, strict=True)), rows
 
 
 def _refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> None:
-    """Refuse text columns that are not categories: too many different texts, or numbers written as text or amiss.
+    """Refuse text columns that are not categories: too many distinct texts, or numbers written as text.
 
-    Labels may be many, and whole numbers.
+    Labels of targets may be many, and whole numbers.
     """
     if not names and not targets:
         return
@@ -247,17 +249,17 @@ def _refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> N
 
 
 def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str:
-    """Return what keeps a column of numbers from being read as such."""
+    """Return a message that says why a text column of numbers is not read as numbers."""
     column = quoted(name)
     plainly = f"regexp_full_match({column}, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
-    odd = relation.rows(
+    not_plain = relation.rows(
         f"SELECT {column} FROM {relation.sql} WHERE {column} IS NOT NULL AND NOT {plainly} "
         f"ORDER BY TRY_CAST({column} AS DOUBLE) IS NOT NULL LIMIT 1"
     )
     advice = "mend the table, or name the column in categories= if its numbers are names"
-    if not odd:
+    if not not_plain:
         return f"column {name!r} holds numbers as text: turn them into numbers, or name it in categories= to code them"
-    value = shorten(str(odd[0][0]), 40)
+    value = shorten(str(not_plain[0][0]), 40)
     if numeric > MOSTLY * present:
         count = f" ({present - numeric:,} such value(s))" if numeric < present else ""
         return f"column {name!r} holds numbers, but also {value!r}{count}: {advice}"

@@ -1,4 +1,4 @@
-"""Failures of DuckDB and Arrow as one line that says what is wrong and where."""
+"""Failures of DuckDB and Arrow as errors of one line that say what is wrong and where."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 from adaline.errors import AdalineError, UnreadableTable
 from adaline.sources.tables.text import NOT_UTF8
 
-Look = Callable[[str | None], str | None]
+Explain = Callable[[str | None], str | None]
+"""From what is known of a failure, or None, to a better explanation, or None."""
 
 
 class Reporting:
-    """Turns failures of DuckDB and Arrow into one line that says where and what; `look` may know more."""
+    """A context that turns failures of DuckDB and Arrow into UnreadableTable with one line."""
 
-    def __init__(self, title: str, look: Look = lambda said: said) -> None:
+    def __init__(self, title: str, explain: Explain = lambda known: known) -> None:
         self.title = title
-        self.look = look
+        self.explain = explain
 
     def __enter__(self) -> None:
         return None
@@ -27,25 +28,25 @@ class Reporting:
             return
         if isinstance(error, FileNotFoundError):
             raise UnreadableTable(f"{error.filename or self.title} is not there any more: open it again") from None
-        said = self.look(_one_line(str(error), self.title))
-        raise UnreadableTable(said or f"{self.title}: {_first_line(str(error))}") from None
+        message = self.explain(_one_line(str(error), self.title))
+        raise UnreadableTable(message or f"{self.title}: {_first_line(str(error))}") from None
 
 
 def _foreign(kind: type | None) -> bool:
-    """Whether an exception is one of DuckDB or Arrow; neither is imported for that."""
+    """Whether an exception is one of DuckDB or Arrow, without importing them."""
     return any(
         base.__module__.partition(".")[0].strip("_") in ("duckdb", "pyarrow") for base in getattr(kind, "__mro__", ())
     )
 
 
-def reported(batches: Iterator[Any], title: str, look: Look) -> Iterator[Any]:
-    """Return batches as they come; a failure on the way as one line."""
-    with Reporting(title, look):
+def reported(batches: Iterator[Any], title: str, explain: Explain) -> Iterator[Any]:
+    """Yield batches; failures are reported in one line."""
+    with Reporting(title, explain):
         yield from batches
 
 
 def shorten(shown: str, most: int) -> str:
-    """Return a text, cut where it is too long for a message."""
+    """Return a text, cut after `most` characters."""
     return shown if len(shown) <= most else shown[:most] + "..."
 
 
@@ -55,20 +56,20 @@ def _first_line(message: str) -> str:
 
 
 def _one_line(message: str, title: str) -> str | None:
-    """Return what is wrong and where from DuckDB's pages of advice on text files; None for other failures."""
+    """Return what is wrong and where, from DuckDB's long message on a text file; None for other failures."""
     where = re.search(r"CSV Error on Line: (\d+)", message)
     if where is None:
         return None
     file = re.search(r"^ *file = (.+)$", message, re.MULTILINE)
-    place = f"{file.group(1).strip() if file else title}, line {where.group(1)}"
+    where_text = f"{file.group(1).strip() if file else title}, line {where.group(1)}"
     if "utf-8" in message:
-        return f"{place}: {NOT_UTF8}"
+        return f"{where_text}: {NOT_UTF8}"
     if fields := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        return f"{place} has {fields.group(2)} value(s), but there are {fields.group(1)} columns: mend that line"
+        return f"{where_text} has {fields.group(2)} value(s), but there are {fields.group(1)} columns: mend that line"
     if value := re.search(r'converting column "(.*)"\. Could not convert string "(.*)" to \'(\w+)\'', message):
         what = "a number" if value.group(3) in ("DOUBLE", "BIGINT", "HUGEINT") else value.group(3)
-        return f"{place}: column {value.group(1)!r} holds {value.group(2)[:40]!r}, not {what} like the others"
+        return f"{where_text}: column {value.group(1)!r} holds {value.group(2)[:40]!r}, not {what} like the others"
     if "quote" in message:
-        return f"{place}: a quote is not closed, or something follows it: mend that line"
+        return f"{where_text}: a quote is not closed, or something follows it: mend that line"
     lines = [line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Original Line")]
-    return f"{place}: {lines[1][:200] if len(lines) > 1 else 'cannot be read'}"
+    return f"{where_text}: {lines[1][:200] if len(lines) > 1 else 'cannot be read'}"

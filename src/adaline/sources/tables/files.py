@@ -1,4 +1,4 @@
-"""Which files a name stands for, and what kind they are."""
+"""Files of a table: those that a name stands for, their formats, and whether compressed ones are complete."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from typing import Any
 from adaline import datasets
 from adaline.errors import UnreadableTable
 
+CHUNK = 2**16
+ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
+
 
 def expand_glob(name: str) -> list[str]:
-    """Return the files that a path, a folder, a glob or a bundled data set stands for."""
+    """Return the files that a path, a folder, a glob pattern or the name of a bundled data set stands for."""
     if os.path.isfile(name):
         return [name]
     if os.path.isdir(name):
@@ -42,12 +45,12 @@ def expand_glob(name: str) -> list[str]:
 
 
 def escaped(name: str) -> str:
-    """Return a name with nothing left to be expanded, for Python's glob and for DuckDB."""
+    """Return a name with its wildcards escaped, for Python's glob and for DuckDB."""
     return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def file_format(name: str) -> str:
-    """Return what a file is, by what it begins with, then by its name."""
+    """Return "parquet", "sqlite", "duckdb", "json" or "text", by the first bytes of a file, then by its name."""
     try:
         with open(name, "rb") as file:
             head = file.read(16)
@@ -73,13 +76,6 @@ def file_format(name: str) -> str:
     return kinds.get(Path(plain).suffix[1:], "text")
 
 
-# Whether compressed files are whole: DuckDB takes a cut zstd file for a short one and looks at no checksum of gzip.
-
-
-CHUNK = 2**16
-ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
-
-
 def open_compressed(name: str) -> Any:
     """Open a file for reading its text, decompressed where its name says that it is compressed."""
     if name.lower().endswith(".gz"):
@@ -96,8 +92,11 @@ def is_compressed(name: str) -> bool:
     return name.lower().endswith((".gz", ".zst"))
 
 
-def checking(names: list[str]) -> Future[None]:
-    """Check compressed files on a thread of its own, once, while they are first read; ask the result at the end."""
+def check_compressed(names: list[str]) -> Future[None]:
+    """Start to check compressed files on a thread, while they are first read; the result raises what was found.
+
+    DuckDB reads a zstd file that is cut short as a shorter one, and ignores the checksums of gzip.
+    """
     found: Future[None] = Future()
 
     def check() -> None:
@@ -114,7 +113,7 @@ def checking(names: list[str]) -> Future[None]:
 
 
 def check_gzip(name: str) -> None:
-    """Refuse what is cut short or damaged, by the lengths and checksums that gzip files carry."""
+    """Refuse a file that is cut short or damaged, by the lengths and checksums in gzip files."""
     engine: Any = None
     with open(name, "rb") as file:
         while chunk := file.read(CHUNK):
@@ -132,21 +131,21 @@ def check_gzip(name: str) -> None:
                     break
                 chunk, engine = engine.unused_data, None
     if engine is not None:
-        raise check_cut_short(name)
+        raise cut_short(name)
 
 
 def check_zstd(name: str) -> None:
-    """Refuse what is cut short, from the lengths of the blocks alone; damage is found by checksums while reading."""
+    """Refuse a file that is cut short, by the lengths of its blocks; damage is found by checksums while reading."""
     with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at = 0
         while at < len(data):
             at = _frame_end(data, at, name)
         if at > len(data):
-            raise check_cut_short(name)
+            raise cut_short(name)
 
 
 def _frame_end(data: mmap.mmap, at: int, name: str) -> int:
-    """Return where the frame that begins at a place ends (RFC 8878, 3.1)."""
+    """Return the offset of the end of the frame that begins at offset `at` (RFC 8878, 3.1)."""
     magic = _number(data, at, 4)
     if magic & 0xFFFFFFF0 == SKIPPABLE:
         return at + 8 + _number(data, at + 4, 4)
@@ -158,7 +157,7 @@ def _frame_end(data: mmap.mmap, at: int, name: str) -> int:
     last = 0
     while not last:
         if at + 3 > len(data):
-            raise check_cut_short(name)
+            raise cut_short(name)
         header = _number(data, at, 3)
         last = header & 1
         at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
@@ -169,6 +168,6 @@ def _number(data: mmap.mmap, at: int, size: int) -> int:
     return int.from_bytes(data[at : at + size], "little")
 
 
-def check_cut_short(name: str) -> UnreadableTable:
-    """Return what is said of a file whose end is missing."""
+def cut_short(name: str) -> UnreadableTable:
+    """Return the error for a compressed file whose end is missing."""
     return UnreadableTable(f"{name} is cut short: the end of its compressed data is missing; get the file again")

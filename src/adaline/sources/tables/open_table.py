@@ -1,4 +1,4 @@
-"""The way in to tables: what the user may ask, in one function."""
+"""`open_table`: a table of any kind as a source of rows."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def open_table(
     table: str | None = None,
     progress: bool | None = None,
 ) -> TableSource:
-    """Open a table to fit systems to, of any size: rows are streamed, and small tables kept in memory.
+    """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
 
     Numbers are taken as they are, booleans as 0 and 1, texts with few different values and declared categories by
-    reference coding: a column for each level but the first, named "carrier[T.UA]". The coding is kept with the model
-    and used again for prediction. Prose, dates and other things are refused by name.
+    reference coding: a column for each level but the first, named "carrier[T.UA]". The coding is stored with the model
+    and used again for prediction. Columns of prose, dates and other types are refused by name.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def open_table(
         of the levels), or fill in the mean and say so in a column of its own (of categories: a level of its own).
         Rows without a target are left out except under "error".
     unseen : "error" or "other"
-        What to do later about a level that is not here: refuse it, or take it for an average one.
+        What to do in prediction about a level that is not in this table: refuse it, or code it as an average one.
     formula : text or None
         Instead of target and features, as in "y ~ x1 + C(x2) + x1:x3" or "log(y) ~ x1 * x2 + x1**2". Booleans are
         categories of two levels in it, named as in "ok[T.True]". Nothing in it is executed.
@@ -72,12 +72,12 @@ def open_table(
 
     References
     ----------
-    Lecture S1: attributes that are not numbers. One scan for levels and means where there are any, then as many as the
+    Lecture S1: attributes that are not numbers. One pass for levels and means where there are any, then as many as the
     system takes.
     """
     relation = Relation(data, table)
     listed = categories if isinstance(categories, dict) else dict.fromkeys(_names(categories or ()))
-    wish = read_spec(
+    spec = read_spec(
         relation,
         TableSpec(
             target=tuple(target) if isinstance(target, list | tuple) else target,
@@ -90,9 +90,9 @@ def open_table(
             formula=formula,
         ),
     )
-    source = TableSource(relation, wish, progress=progress)
+    source = TableSource(relation, spec, progress=progress)
     if not source.targets:
-        return source  # to be predicted: a model brings its own coding
+        return source  # rows to predict: the model has its own coding
     source.learn_coding()
     return source.keep()
 

@@ -1,4 +1,4 @@
-"""A table that can be read again and again by DuckDB: files, a query, a database, a frame."""
+"""A relation: a table that DuckDB can read repeatedly, from files, a query, a database or a frame in memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import narwhals.stable.v1 as nw
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import sqlite
-from adaline.sources.tables.batches import Runs, even, parquet_rows, row_groups
+from adaline.sources.tables.batches import Runs, parquet_rows, rechunked, row_groups
 from adaline.sources.tables.failures import Reporting, reported
-from adaline.sources.tables.files import checking, escaped, expand_glob, file_format, is_compressed
-from adaline.sources.tables.sql import QUERY, quoted, subquery, text, the_table
+from adaline.sources.tables.files import check_compressed, escaped, expand_glob, file_format, is_compressed
+from adaline.sources.tables.sql import QUERY, chosen_table, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
@@ -27,18 +27,18 @@ from adaline.sources.tables.text import (
     check_columns,
     check_names,
     find_dialect,
+    first_error,
     layout,
     number_type,
-    what_is_wrong,
 )
 from adaline.sources.threads import threads
 
-WHOLE_SAMPLE = 2**26  # bytes of text up to which all of it is looked at to find the types of its columns
+WHOLE_SAMPLE = 2**26  # bytes of text up to which the types of columns are found from all rows
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b")
 
 
 class Relation:
-    """Rows and columns behind a name: `title` is what the user gave, `schema` the DuckDB type of each column."""
+    """A table: `title` is its name in messages, `sql` what follows FROM, `schema` the DuckDB type of each column."""
 
     def __init__(self, data: Any, table: str | None = None) -> None:
         self.connection = _connect()
@@ -48,10 +48,10 @@ class Relation:
         self.frame: Any = None
         self.layout: Layout | None = None
         self.dialect: Dialect | None = None
-        self.declared: dict[str, list[Any]] = {}  # categories of frames, with their levels in order
-        self.queries = 0  # that read rows
-        self.counted: dict[str, int] = {}  # rows that fulfil a condition, where that is known
-        self._whole: Future[None] | None = None
+        self.declared: dict[str, list[Any]] = {}  # levels of the columns that a frame declares as categories
+        self.queries = 0  # number of queries that read rows
+        self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
+        self._integrity: Future[None] | None = None
         frame = as_frame(data)
         if frame is not None:
             self.title, self.sql = "the frame", "frame"
@@ -67,26 +67,25 @@ class Relation:
         self.stamp = self.stamps()
 
     def rows(self, sql: str) -> list[Any]:
-        """Return the result of a query; failures as one line."""
+        """Return the rows of the result of a query."""
         self.queries += not sql.startswith("DESCRIBE")
-        with Reporting(self.title, self._found_wrong):
+        with Reporting(self.title, self._explain):
             return list(self._cursor().execute(sql).fetchall())
 
     def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
-        """Return all rows in order: runs of Arrow batches of about `size` rows, each with the number of its rows.
-
-        A run is read by one thread; several runs may be read at a time.
+        """Return the rows that meet a condition, in order: runs of Arrow batches of about `size` rows, each with the
+        number of its rows. Each run is read by one thread; several may be read at a time.
         """
         if self.parquet and where == "TRUE":
             return row_groups(self.files, columns, size)
         return self._stream(columns, where, size)
 
     def counts_without_reading(self, where: str) -> bool:
-        """Whether the files themselves say how many rows they have."""
+        """Whether the number of rows is in the metadata of the files."""
         return self.parquet and where == "TRUE"
 
     def count(self, where: str) -> int:
-        """Return the number of rows that fulfil a condition; a read where that is unknown."""
+        """Return the number of rows that meet a condition; a read where it is unknown."""
         if where not in self.counted:
             self.counted[where] = (
                 parquet_rows(self.files)
@@ -95,8 +94,8 @@ class Relation:
             )
         return self.counted[where]
 
-    def likely_rows(self) -> int | None:
-        """Return about how many rows there are, where that can be told without reading them."""
+    def estimated_rows(self) -> int | None:
+        """Return about how many rows there are, where that is known without reading them."""
         if self.parquet or not self.files:
             return self.count("TRUE") if self.parquet or self.frame is not None else None
         if any(map(is_compressed, self.files)):
@@ -112,15 +111,15 @@ class Relation:
             return sum(os.path.getsize(name) * (8 if is_compressed(name) else 1) for name in self.files)
 
     def stamps(self) -> list[tuple[int, int]]:
-        """Return what shows that a file was changed: sizes and times."""
+        """Return the size and the time of change of each file."""
         with Reporting(self.title):
             return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.files)]
 
     def value(self, column: str) -> str:
         """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, texts and enums as VARCHAR.
 
-        Dates and times are not cast where they need not be: DuckDB would read texts as the new type at once, without
-        their format and zone.
+        Dates and times are not cast where they need not be, as DuckDB would then read texts without their format and
+        zone.
         """
         kind, name = self.kind(column), quoted(column)
         wanted = {"text": "VARCHAR", "category": "VARCHAR", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind)
@@ -149,14 +148,14 @@ class Relation:
         return "" if self.dialect is None else self.dialect.date_format
 
     def with_texts(self, names: Collection[str]) -> Self:
-        """Return the same table with some columns read as text: as a model knows them, whatever they look like here."""
-        wrong = [name for name in names if self.schema.get(name, "VARCHAR") != "VARCHAR"]
-        if not wrong or self.dialect is None:
+        """Return the same table with some columns of text files read as text, as the model was fitted to them."""
+        changed = [name for name in names if self.schema.get(name, "VARCHAR") != "VARCHAR"]
+        if not changed or self.dialect is None:
             return self
         other = copy(self)
-        other.dialect = self.dialect.with_texts(wrong)
+        other.dialect = self.dialect.with_texts(changed)
         other.sql = other.dialect.sql(self.files)
-        other.schema = self.schema | dict.fromkeys(wrong, "VARCHAR")
+        other.schema = self.schema | dict.fromkeys(changed, "VARCHAR")
         return other
 
     def absent(self, column: str) -> str:
@@ -170,7 +169,7 @@ class Relation:
         return f"({name} IS NULL)"
 
     def _cursor(self) -> Any:
-        """Return a connection of its own for one query, so that threads do not wait for each other."""
+        """Return a new connection for one query, so that threads do not wait for each other."""
         cursor = self.connection.cursor()
         cursor.execute(f"USE {self.database}")
         if self.frame is not None:
@@ -179,12 +178,12 @@ class Relation:
 
     def _stream(self, columns: Sequence[str], where: str, size: int) -> Runs:
         chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
-        with Reporting(self.title, self._found_wrong):
+        with Reporting(self.title, self._explain):
             reader = self._cursor().sql(f"SELECT {chosen} FROM {self.sql} WHERE {where}").to_arrow_reader(4 * size)
-        for batch in even(reported(reader, self.title, self._found_wrong), size):
+        for batch in rechunked(reported(reader, self.title, self._explain), size):
             yield batch.num_rows, partial(iter, [batch])
-        if self._whole is not None:
-            self._whole.result()
+        if self._integrity is not None:
+            self._integrity.result()
 
     def _open_files(self, data: Any, table: str | None) -> None:
         given = [data] if isinstance(data, str | os.PathLike) else data
@@ -202,7 +201,7 @@ class Relation:
         kind = kinds.pop()
         listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
         if compressed := [name for name in self.files if is_compressed(name) and kind in ("text", "json")]:
-            self._whole = checking(compressed)
+            self._integrity = check_compressed(compressed)
         if kind == "parquet":
             self.sql, self.parquet = f"read_parquet({listed}, hive_partitioning=false)", True
             self._check_parquet()
@@ -218,7 +217,7 @@ class Relation:
             self.sql = self.dialect.sql(self.files)
 
     def _json(self, listed: str) -> str:
-        """Return JSON files as SQL; types are found once, and whole numbers of which not all were seen are DOUBLE."""
+        """Return SQL that reads JSON files; types are found once; integers not all of which were read are DOUBLE."""
         for name in self.files:
             if os.path.getsize(name) == 0:
                 raise UnreadableTable(f"{name} is empty")
@@ -246,15 +245,15 @@ class Relation:
                 kinds, others = ({field.name: arrow_kind(field.type) for field in one} for one in (first, schema))
                 check_columns(self.files[0], kinds, name, others)
 
-    def _found_wrong(self, said: str | None) -> str | None:
-        """Return what is wrong with files that could not be read: they are damaged, or what was said, or amiss."""
-        if self._whole is not None and (error := self._whole.exception()) is not None:
+    def _explain(self, known: str | None) -> str | None:
+        """Return why files could not be read: they are damaged, or what is known, or their first malformed line."""
+        if self._integrity is not None and (error := self._integrity.exception()) is not None:
             return str(error)
-        if said is None and self.layout is not None:
+        if known is None and self.layout is not None:
             for name in self.files:
-                if found := what_is_wrong(name, self.layout):
+                if found := first_error(name, self.layout):
                     return f"{name}, {found}"
-        return said
+        return known
 
     def _attach(self, name: str, kind: str, table: str | None) -> None:
         if kind == "sqlite":
@@ -266,14 +265,14 @@ class Relation:
         if table is not None and QUERY.match(table):
             self.sql = subquery(table)
             return
-        held = {
+        tables = {
             str(name) if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
             for schema, name in self.rows(
                 "SELECT table_schema, table_name FROM information_schema.tables "
                 "WHERE table_catalog = 'given' ORDER BY ALL"
             )
         }
-        self.sql = held[the_table(name, list(held), table)]
+        self.sql = tables[chosen_table(name, list(tables), table)]
 
 
 def _connect() -> Any:
@@ -288,11 +287,8 @@ def _connect() -> Any:
     return connection
 
 
-# Frames in memory, pandas, polars or Arrow, as Arrow tables that DuckDB reads where they lie.
-
-
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
-    """Return a frame behind one face; None for other things."""
+    """Return a pandas, polars or Arrow frame as a narwhals frame; None for other objects."""
     data = collected(data)
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if isinstance(names, Iterable) and not isinstance(names, str) and not callable(names):
@@ -302,7 +298,7 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
 
 
 def as_arrow(frame: nw.DataFrame[Any]) -> Any:
-    """Return a frame as an Arrow table; refuse columns that Arrow cannot hold, by name."""
+    """Return a frame as an Arrow table; refuse, by name, columns that Arrow cannot represent."""
     import pyarrow as pa
 
     try:
@@ -323,7 +319,7 @@ def as_arrow(frame: nw.DataFrame[Any]) -> Any:
 
 
 def declared_levels(frame: nw.DataFrame[Any]) -> dict[str, list[Any]]:
-    """Return the columns of a frame that are declared to be categories, and their levels in order."""
+    """Return the levels, in order, of each column that a frame declares as a category."""
     return {
         name: frame[name].cat.get_categories().to_list()
         for name, kind in frame.schema.items()
@@ -339,11 +335,11 @@ def _check_names(names: list[str]) -> None:
 
 
 def _why(error: Exception) -> str:
-    """Return which column Arrow could not take, and why."""
-    said = " ".join(str(part) for part in error.args)
-    column = re.search(r"Conversion failed for column (.+) with type (.+)", said)
+    """Return which column Arrow could not convert, and why."""
+    message = " ".join(str(part) for part in error.args)
+    column = re.search(r"Conversion failed for column (.+) with type (.+)", message)
     if column is None:
-        return " ".join(said.split())[:200]
+        return " ".join(message.split())[:200]
     return (
         f"column {column.group(1)!r} ({column.group(2)}) holds different things, or what is neither number nor text: "
         "turn it into one type first"

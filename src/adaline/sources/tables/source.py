@@ -1,4 +1,4 @@
-"""Rows of a table: files, queries, databases and frames, coded block by block; memory does not grow with the table."""
+"""The rows of a table as a source: coded block by block, so that memory does not grow with the table."""
 
 from __future__ import annotations
 
@@ -19,140 +19,33 @@ from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
 from adaline.sources.array import ArraySource
-from adaline.sources.base import Outer, Reader, Source, block_rows
+from adaline.sources.base import Reader, Source, block_rows
 from adaline.sources.progress import Progress, watched
 from adaline.sources.tables.batches import Run, as_table
-from adaline.sources.tables.coding import kept, learn_coding, missing_message, target_columns
+from adaline.sources.tables.coding import learn_coding, missing_message, rows_filter, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 
 ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
-"""From a frame and the number of its first row to its targets, (n, K)."""
+"""A function from a frame and the index of its first row to its targets, (n, K)."""
 
 MOST_CLASSES = 1000
-
-
-def no_targets(frame: nw.DataFrame[Any], first: int) -> Array:
-    """Return targets for rows that are only to be predicted: none."""
-    return np.empty((len(frame), 0))
-
-
-def numbers(relation: Relation, targets: Sequence[str]) -> ReadTargets:
-    """Return what reads targets, columns or expressions, as numbers."""
-
-    def read(frame: nw.DataFrame[Any], first: int) -> Array:
-        out = np.empty((len(frame), len(targets)))
-        for k, wanted in enumerate(targets):
-            columns = {name: number_column(relation, name, frame) for name in target_columns(relation, wanted)}
-            out[:, k] = columns[wanted] if wanted in columns else evaluate(wanted, columns)
-        return out
-
-    return read
-
-
-def number_column(relation: Relation, name: str, frame: nw.DataFrame[Any]) -> Array:
-    """Return one column of a target as numbers, none of them missing."""
-    if relation.kind(name) not in ("number", "boolean"):
-        raise InvalidData(
-            f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; "
-            "use a classifier"
-        )
-    values = Column(name, "number").numbers(frame)
-    if np.isnan(values).any():
-        raise MissingValues(f"the target {name!r} has missing values")
-    return values
-
-
-def label_indices(name: str, classes: NDArray[Any]) -> ReadTargets:
-    """Return what reads labels as their places among classes."""
-    column = Column(name, "category", tuple(plain(label) for label in classes))
-
-    def read(frame: nw.DataFrame[Any], first: int) -> Array:
-        codes = column.codes(frame)
-        if (codes == ABSENT).any():
-            raise MissingValues(f"the target {name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
-        if (codes == UNKNOWN).any():
-            label = frame[name].to_list()[int((codes == UNKNOWN).argmax())]
-            raise UnknownLabel(f"label '{label}' is not among the classes {list(column.levels)}")
-        return codes.astype(np.float64)[:, None]
-
-    return read
-
-
-class Codebook:
-    """Labels of a column, numbered in the order in which they are met: what reads them need not know them beforehand.
-
-    Calling it reads the numbers of the labels of a frame, (n, 1), from any thread.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._numbers: dict[Any, int] = {}
-        self._lock = Lock()
-
-    def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
-        """Return the number of each label."""
-        found = [plain(value) for value in frame[self.name].unique().to_list() if not is_missing(value)]
-        with self._lock:
-            for label in found:
-                self._numbers.setdefault(label, len(self._numbers))
-            check_labels(self.name, self._numbers)
-            levels = np.array([*self._numbers, None], dtype=object)[:-1]
-        return label_indices(self.name, levels)(frame, first)
-
-    def sorted(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Return the labels met, sorted, and the place among them of each number."""
-        classes = np.unique(np.array(list(self._numbers))) if self._numbers else np.array([], dtype=object)
-        return classes, np.searchsorted(classes, np.array(list(self._numbers), dtype=classes.dtype))
-
-
-def check_labels(name: str, labels: Collection[Any]) -> None:
-    """Refuse what are no labels: fractions, and too many different values."""
-    if len(labels) > MOST_CLASSES or any(isinstance(label, float) for label in labels):
-        raise InvalidData(
-            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
-            "it is no label; use a regression, or cut it into classes"
-        )
-
-
-def weights(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
-    """Return a column of weights, numbers of zero or more."""
-    out = Column(name, "number").numbers(frame)
-    good = np.isfinite(out) & (out >= 0)
-    if not good.all():
-        row = int((~good).argmax())
-        raise InvalidData(
-            f"the weight in column {name!r} is {out[row]:g} at row {first + row}: weights are numbers of zero or more"
-        )
-    return out
-
-
-def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps: bool) -> NDArray[Any]:
-    """Return the different values of a column of labels, sorted; refuse fractions, too many, unwanted gaps."""
-    rows = relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {table} WHERE {where} LIMIT {MOST_CLASSES + 1}")
-    found = [plain(row[0]) for row in rows if not is_missing(row[0])]
-    if len(found) < len(rows) and not gaps:
-        raise MissingValues(missing_message(relation, [name]))
-    check_labels(name, found)
-    return np.unique(np.array(found)) if found else np.array([], dtype=object)
-
-
-KEPT = 2**23  # numbers of a table that are kept in memory, so that it is read once
-GUESS = 2**15  # rows of a text file in which labels are looked for first
+KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
+GUESS = 2**15  # rows of a text file from which labels are guessed
 TEXTS = ("text", "category")
 
 
 class TableSource(Source):
-    """Rows of a table, coded; opened by `open_table`.
+    """The coded rows of a table; opened by `open_table`.
 
-    What the targets are depends on who asks: numbers for a regression, places among the classes (`encoded`) for a
-    classifier, nothing (`coded_by` without targets) for predictions.
+    Targets are numbers for a regression, indices of classes (`encoded`) for a classifier, and none (`coded_by` without
+    targets) for predictions.
     """
 
     def __init__(
         self,
         relation: Relation,
-        wish: TableSpec,
+        spec: TableSpec,
         *,
         coding: Coding | None = None,
         read_targets: ReadTargets | None = None,
@@ -161,7 +54,7 @@ class TableSource(Source):
         progress: bool | None = None,
     ) -> None:
         self.relation = relation
-        self.wish = wish
+        self.spec = spec
         self.progress = progress
         self.reads = [0]
         self._coding = coding
@@ -173,23 +66,23 @@ class TableSource(Source):
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
 
     def learn_coding(self) -> Coding:
-        """Return how the columns of the table become those of X; learned in up to three reads where it is unknown."""
+        """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
             before = self.relation.queries
-            self._coding = learn_coding(self.relation, self.wish)
+            self._coding = learn_coding(self.relation, self.spec)
             self.reads[0] += self.relation.queries - before
         return self._coding
 
     @property
     def coding(self) -> Coding:  # type: ignore[override]
-        """How the columns of the table become those of X."""
+        """The coding of the columns of the table as columns of X."""
         return self.learn_coding()
 
     @property
     def targets(self) -> tuple[str, ...]:
         """Names or expressions of the targets."""
-        if self.wish.formula is None:
-            return self.wish.targets
+        if self.spec.formula is None:
+            return self.spec.targets
         return (self.coding.target,) if self.coding.target is not None else ()
 
     @property
@@ -210,18 +103,18 @@ class TableSource(Source):
 
     @property
     def flat(self) -> bool:  # type: ignore[override]
-        """Whether one target was named by itself."""
-        return not isinstance(self.wish.target, tuple)
+        """Whether one target was given, not a list of them."""
+        return not isinstance(self.spec.target, tuple)
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows that take part, known after the first read or `count_rows`."""
+        """Number of rows that are used, known after the first read or `count_rows`."""
         if self.where not in self.relation.counted:
             raise RuntimeError("the rows were not counted yet: use count_rows()")
         return self.relation.counted[self.where]
 
     def count_rows(self) -> int:
-        """Return the number of rows that take part; a read where there was none yet."""
+        """Return the number of rows that are used; a read where it is unknown."""
         if self.where not in self.relation.counted:
             self.reads[0] += not self.relation.counts_without_reading(self.where)
         return self.relation.count(self.where)
@@ -233,21 +126,21 @@ class TableSource(Source):
 
     @cached_property
     def where(self) -> str:
-        """SQL for the rows that take part."""
+        """The SQL condition of the rows that are used."""
         if self._given_where is not None:
             return self._given_where
-        return kept(self.relation, self.wish, self.targets, self.coding.needed)
+        return rows_filter(self.relation, self.spec, self.targets, self.coding.needed)
 
     @property
     def weighted(self) -> bool:
         """Whether the rows have weights."""
-        return self.wish.weight is not None
+        return self.spec.weight is not None
 
     def read_weights(self) -> Array | None:
         """Return all weights, (N,), or None."""
-        if self.wish.weight is None:
+        if self.spec.weight is None:
             return None
-        rows = self if self._blocks is not None else self._like(no_targets, 0)
+        rows = self if self._blocks is not None else self._read_by(no_targets, 0)
         return rows.map(lambda block: np.asarray(block.weight))
 
     def __repr__(self) -> str:
@@ -255,38 +148,38 @@ class TableSource(Source):
         return f"TableSource({self.relation.title}, {len(self.relation.schema)} columns{shown})"
 
     def keep(self) -> TableSource:
-        """Hold a small table in memory, which also checks it; a large one is left to be streamed. Returns self."""
+        """Hold a small table in memory, which also checks it; a large one stays streamed. Return self."""
         if self._large or self.relation.size() > 8 * KEPT:
             return self
         if self.has_labels and self._given_targets is None:
             self.encoded(self.find_labels())
             return self
-        held: list[Block] = []
+        blocks: list[Block] = []
         size = 0
         for block in self.blocks():
             if not (np.isfinite(block.x).all() and np.isfinite(block.t).all()):
                 self.refuse_nonfinite()
-            held.append(block)
+            blocks.append(block)
             size += block.rows * (sum(block.shape) + 1)
             if size > KEPT:
                 self._large = True
                 return self
-        if self.wish.weight is not None and not any(np.any(block.weight) for block in held):
-            raise InvalidData(f"all weights in column {self.wish.weight!r} are zero: there is nothing to fit")
-        self._blocks = held
+        if self.spec.weight is not None and not any(np.any(block.weight) for block in blocks):
+            raise InvalidData(f"all weights in column {self.spec.weight!r} are zero: there is nothing to fit")
+        self._blocks = blocks
         return self
 
     def _readers(self) -> Iterator[Reader]:
-        """Return the blocks in order: from memory, or streamed from the table with a progress line."""
+        """Return readers of the blocks in order: from memory, or from the table with a progress line."""
         if self._blocks is not None:
             for block in self._blocks:
                 yield partial(iter, [block])
             return
-        columns = list(dict.fromkeys([*self.coding.needed, *self._beside()]))
+        columns = list(dict.fromkeys([*self.coding.needed, *self._other_columns()]))
         self._refuse_change()
         runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
         first = 0
-        likely = self.relation.counted.get(self.where) or self.relation.likely_rows()
+        likely = self.relation.counted.get(self.where) or self.relation.estimated_rows()
         with watched(self.relation.title, likely, self.progress) as progress:
             for rows, run in runs:
                 yield partial(self._read, run, first, progress)
@@ -301,7 +194,7 @@ class TableSource(Source):
         return self.map(lambda block: np.asarray(block.t))
 
     def target_values(self) -> NDArray[Any]:
-        """Return the targets as they stand in the table: numbers, or labels."""
+        """Return the targets as they are in the table: numbers, or labels."""
         if not self.has_labels:
             return self.read_targets()[:, 0] if self.flat else self.read_targets()
         classes = self.find_labels()
@@ -309,24 +202,26 @@ class TableSource(Source):
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, held in memory."""
-        return self._with(lambda frame, first: t[first : first + len(frame)], lambda b: t[b.first_row :][: b.rows], t)
+        return self._with(
+            lambda frame, first: t[first : first + len(frame)], lambda b: t[b.first_row :][: b.rows], t.shape[1]
+        )
 
     def unlabelled(self) -> TableSource:
         """Return the same rows without targets, held in memory where they are few."""
-        return self._like(no_targets, 0).keep()
+        return self._read_by(no_targets, 0).keep()
 
     def with_target(self, k: int) -> Source:
         """Return the same rows with target k alone."""
-        return self._derived(lambda t: np.ascontiguousarray(t[:, k : k + 1]), np.empty((0, 1)))
+        return self._derived(lambda t: np.ascontiguousarray(t[:, k : k + 1]), 1)
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target k, a class index, becomes values[k]."""
-        return self._derived(lambda t: values[t[:, 0].astype(np.intp)], values)
+        return self._derived(lambda t: values[t[:, 0].astype(np.intp)], values.shape[1])
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
-        """Return the different values of the target, sorted; refuse fractions and too many of them.
+        """Return the distinct values of the target, sorted; refuse fractions and too many of them.
 
-        Large text files cost a pass for that: with `guess` their first rows are looked at.
+        This takes a pass; with `guess`, only the first rows of a large text file are read.
         """
         if self._encoded is not None:
             return self._encoded[0]
@@ -335,62 +230,49 @@ class TableSource(Source):
         if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
             table = f"(SELECT * FROM {table} LIMIT {GUESS})"
         self.reads[0] += 1
-        return distinct_labels(self.relation, name, table, self.where, self.wish.missing != "error")
+        return distinct_labels(self.relation, name, table, self.where, self.spec.missing != "error")
 
     @property
     def knows_labels(self) -> bool:
-        """Whether the labels were found before."""
+        """Whether the labels are known without a read."""
         return self._encoded is not None
 
     def numbered(self) -> tuple[TableSource, Codebook]:
-        """Return the same rows with their labels numbered as they are met, and the book that one read of them fills."""
+        """Return the same rows with their labels numbered as they are met, and the codebook that one read fills."""
         book = Codebook(self._label_column())
-        return self._like(book, 1), book
+        return self._read_by(book, 1), book
 
     def encoded(self, classes: NDArray[Any]) -> TableSource:
-        """Return the same rows with the place of each label among the classes as target."""
+        """Return the same rows with the index of each label among the classes as target."""
         if self._encoded is not None and np.array_equal(self._encoded[0], classes):
             return self._encoded[1]
-        out = self._like(label_indices(self.targets[0], classes), 1).keep()
+        out = self._read_by(label_indices(self.targets[0], classes), 1).keep()
         self._encoded = classes, out
         return out
 
     def refuse_nonfinite(self) -> None:
-        """Name what is missing or infinite."""
-        columns = [*self._beside(), *self.coding.needed]
-        if self.wish.missing == "error" and self.relation.count(" OR ".join(map(self.relation.absent, columns))):
+        """Raise, naming what is missing or infinite."""
+        columns = [*self._other_columns(), *self.coding.needed]
+        if self.spec.missing == "error" and self.relation.count(" OR ".join(map(self.relation.absent, columns))):
             raise MissingValues(missing_message(self.relation, columns))
         super().refuse_nonfinite()
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v."""
-        return self._dense.matvec(v)
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
-        return self._dense.rmatvec(u)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return root mean squares of the columns."""
-        return self._dense.spread(intercept)
-
-    def outer(self, intercept: bool, scale: Array) -> Outer:
-        """Return the dual Gram matrix; only asked for where rows are few."""
-        return self._dense.outer(intercept, scale)
+    def _matrix(self) -> Source:
+        return self._dense
 
     @cached_property
     def _dense(self) -> ArraySource:
-        """All rows in memory, for solvers of wide data, which have few of them."""
+        """All rows in memory, for solvers of wide data, which has few rows."""
         blocks = list(self.blocks())
         t = np.concatenate([block.t for block in blocks])
         out = ArraySource(np.concatenate([block.x for block in blocks]), t, self.read_weights(), self.names)
-        if not self.streamed:  # else only what comes from the table itself is a read of it
+        if not self.streamed:  # else only reads of the table itself are counted
             out.reads = self.reads
         return out
 
     @cached_property
     def _read_targets(self) -> ReadTargets:
-        return numbers(self.relation, self.targets) if self._given_targets is None else self._given_targets
+        return number_targets(self.relation, self.targets) if self._given_targets is None else self._given_targets
 
     def _read(self, run: Run, first: int, progress: Progress) -> Iterator[Block]:
         for batch in run():
@@ -398,21 +280,21 @@ class TableSource(Source):
             try:
                 yield self._block(frame, first)
             except MissingValues:
-                columns = [*self._beside(), *self.coding.needed]
+                columns = [*self._other_columns(), *self.coding.needed]
                 raise MissingValues(missing_message(self.relation, columns)) from None
             first += len(frame)
             progress.add(len(frame))
 
     def _block(self, frame: nw.DataFrame[Any], first: int) -> Block:
-        name = self.wish.weight
-        weight = None if name is None else weights(name, frame, first)
+        name = self.spec.weight
+        weight = None if name is None else weight_column(name, frame, first)
         return Block(self.coding.columns_of(frame, first), self._read_targets(frame, first), weight, first_row=first)
 
-    def _beside(self) -> list[str]:
+    def _other_columns(self) -> list[str]:
         """Return the raw columns that the targets and weights are read from."""
         targets = [] if self._n_targets == 0 else self.targets
-        names = [name for wanted in targets for name in target_columns(self.relation, wanted)]
-        return [*names, *([] if self.wish.weight is None else [self.wish.weight])]
+        names = [name for target in targets for name in target_columns(self.relation, target)]
+        return [*names, *([] if self.spec.weight is None else [self.spec.weight])]
 
     def _label_column(self) -> str:
         if len(self.targets) != 1:
@@ -425,10 +307,11 @@ class TableSource(Source):
         if self.relation.stamps() != self.relation.stamp:
             raise UnreadableTable(f"{self.relation.title} has changed since it was opened: open it again")
 
-    def _like(self, read_targets: ReadTargets, n_targets: int) -> TableSource:
+    def _read_by(self, read_targets: ReadTargets, n_targets: int) -> TableSource:
+        """Return the same rows with targets by another reader."""
         out = TableSource(
             self.relation,
-            self.wish,
+            self.spec,
             coding=self.coding,
             read_targets=read_targets,
             n_targets=n_targets,
@@ -438,46 +321,143 @@ class TableSource(Source):
         out.reads, out._large = self.reads, self._large
         return out
 
-    def _derived(self, function: Callable[[Array], Array], like: Array) -> Source:
+    def _derived(self, function: Callable[[Array], Array], n_targets: int) -> Source:
+        """Return the same rows with a function of the targets as targets."""
         return self._with(
-            lambda frame, first: function(self._read_targets(frame, first)), lambda b: function(b.t), like
+            lambda frame, first: function(self._read_targets(frame, first)), lambda b: function(b.t), n_targets
         )
 
-    def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], like: Array) -> Source:
-        out = self._like(read_targets, like.shape[1])
+    def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], n_targets: int) -> Source:
+        out = self._read_by(read_targets, n_targets)
         if self._blocks is not None:
             out._blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in self._blocks]
         return out
 
 
-# A table coded as a fitted model has it, to be predicted, scored or learned from.
-
-
 def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_target: bool = False) -> TableSource:
-    """Return a table coded as a fitted model has it; without targets only rows to predict.
+    """Return a table with the coding of a fitted model; without targets for rows to predict.
 
-    Where it was opened with a target, the rows that take part stay the same. Categories whose levels are texts, and
-    with `text_target` the target, are read as texts even where this file shows only numbers.
+    Where it was opened with a target, the same rows are used. Categories whose levels are texts, and with `text_target`
+    the target, are read as texts even where this file has only numbers there.
     """
     check_needed(source.relation, coding)
     wanted = source.targets or (() if coding.target is None else (coding.target,))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
-    wish = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
+    spec = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)
     where = source.where if source.targets else None
     if not targets:
         return TableSource(
-            relation,
-            wish,
-            coding=coding,
-            read_targets=no_targets,
-            n_targets=0,
-            where=where,
-            progress=source.progress,
+            relation, spec, coding=coding, read_targets=no_targets, n_targets=0, where=where, progress=source.progress
         )
-    target = source.wish.target if source.wish.formula is None else source.targets[0]
-    wish = replace(wish, target=target, weight=source.wish.weight, missing=coding.missing)
+    target = source.spec.target if source.spec.formula is None else source.targets[0]
+    spec = replace(spec, target=target, weight=source.spec.weight, missing=coding.missing)
     if not source.targets and coding.target is not None:
         for name in target_columns(source.relation, coding.target):
             check_column(source.relation, name, "target")
-        wish = replace(wish, target=coding.target, weight=coding.weight)
-    return TableSource(relation, wish, coding=coding, where=where, progress=source.progress).keep()
+        spec = replace(spec, target=coding.target, weight=coding.weight)
+    return TableSource(relation, spec, coding=coding, where=where, progress=source.progress).keep()
+
+
+class Codebook:
+    """A reader of labels that need not be known beforehand: they are numbered in the order in which they are met.
+
+    Calling it returns the numbers of the labels of a frame, (n, 1); several threads may do so.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._numbers: dict[Any, int] = {}
+        self._lock = Lock()
+
+    def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
+        """Return the number of the label of each row, (n, 1)."""
+        found = [plain(value) for value in frame[self.name].unique().to_list() if not is_missing(value)]
+        with self._lock:
+            for label in found:
+                self._numbers.setdefault(label, len(self._numbers))
+            check_labels(self.name, self._numbers)
+            levels = np.array([*self._numbers, None], dtype=object)[:-1]
+        return label_indices(self.name, levels)(frame, first)
+
+    def sorted(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Return the labels met, sorted, and for each number the index of its label among them."""
+        classes = np.unique(np.array(list(self._numbers))) if self._numbers else np.array([], dtype=object)
+        return classes, np.searchsorted(classes, np.array(list(self._numbers), dtype=classes.dtype))
+
+
+def no_targets(frame: nw.DataFrame[Any], first: int) -> Array:
+    """Return no targets, (n, 0), for rows to predict."""
+    return np.empty((len(frame), 0))
+
+
+def number_targets(relation: Relation, targets: Sequence[str]) -> ReadTargets:
+    """Return a reader of targets, columns or expressions, as numbers."""
+
+    def read(frame: nw.DataFrame[Any], first: int) -> Array:
+        out = np.empty((len(frame), len(targets)))
+        for k, target in enumerate(targets):
+            columns = {name: number_column(relation, name, frame) for name in target_columns(relation, target)}
+            out[:, k] = columns[target] if target in columns else evaluate(target, columns)
+        return out
+
+    return read
+
+
+def number_column(relation: Relation, name: str, frame: nw.DataFrame[Any]) -> Array:
+    """Return one column of a target as numbers, (n,); refuse missing values."""
+    if relation.kind(name) not in ("number", "boolean"):
+        raise InvalidData(
+            f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; "
+            "use a classifier"
+        )
+    values = Column(name, "number").numbers(frame)
+    if np.isnan(values).any():
+        raise MissingValues(f"the target {name!r} has missing values")
+    return values
+
+
+def label_indices(name: str, classes: NDArray[Any]) -> ReadTargets:
+    """Return a reader of labels as their indices among the classes."""
+    column = Column(name, "category", tuple(plain(label) for label in classes))
+
+    def read(frame: nw.DataFrame[Any], first: int) -> Array:
+        codes = column.codes(frame)
+        if (codes == ABSENT).any():
+            raise MissingValues(f"the target {name!r} is missing at row {first + int((codes == ABSENT).argmax())}")
+        if (codes == UNKNOWN).any():
+            label = frame[name].to_list()[int((codes == UNKNOWN).argmax())]
+            raise UnknownLabel(f"label '{label}' is not among the classes {list(column.levels)}")
+        return codes.astype(np.float64)[:, None]
+
+    return read
+
+
+def check_labels(name: str, labels: Collection[Any]) -> None:
+    """Refuse values that are no labels: fractions, or too many distinct values."""
+    if len(labels) > MOST_CLASSES or any(isinstance(label, float) for label in labels):
+        raise InvalidData(
+            f"Unknown label type: the target {name!r} has fractions, or more than {MOST_CLASSES} different values, so "
+            "it is no label; use a regression, or cut it into classes"
+        )
+
+
+def weight_column(name: str, frame: nw.DataFrame[Any], first: int) -> Array:
+    """Return a column of weights, (n,); refuse negative and missing ones."""
+    out = Column(name, "number").numbers(frame)
+    good = np.isfinite(out) & (out >= 0)
+    if not good.all():
+        row = int((~good).argmax())
+        raise InvalidData(
+            f"the weight in column {name!r} is {out[row]:g} at row {first + row}: weights are numbers of zero or more"
+        )
+    return out
+
+
+def distinct_labels(relation: Relation, name: str, table: str, where: str, gaps: bool) -> NDArray[Any]:
+    """Return the distinct values of a column of labels, sorted; refuse missing ones unless `gaps`."""
+    rows = relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {table} WHERE {where} LIMIT {MOST_CLASSES + 1}")
+    found = [plain(row[0]) for row in rows if not is_missing(row[0])]
+    if len(found) < len(rows) and not gaps:
+        raise MissingValues(missing_message(relation, [name]))
+    check_labels(name, found)
+    return np.unique(np.array(found)) if found else np.array([], dtype=object)

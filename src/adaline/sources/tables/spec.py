@@ -1,4 +1,4 @@
-"""What the user asks of a table: target, features, weights, categories; names are checked against its columns."""
+"""The spec of a table: the arguments of `open_table`, and checks of them against its columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adaline.sources.tables.sql import quoted
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What the user asked of a table: the arguments of `open_table`, names checked against its columns."""
+    """The arguments of `open_table` that say which columns are used, and how."""
 
     target: str | tuple[str, ...] | None = None
     features: tuple[str, ...] | None = None
@@ -37,35 +37,35 @@ class TableSpec:
         return self.target if isinstance(self.target, tuple) else (self.target,)
 
 
-def read_spec(relation: Relation, wish: TableSpec) -> TableSpec:
-    """Return a wish whose names all exist; raise what is wrong with it otherwise."""
-    check_policies(wish.missing, wish.unseen)
-    if wish.formula is not None and (wish.target is not None or wish.features is not None):
+def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
+    """Return the spec, whose names must all be columns of the table and of the kind that they are used for."""
+    check_policies(spec.missing, spec.unseen)
+    if spec.formula is not None and (spec.target is not None or spec.features is not None):
         raise InvalidParameter("a formula names target and features: give neither target= nor features=")
     listed: list[tuple[str, Iterable[str]]] = [
-        ("target", wish.targets),
-        ("features", wish.features or ()),
-        ("weight", [wish.weight] if wish.weight is not None else []),
-        ("categories", [name for name, _ in wish.categories]),
-        ("dates", wish.dates),
+        ("target", spec.targets),
+        ("features", spec.features or ()),
+        ("weight", [spec.weight] if spec.weight is not None else []),
+        ("categories", [name for name, _ in spec.categories]),
+        ("dates", spec.dates),
     ]
     for argument, names in listed:
         for name in names:
             check_column(relation, name, argument)
-    for name in wish.dates:
+    for name in spec.dates:
         if relation.kind(name) != "date":
             raise InvalidParameter(f"dates: column {name!r} holds {relation.schema[name]}, not dates or times")
         if relation.date_format and _ambiguous(relation, name):
             raise InvalidData(
                 f"column {name!r}: days and months cannot be told apart in its dates; write them as 2024-12-31"
             )
-    if wish.weight is not None and relation.kind(wish.weight) not in ("number", "boolean"):
-        raise InvalidData(f"the weights in column {wish.weight!r} are {relation.schema[wish.weight]}, not numbers")
-    if wish.features is not None:
-        twice = {*wish.targets, wish.weight} & {*wish.features}
-        if twice or len(set(wish.features)) < len(wish.features):
+    if spec.weight is not None and relation.kind(spec.weight) not in ("number", "boolean"):
+        raise InvalidData(f"the weights in column {spec.weight!r} are {relation.schema[spec.weight]}, not numbers")
+    if spec.features is not None:
+        twice = {*spec.targets, spec.weight} & {*spec.features}
+        if twice or len(set(spec.features)) < len(spec.features):
             raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
-    return wish
+    return spec
 
 
 def _ambiguous(relation: Relation, name: str) -> bool:
@@ -77,7 +77,7 @@ def _ambiguous(relation: Relation, name: str) -> bool:
 
 
 def check_column(relation: Relation, name: str, argument: str) -> None:
-    """Refuse a name that no column has, with those that look like it."""
+    """Refuse a name that is no column, naming a similar one and those there are."""
     if name in relation.schema:
         return
     near = difflib.get_close_matches(str(name), relation.schema, n=1)
@@ -90,7 +90,7 @@ def check_column(relation: Relation, name: str, argument: str) -> None:
 
 
 def check_needed(relation: Relation, coding: Coding) -> None:
-    """Refuse a table that lacks a column which a model's coding reads."""
+    """Refuse a table that lacks a column which the coding of a model reads."""
     absent = [name for name in coding.needed if name not in relation.schema]
     if absent:
         raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(coding.needed)}")

@@ -1,4 +1,4 @@
-"""SQLite files, copied into a temporary table of DuckDB: their columns have no fixed types, so each value is read."""
+"""SQLite files, copied into a temporary table of DuckDB, as their columns have no fixed types."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from adaline.errors import UnreadableTable
-from adaline.sources.tables.sql import QUERY, quoted, text, the_table
+from adaline.sources.tables.sql import QUERY, chosen_table, quoted, text
 from adaline.sources.tables.text import check_names
 
-ROWS = 65536
+ROWS = 65536  # of a batch
+KINDS = ("integer", "real", "text", "blob")  # of values, each wider than the one before
+TYPES = ("BIGINT", "DOUBLE", "VARCHAR", "BLOB")
+ARROW = ("int64", "float64", "string", "binary")
 
 
 def copy_sqlite(connection: Any, name: str, table: str | None) -> TemporaryDirectory[str]:
     """Copy a table (or the result of a query) of a SQLite file into the table `copied`, batch by batch.
 
-    It lives in a file in the folder returned, as long as that is held.
+    The table lies in a file in the folder returned, and exists as long as that object.
     """
     folder = TemporaryDirectory(prefix="adaline-", ignore_cleanup_errors=True)
     connection.execute(f"ATTACH {text(folder.name + '/copied.duckdb')} AS scratch")
@@ -29,8 +32,8 @@ def copy_sqlite(connection: Any, name: str, table: str | None) -> TemporaryDirec
                 query = table
             else:
                 listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
-                held = [str(row[0]) for row in database.execute(listed)]
-                query = f"SELECT * FROM {quoted(the_table(name, held, table))}"
+                tables = [str(row[0]) for row in database.execute(listed)]
+                query = f"SELECT * FROM {quoted(chosen_table(name, tables, table))}"
             cursor = database.execute(query)
             names = [str(column[0]) for column in cursor.description]
             check_names(name, names)
@@ -47,7 +50,7 @@ def copy_sqlite(connection: Any, name: str, table: str | None) -> TemporaryDirec
 
 
 def _fill(connection: Any, names: list[str], kinds: list[int], cursor: sqlite3.Cursor) -> None:
-    """Write the rows batch by batch, each column as the widest of the kinds that it holds."""
+    """Write the rows batch by batch, each column with the type of its kind."""
     import pyarrow as pa
 
     listed = ", ".join(f"{quoted(name)} {TYPES[kind]}" for name, kind in zip(names, kinds, strict=True))
@@ -63,18 +66,14 @@ def _fill(connection: Any, names: list[str], kinds: list[int], cursor: sqlite3.C
 
 
 def _kinds(database: sqlite3.Connection, names: list[str]) -> list[int]:
-    """Return the widest kind of value in each column, as its place in KINDS; SQLite's columns have no fixed types."""
+    """Return the widest kind of value in each column, as an index in KINDS."""
     ranks = " ".join(f"WHEN '{word}' THEN {i}" for i, word in enumerate(KINDS))
     asked = ", ".join(f"max(CASE typeof({quoted(name)}) {ranks} END)" for name in names)
     return [int(kind or 0) for kind in database.execute(f"SELECT {asked} FROM asked").fetchone()]
 
 
-KINDS = ("integer", "real", "text", "blob")
-TYPES = ("BIGINT", "DOUBLE", "VARCHAR", "BLOB")
-ARROW = ("int64", "float64", "string", "binary")
-
-
 def _as(value: Any, kind: int) -> Any:
+    """Return a value as one of a kind that is at least as wide."""
     if value is None:
         return None
     if kind == 3:

@@ -1,6 +1,6 @@
-"""Text files of rows: how one is written is read from its first lines, so that DuckDB need not guess it.
+"""Text files of rows: their layout and the types of their columns, found once and given to DuckDB as options.
 
-Where DuckDB's sniffer meets an odd file it skips lines, takes another separator, or makes one column of all.
+DuckDB's own detection skips lines of an unusual file, takes another separator, or reads everything as one column.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from adaline.errors import UnreadableTable
-from adaline.sources.tables.files import check_cut_short, escaped, open_compressed
+from adaline.sources.tables.files import cut_short, escaped, open_compressed
 from adaline.sources.tables.sql import quoted, text
 
 HEAD = 2**20  # bytes in which the line of names must end
-LOOK = 2**16  # bytes from which the separator is told
+FIRST_LINES = 2**16  # bytes from which the separator is found
 SEPARATORS = (",", "\t", ";", "|")
 LINE_END = re.compile(b"[\r\n]")
 LINE = re.compile("\r\n|\n|\r")
@@ -37,9 +37,18 @@ FOREIGN = {
 }
 
 
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
+SAMPLE = 20480  # rows from which the types of columns are found, where not all rows are read for that
+SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
+BOOLEAN = "lower({}) IN ('true', 'false')"
+
+Query = Callable[[str], list[Any]]
+"""A function from SQL to the rows of its result."""
+
+
 @dataclass(frozen=True)
 class Layout:
-    """How a text file is written: its separator, blank lines ahead, and the names of its columns."""
+    """The separator of a text file, the number of blank lines before the names of its columns, and these names."""
 
     separator: str
     blank: int
@@ -47,16 +56,16 @@ class Layout:
 
 
 def layout(name: str) -> Layout:
-    """Return how a text file is written; refuse what would be read in a way that nobody means."""
-    text, whole = _head(name)
-    lines = LINE.split(text)
+    """Return the layout of a text file; refuse files that would be misread."""
+    head, whole = _head(name)
+    lines = LINE.split(head)
     blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     if blank == len(lines):
         raise UnreadableTable(f"{name} is empty: there is no line with the names of the columns")
     first = lines[blank].lstrip()
-    looked = "\n".join(lines[blank:])[: max(LOOK, 4 * len(first))]
-    separator = _separator(name, looked, whole and len(looked) < LOOK)
-    rows = _rows(looked, separator, 2)
+    beginning = "\n".join(lines[blank:])[: max(FIRST_LINES, 4 * len(first))]
+    separator = _separator(name, beginning, whole and len(beginning) < FIRST_LINES)
+    rows = _rows(beginning, separator, 2)
     if first.startswith(("#", "//", "%")) and (len(rows) < 2 or len(rows[0]) != len(rows[1]) or len(rows[0]) == 1):
         raise UnreadableTable(
             f"{name} begins with a comment (line {blank + 1}: {first[:30]!r}): take it out, so that the first line "
@@ -73,37 +82,37 @@ def layout(name: str) -> Layout:
 
 
 def check_names(name: str, names: Sequence[str]) -> None:
-    """Refuse columns without a name, and two of one name; SQL does not tell capital from small letters."""
-    seen: dict[str, str] = {}
+    """Refuse columns without a name, and two of the same name in SQL, which ignores case."""
+    known: dict[str, str] = {}
     for i, word in enumerate(names):
         if not word.strip():
             raise UnreadableTable(
                 f"{name}: column {i + 1} of {len(names)} has no name (row numbers, or a separator at the end of the "
                 "line?): name it, or write the file without it"
             )
-        if word.lower() in seen:
-            other = seen[word.lower()]
+        if word.lower() in known:
+            other = known[word.lower()]
             if other == word:
                 raise UnreadableTable(f"{name} has two columns called {word[:60]!r}: rename one of them")
             raise UnreadableTable(
                 f"{name} has columns {other[:60]!r} and {word[:60]!r}, which differ in capitals only: rename one"
             )
-        seen[word.lower()] = word
+        known[word.lower()] = word
 
 
-def seen_words(name: str, words: Sequence[str]) -> list[str]:
-    """Return the words for missing values that the first lines hold, and the three that may come later.
+def missing_words_in(name: str, words: Sequence[str]) -> list[str]:
+    """Return the words for missing values that occur in the first lines, and "", NA and NULL, which may occur later.
 
-    DuckDB compares every field with every word: a dozen of them cost a fifth of the time of reading a large file. A
-    word that turns up later stops the reading by its line.
+    DuckDB compares every field with every word: a dozen of them cost a fifth of the time of reading a large file. Any
+    other word that occurs later is an error that names its line.
     """
     with open_compressed(name) as file:
         fields = set(re.split(rb"[,;|\t\r\n\"]+", bytes(file.read(HEAD))))
     return [word for word in words if word in ("", "NA", "NULL") or word.encode() in fields]
 
 
-def what_is_wrong(name: str, found: Layout) -> str | None:
-    """Return the first line of a file that is amiss, and how; None where there is none. Reads all of it."""
+def first_error(name: str, found: Layout) -> str | None:
+    """Return the first malformed line of a file and what is wrong with it, or None. Reads all of the file."""
     wanted = len(found.names)
     ends: set[str] = set()
     line = 0
@@ -128,7 +137,7 @@ def what_is_wrong(name: str, found: Layout) -> str | None:
 
 
 def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
-    """Return lines as they are, and note how they end."""
+    """Yield lines as they are, and collect their ends in `ends`."""
     for line in file:
         if end := line[len(line.rstrip("\r\n")) :]:
             ends.add(end)
@@ -136,18 +145,18 @@ def _lines(file: Iterable[str], ends: set[str]) -> Iterator[str]:
 
 
 def _head(name: str) -> tuple[str, bool]:
-    """Return the first lines of a file as text, and whether that is all of it."""
+    """Return the first lines of a file as text, and whether they are the whole file."""
     try:
         with open_compressed(name) as file:
-            head = bytes(file.read(LOOK))
-            whole = len(head) < LOOK
+            head = bytes(file.read(FIRST_LINES))
+            whole = len(head) < FIRST_LINES
             if not whole and not LINE_END.search(head):
                 head += bytes(file.read(HEAD))
     except EOFError:
-        raise check_cut_short(name) from None
+        raise cut_short(name) from None
     except OSError as error:
         if "Truncated" in str(error):
-            raise check_cut_short(name) from None
+            raise cut_short(name) from None
         if isinstance(error, gzip.BadGzipFile):
             raise UnreadableTable(f"cannot read {name}: damaged, or no gzip file; get the file again") from None
         raise UnreadableTable(f"cannot read {name}: {error.strerror or error}") from None
@@ -170,11 +179,11 @@ def _head(name: str) -> tuple[str, bool]:
         raise UnreadableTable(f"{name}, line {line}: {NOT_UTF8}") from None
 
 
-def _separator(name: str, looked: str, whole: bool) -> str:
-    """Return the separator that cuts the first lines into as many pieces as there are names; most names win."""
+def _separator(name: str, beginning: str, whole: bool) -> str:
+    """Return the separator that cuts most lines into as many fields as there are names; of several, by most names."""
     best, most = ",", (False, 1)
     for separator in SEPARATORS:
-        rows = _rows(looked, separator, 50)
+        rows = _rows(beginning, separator, 50)
         if not rows or len(rows[0]) < 2:
             continue
         wide = len(rows[0])
@@ -187,7 +196,7 @@ def _separator(name: str, looked: str, whole: bool) -> str:
 
 
 def _rows(text: str, separator: str, most: int) -> list[list[str]]:
-    """Return the first rows of a text that are not empty, as far as they can be told."""
+    """Return the first `most` rows of a text that are not empty, up to one that cannot be parsed."""
     rows: list[list[str]] = []
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     try:
@@ -201,20 +210,9 @@ def _rows(text: str, separator: str, most: int) -> list[list[str]]:
     return rows
 
 
-# How text files are written and what their columns hold, found once and handed to DuckDB, which guesses no more.
-
-
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
-SAMPLE = 20480  # rows that are looked at to find the types of columns, where not all are
-SIGNED = "' *[-+]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *'"
-BOOLEAN = "lower({}) IN ('true', 'false')"
-
-Query = Callable[[str], list[Any]]
-
-
 @dataclass(frozen=True)
 class Dialect:
-    """What `read_csv` is told: the layout of the lines, the DuckDB type of each column, the other options."""
+    """The options of DuckDB's `read_csv`: the layout of the lines, the type of each column, and others."""
 
     layout: Layout
     types: tuple[str, ...]
@@ -222,7 +220,7 @@ class Dialect:
     date_format: str = ""
 
     def sql(self, files: Sequence[str]) -> str:
-        """Return the files as a table."""
+        """Return SQL that reads the files as one table."""
         listed = ", ".join(text(escaped(name)) for name in files)
         columns = ", ".join(f"{text(n)}: {text(kind)}" for n, kind in zip(self.layout.names, self.types, strict=True))
         return (
@@ -230,16 +228,16 @@ class Dialect:
         )
 
     def with_texts(self, names: Collection[str]) -> Self:
-        """Return the same lines with some columns read as text."""
+        """Return the dialect with some columns read as text."""
         known = zip(self.layout.names, self.types, strict=True)
         return replace(self, types=tuple("VARCHAR" if name in names else kind for name, kind in known))
 
 
 def find_dialect(files: Sequence[str], first: Layout, query: Query, whole: bool) -> Dialect:
-    """Return how files are written, by the first of them and its layout; all its rows are looked at where `whole`."""
+    """Return the dialect of files, from the first of them and its layout; types from all its rows if `whole`."""
     for name in files[1:]:
         check_layout(files[0], first, name, layout(name))
-    words = MISSING_WORDS if whole else seen_words(files[0], MISSING_WORDS)
+    words = MISSING_WORDS if whole else missing_words_in(files[0], MISSING_WORDS)
     options = (
         f"delim={text(first.separator)}, quote='\"', escape='\"', header=true, skip={first.blank}, comment='', "
         f"strict_mode=true, nullstr=[{', '.join(map(text, words))}]"
@@ -252,33 +250,33 @@ def find_dialect(files: Sequence[str], first: Layout, query: Query, whole: bool)
     types = tuple(number_type(column["type"], whole) for column in found)
     dialect = Dialect(first, types, options)
     texts = [i for i, kind in enumerate(types) if kind == "VARCHAR"]
-    dialect = _settled(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
-    words_of_truth = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
-    dialect = _settled(dialect, files[0], query, words_of_truth, BOOLEAN, "BOOLEAN", whole)
+    dialect = _with_type_if(dialect, files[0], query, texts, f"regexp_full_match({{}}, {SIGNED})", "DOUBLE", whole)
+    booleans = [i for i, column in enumerate(found) if column["type"] == "BOOLEAN"]
+    dialect = _with_type_if(dialect, files[0], query, booleans, BOOLEAN, "BOOLEAN", whole)
     for option, form in (("dateformat", days), ("timestampformat", times)):
         if form:
-            odd = "" if form.startswith("%Y") else form
+            not_iso = "" if form.startswith("%Y") else form
             options = f"{dialect.options}, {option}={text(form)}"
-            dialect = replace(dialect, options=options, date_format=dialect.date_format + odd)
+            dialect = replace(dialect, options=options, date_format=dialect.date_format + not_iso)
     return dialect
 
 
 def number_type(kind: str, whole: bool) -> str:
-    """Return the type to read a column as: numbers too long for integers, and those not all looked at, are DOUBLE.
+    """Return the type to read a column as: integers that are too long, or not all of which were read, are DOUBLE.
 
-    What DuckDB takes for booleans stays text unless it is true and false: F alone may be a name.
+    What DuckDB takes for booleans stays text unless it is true and false, as F alone may be a name.
     """
     if kind == "BOOLEAN":
         return "VARCHAR"
     return "DOUBLE" if kind == "BIGNUM" or (kind in ("BIGINT", "HUGEINT") and not whole) else kind
 
 
-def _settled(
+def _with_type_if(
     dialect: Dialect, file: str, query: Query, tried: list[int], condition: str, kind: str, whole: bool
 ) -> Dialect:
-    """Return the dialect where those of the text columns tried all of whose values meet a condition have a type."""
+    """Return the dialect where the columns in `tried` have type `kind` if all their values meet a condition."""
     names, table = dialect.layout.names, dialect.sql([file])
-    for limit in (2048, 2**62 if whole else SAMPLE):  # most texts are ruled out by a look at a few
+    for limit in (2048, 2**62 if whole else SAMPLE):  # a few rows rule out most columns
         if not tried:
             return dialect
         asked = ", ".join(f"bool_and({condition.format(quoted(names[i]))})" for i in tried)
@@ -287,21 +285,18 @@ def _settled(
     return replace(dialect, types=tuple(kind if i in tried else old for i, old in enumerate(dialect.types)))
 
 
-# Whether several files are parts of one table.
-
-
 def arrow_kind(kind: Any) -> str:
-    """Return "numbers", "texts" or the type itself."""
+    """Return "numbers", "texts" or the name of an Arrow type."""
     import pyarrow as pa
 
-    held = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_integer(held) or pa.types.is_floating(held) or pa.types.is_decimal(held):
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_decimal(value):
         return "numbers"
-    return "texts" if pa.types.is_string(held) or pa.types.is_large_string(held) else str(held)
+    return "texts" if pa.types.is_string(value) or pa.types.is_large_string(value) else str(value)
 
 
 def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
-    """Refuse text files that are written differently, or whose columns are not those of the first, in its order."""
+    """Refuse a text file whose layout is not that of the first, or whose columns are not the same in the same order."""
     if found.names != wanted.names:
         check_columns(first, dict.fromkeys(wanted.names, ""), name, dict.fromkeys(found.names, ""))
         raise UnreadableTable(f"{name} has the columns of {first} in another order: write them in one order")
@@ -310,7 +305,7 @@ def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
 
 
 def check_columns(first: str, wanted: dict[str, str], name: str, found: dict[str, str]) -> None:
-    """Refuse files whose columns are not those of the first."""
+    """Refuse a file whose columns, names to kinds, are not those of the first."""
     for column in wanted:
         if column not in found:
             raise UnreadableTable(f"{name} has no column {column!r}, which {first} has: open files of one kind")

@@ -207,7 +207,7 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} needs a matrix of {columns} x {columns} numbers for each of {classes} classes, "
                 f"beyond the limit of {GRAM_BYTES >> 20} MiB. Use fewer columns."
             )
-        self._like = source.like()
+        self._like = source.empty_on_device()
         return source
 
     def _gathered(self, given: Labelled, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:

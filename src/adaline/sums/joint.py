@@ -1,4 +1,4 @@
-"""Several sums in one read of the rows: the product of monoids is a monoid."""
+"""Several sums over the same rows in one read: a product of sums is a sum."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 
 
-class Together(Sum):
-    """Sums that take in the same blocks side by side.
+class JointSum(Sum):
+    """A list of sums, each of which takes in every block.
 
-    `zero` takes `kinds`, pairs of a sum's class and its configuration; theta is one for each kind, or None.
+    `zero` takes `kinds`, pairs of a sum's class and its configuration; theta has one entry for each kind, or is None.
     """
 
     uses_blas = True
@@ -25,7 +25,7 @@ class Together(Sum):
         return cls([kind.zero(shape, **own) for kind, own in config["kinds"]])
 
     def add(self, block: Block, theta: Any = None) -> None:
-        """Take in the rows of a block by each sum."""
+        """Add the rows of a block to each sum."""
         for i, part in enumerate(self.parts):
             part.add(block, None if theta is None else theta[i])
 
@@ -33,6 +33,3 @@ class Together(Sum):
         """Merge each sum with its counterpart."""
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             mine.merge(theirs)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.parts,)
