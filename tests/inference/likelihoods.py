@@ -40,12 +40,12 @@ def fitted(
     assert found.curvature is not None
     assert found.converged
     classes = options.get("classes", 2)
-    unpenalised = Problem.at(
+    unpenalised = Problem.evaluate(
         pose(problem.source, problem.loss, problem.outputs, problem.intercept, none(X)), found.theta
     )
     counts = np.bincount(np.asarray(y, dtype=np.intp), weight, classes)
     certificate = Certificate(
-        *(found.at.value, 0.0, found.gap, 15.0, found.curvature.condition, X.shape[1]),
+        *(found.evaluation.value, 0.0, found.gap, 15.0, found.curvature.condition, X.shape[1]),
         *(problem.source.total_reads(), 0.0, "Newton (IRLS)", Status.SOLVED, Status.SOLVED.advice),
     )
     return LikelihoodFit(

@@ -60,7 +60,7 @@ def fit_machine(
     else:
         if rule.solver == "gradient":
             metric = evenly(problem, weights)
-            scale = abs(problem.at(weights).value)
+            scale = abs(problem.evaluate(weights).value)
             rate = None if automatic else np.asarray(float(rule.rate))
             stop = Stop(plan.tol * scale, rule.stop_error, plan.epochs, scale)
             found, status = gradient_descent(problem, weights, metric, rate, stop)
@@ -69,8 +69,8 @@ def fit_machine(
             found = quasi_newton_of(problem, weights, plan.tol, MOST)
             status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
             name = "L-BFGS"
-        weights, history, objective = found.theta, found.history, found.at.value
-        gradient = float(np.abs(found.at.gradient).max(initial=0.0))
+        weights, history, objective = found.theta, found.history, found.evaluation.value
+        gradient = float(np.abs(found.evaluation.gradient).max(initial=0.0))
     known = certificate(
         status=status,
         objective=objective,

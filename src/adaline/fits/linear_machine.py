@@ -143,7 +143,7 @@ def constants_of_targets(problem: Problem, constant: Array, lowest: float) -> Co
     nothing = np.zeros((len(constant), 1 + problem.features))
     theta = nothing.copy()
     theta[:, 0] = constant * problem.intercept
-    zero, loss = (problem.at(point).value for point in (nothing, theta))
+    zero, loss = (problem.evaluate(point).value for point in (nothing, theta))
     if not math.isfinite(loss):
         theta, loss = nothing, zero
     if not math.isfinite(loss):
@@ -178,10 +178,10 @@ def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> Likel
     assert fitted.dependence is not None
     w = found.theta[:, 1:]
     if options.firth:
-        log_likelihood = -problem.at(found.theta).value
+        log_likelihood = -problem.evaluate(found.theta).value
     else:
         held_by = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
-        log_likelihood = held_by - found.at.value
+        log_likelihood = held_by - found.evaluation.value
     return LikelihoodFit(
         fitted.solution,
         None if found.curvature is None else raw_root(problem, found.curvature),
@@ -260,14 +260,18 @@ class _Minimising:
         problem, theta = self.problem, self.constants.theta
         if self.options.init is not None:
             given = problem.inside(self.options.init)
-            return given if not self.loss.convex or problem.at(given).value < problem.at(theta).value else theta
+            return (
+                given
+                if not self.loss.convex or problem.evaluate(given).value < problem.evaluate(theta).value
+                else theta
+            )
         if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
             return theta
-        near = replace(problem, loss=Squared()).at(theta, second=True)
+        near = replace(problem, loss=Squared()).evaluate(theta, second=True)
         if near.hessian is None:
             return theta
         squares = theta - factor(near.hessian).solve(near.gradient)
-        return squares if problem.at(squares).value < problem.at(theta).value else theta
+        return squares if problem.evaluate(squares).value < problem.evaluate(theta).value else theta
 
     def _solve(self, start: Array) -> tuple[DescentResult, str]:
         problem, solver = self.problem, self.options.solver
@@ -288,9 +292,9 @@ class _Minimising:
         """Whether the gap is proven, or the gradient small in a metric that cannot be blind to it."""
         if found.gap <= self.wanted and math.isfinite(self.loss.concordance):
             return True
-        g = found.at.gradient
+        g = found.evaluation.gradient
         twice = float((g * diagonal_metric(self.problem).solve(g)).sum())
-        return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.at.value))
+        return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.evaluation.value))
 
     def _give_up(self, here: DescentResult) -> bool:
         """Whether steps show that there is nothing to converge to."""
@@ -301,7 +305,7 @@ class _Minimising:
         view, spread = self.problem.view, self.problem.spread
         assert here.curvature is not None
         furthest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
-        step = np.abs(here.curvature.solve(here.at.gradient)) @ furthest
+        step = np.abs(here.curvature.solve(here.evaluation.gradient)) @ furthest
         self.unbounded = bool(step.max() > 0.5)
         return self.unbounded
 
@@ -327,7 +331,7 @@ class _Minimising:
         """Return the weights in raw units, of those that predict the same the shortest, and how columns depend."""
         theta, depends = _shortest(problem, found)
         may_vanish = theta is not found.theta and not math.isfinite(self.loss.concordance)
-        if may_vanish and problem.at(theta).value > found.at.value + FLAT * self.constants.scale:
+        if may_vanish and problem.evaluate(theta).value > found.evaluation.value + FLAT * self.constants.scale:
             theta, depends = found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
         if not self.loss.coupled or self.options.solver == "gradient":
             return problem.outside(theta), depends
@@ -352,8 +356,8 @@ class _Minimising:
                 status = Status.ILL_CONDITIONED
         proof = certificate(
             status=status,
-            objective=found.at.value,
-            gradient=problem.steepness(found.at.gradient),
+            objective=found.evaluation.value,
+            gradient=problem.steepness(found.evaluation.gradient),
             gap=found.gap if self.loss.convex else math.inf,
             digits=_digits(problem, found, raw, self.constants.slope),
             condition=condition,
@@ -365,7 +369,7 @@ class _Minimising:
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""
-        h = found.at.hessian
+        h = found.evaluation.hessian
         if self.constants.inside or h is None or not problem.intercept or problem.outputs > 1:
             return False
         return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < AT_AN_END * problem.spread.weight)
@@ -375,7 +379,7 @@ def _digits(problem: Problem, found: DescentResult, raw: Array, slope: float) ->
     """Return the correct digits of coefficients in raw units: what the next step would change, and rounding."""
     if found.curvature is None:
         return math.nan
-    error = np.abs(found.curvature.solve(found.at.gradient))
+    error = np.abs(found.curvature.solve(found.evaluation.gradient))
     spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
     error += ROUNDING * slope * math.sqrt(problem.spread.weight) * spread
     outside = error * np.concatenate([[1.0], problem.view.scale])

@@ -71,4 +71,4 @@ def cross_validated(
 
 def _loss(problem: Problem, rows: Source, theta: Array) -> float:
     """Return the summed loss of held-out rows, without the penalty."""
-    return replace(problem, source=rows, ridge=np.zeros_like(problem.ridge)).at(theta).value
+    return replace(problem, source=rows, ridge=np.zeros_like(problem.ridge)).evaluate(theta).value

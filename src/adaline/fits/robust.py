@@ -142,7 +142,7 @@ def _m_estimate(
     proof = certificate(
         status=_status(found.converged, True, problem, gram),
         objective=_ldexp(found.history[-1], square),
-        gradient=_ldexp(problem.steepness(found.at.gradient), units.exponent),
+        gradient=_ldexp(problem.steepness(found.evaluation.gradient), units.exponent),
         gap=_ldexp(gap, square),
         digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.converged else math.nan,
         condition=gram.condition,

@@ -187,7 +187,7 @@ def _weighed(problem: Problem, f: Array) -> Array:
     """Return the sum of w f x x' over the rows, in the view."""
     rows = problem.source.with_targets(np.ascontiguousarray(f[:, None]))
     weighed = replace(problem, source=rows, loss=TargetAsCurvature(), ridge=np.zeros_like(problem.ridge))
-    hessian = weighed.at(np.zeros((1, 1 + problem.features)), second=True).hessian
+    hessian = weighed.evaluate(np.zeros((1, 1 + problem.features)), second=True).hessian
     assert hessian is not None
     return hessian
 

@@ -26,7 +26,7 @@ def solved(X: Array, y: Array, weight: Array | None = None, **options: Any) -> t
     assert np.isinf(found.gap)
     assert len(found.history) < 40
     errors = np.linalg.norm(raw_root(problem, found.curvature)[0], axis=1)
-    return problem.outside(found.theta)[0], errors, found.at.value
+    return problem.outside(found.theta)[0], errors, found.evaluation.value
 
 
 def penalised(theta: Array, rows: Array, y: Array, weight: Array) -> tuple[float, Array]:

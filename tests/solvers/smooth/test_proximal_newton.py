@@ -64,10 +64,10 @@ def _l1(problem, share):
 
 def _kkt(problem, theta, l1):
     """Return the largest violation of the conditions in raw units, relative to l1."""
-    at = problem.at(theta)
-    gradient, w = at.gradient[:, 1:] / problem.view.scale, theta[:, 1:]
+    evaluation = problem.evaluate(theta)
+    gradient, w = evaluation.gradient[:, 1:] / problem.view.scale, theta[:, 1:]
     wrong = np.where(w != 0, np.abs(gradient + l1 * np.sign(w)), np.maximum(np.abs(gradient) - l1, 0.0))
-    return max(wrong.max() / l1, np.abs(at.gradient[:, 0]).max() / problem.spread.weight)
+    return max(wrong.max() / l1, np.abs(evaluation.gradient[:, 0]).max() / problem.spread.weight)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -83,7 +83,7 @@ def test_conditions_of_the_minimum_and_a_falling_objective(loss, ridge, intercep
     assert (found.theta[:, 1:] == 0).any()
     assert (found.theta[:, 1:] != 0).any()
     assert (np.diff(found.history) <= 1e-12 * abs(value)).all()
-    assert found.at.value == pytest.approx(value, rel=1e-14)
+    assert found.evaluation.value == pytest.approx(value, rel=1e-14)
     if not intercept:
         assert not found.theta[:, 0].any()
 
@@ -93,11 +93,11 @@ def test_conditions_of_the_minimum_and_a_falling_objective(loss, ridge, intercep
 def test_the_gap_bounds_what_is_left(loss, ridge):
     problem = _pose(loss, *_data(loss, seed=1), ridge=ridge)
     l1 = _l1(problem, 0.05)
-    best = _fit(problem, l1).at.value
+    best = _fit(problem, l1).evaluation.value
     seen = 0
     for steps in range(1, 6):
         found = _fit(problem, l1, wanted=0.0, most=steps)
-        left = found.at.value - best
+        left = found.evaluation.value - best
         assert found.gap >= left - 1e-12 * abs(best)
         seen += np.isfinite(found.gap) and left > 1e-9 * abs(best)
     assert seen >= 2 or loss.name == "squared"  # whose first step is the last
@@ -147,7 +147,7 @@ def test_columns_are_narrowed_as_they_are():
         theta = np.arange(1.0, 5.0)[None]
         whole = _start(problem)
         whole[:, [0, *columns + 1]] = theta
-        a, b = few.at(theta), problem.at(whole)
+        a, b = few.evaluate(theta), problem.evaluate(whole)
         assert a.value == pytest.approx(b.value, rel=1e-13)
         np.testing.assert_allclose(a.gradient, b.gradient[:, [0, *columns + 1]], rtol=1e-11, atol=1e-11)
         assert select_columns(problem.source, columns).reads is problem.source.reads
@@ -171,17 +171,17 @@ def test_outputs_apart_meet_outputs_together(monkeypatch):
     monkeypatch.setattr(proximal_newton, "TOGETHER", 0)
     apart = _fit(problem, l1, wanted=1e-9)
     assert apart.converged
-    assert apart.at.value == pytest.approx(together.at.value, abs=2e-9)
+    assert apart.evaluation.value == pytest.approx(together.evaluation.value, abs=2e-9)
 
 
 def test_without_any_matrix_it_goes_down_and_says_how_far(monkeypatch):
     problem = _pose(Logistic(), *_data(Logistic()))
     l1 = _l1(problem, 0.3)
-    best = _fit(problem, l1).at.value
+    best = _fit(problem, l1).evaluation.value
     monkeypatch.setattr(proximal_newton, "MOST", 0)
     found = _fit(problem, l1, wanted=1e-3, most=1000)
     assert found.converged
-    assert -1e-10 <= found.at.value - best <= found.gap <= 1e-3
+    assert -1e-10 <= found.evaluation.value - best <= found.gap <= 1e-3
 
 
 @pytest.mark.parametrize("features", [12, 300])
@@ -194,7 +194,9 @@ def test_a_path_meets_each_penalty(loss, features):
     assert _fit(problem, 0.99 * largest).theta[:, 1:].any()
     for point in points:
         assert point.found.converged
-        assert point.found.at.value == pytest.approx(_fit(problem, point.l1, wanted=1e-9).at.value, abs=2e-9)
+        assert point.found.evaluation.value == pytest.approx(
+            _fit(problem, point.l1, wanted=1e-9).evaluation.value, abs=2e-9
+        )
     assert points[-1].l1 == pytest.approx(0.05 * largest, rel=1e-12)
 
 
@@ -207,7 +209,7 @@ def test_columns_without_a_penalty_are_free():
     assert found.gap <= 1e-9
     assert found.theta[0, 1:3].all()
     assert not found.theta[0, 3:].any()
-    assert np.abs(found.at.gradient[0, :3]).max() <= 1e-6
+    assert np.abs(found.evaluation.gradient[0, :3]).max() <= 1e-6
     assert proximal(problem, 0.99 * largest * unit, _start(problem), 1e-9).theta[0, 3:].any()
 
 

@@ -25,7 +25,7 @@ from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_devi
 from adaline.block import Block
 from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers.smooth.newton import Curvature, factor
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import rows_in_view
 
@@ -74,7 +74,7 @@ class Estimated:
     theta: Array
     r: Array
     scale: float
-    at: At
+    evaluation: Evaluation
     curvature: Curvature
     moved: Array
     converged: bool = False
@@ -85,12 +85,12 @@ def least_squares(problem: Problem) -> tuple[Array, Curvature]:
     """Return the least-squares theta, zero where its sums overflow, and the factored X'X + ridge in the view."""
     zero = np.zeros((1, 1 + problem.features))
     squared = replace(problem, loss=Squared())
-    at = squared.at(zero, second=True)
-    if at.hessian is None:
+    evaluation = squared.evaluate(zero, second=True)
+    if evaluation.hessian is None:
         none = problem.source.with_targets(np.zeros((problem.source.n_rows, 1)))
-        at = replace(squared, source=none).at(zero, second=True)
-    curvature = factor(_matrix(at))
-    return -curvature.solve(at.gradient), curvature
+        evaluation = replace(squared, source=none).evaluate(zero, second=True)
+    curvature = factor(_matrix(evaluation))
+    return -curvature.solve(evaluation.gradient), curvature
 
 
 def estimate(
@@ -114,7 +114,7 @@ def estimate(
         if s <= floor:
             return _exact(problem, theta, weight, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        at, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near)
+        evaluation, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near)
         change = float(np.abs(r_new - r).max(initial=0.0, where=weight > 0))
         theta, r = new, r_new
         history.append(_value(problem, rho, theta, r, weight))
@@ -122,38 +122,38 @@ def estimate(
         past.append((s, found))
         still = change <= tol * s + floor and abs(found - s) <= tol * s + floor
         if met and (still or change <= floor):
-            moved = -curvature.solve(at.gradient)
-            return Estimated(theta, r, s, at, curvature, moved, True, history)
+            moved = -curvature.solve(evaluation.gradient)
+            return Estimated(theta, r, s, evaluation, curvature, moved, True, history)
         met = still and share == 1.0
         near = loss is Huber or (change <= CLOSE * s and share == 1.0)
         s = _secant(past) if near else found
     rho = loss(threshold * s)
-    at = replace(problem, loss=rho).at(theta, second=True)
-    curvature = factor(_matrix(at))
-    return Estimated(theta, r, s, at, curvature, -curvature.solve(at.gradient), False, history)
+    evaluation = replace(problem, loss=rho).evaluate(theta, second=True)
+    curvature = factor(_matrix(evaluation))
+    return Estimated(theta, r, s, evaluation, curvature, -curvature.solve(evaluation.gradient), False, history)
 
 
 def _step(
     problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool
-) -> tuple[At, Curvature, float, Array, Array]:
+) -> tuple[Evaluation, Curvature, float, Array, Array]:
     """Return F at theta, its factor, the share of the step taken, the new theta and its residuals."""
-    at = replace(problem, loss=rho if near else Reweighted(rho)).at(theta, second=True)
-    curvature = factor(_matrix(at))
+    evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=True)
+    curvature = factor(_matrix(evaluation))
     if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
         return _step(problem, rho, theta, r, weight, near=False)
-    step = -curvature.solve(at.gradient)
-    slope = float((at.gradient * step).sum())
+    step = -curvature.solve(evaluation.gradient)
+    slope = float((evaluation.gradient * step).sum())
     whole = residuals(problem, theta + step)
     here, share = _value(problem, rho, theta, r, weight), 1.0
     while share > SHORTEST:
         new = theta + share * step
         r_new = whole if share == 1.0 else r + share * (whole - r)
         if _value(problem, rho, new, r_new, weight) <= here + 1e-4 * share * slope + 1e-13 * abs(here):
-            return at, curvature, share, new, r_new
+            return evaluation, curvature, share, new, r_new
         share *= 0.5
     if near:
         return _step(problem, rho, theta, r, weight, near=False)
-    return at, curvature, 0.0, theta, r
+    return evaluation, curvature, 0.0, theta, r
 
 
 def _value(problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array) -> float:
@@ -179,19 +179,19 @@ def _exact(problem: Problem, theta: Array, weight: Array, floor: float, history:
     rho = Tukey(100.0 * floor if floor > 0 else 1.0)
     on_plane = replace(problem, loss=Reweighted(rho), ridge=np.zeros_like(problem.ridge))
     for _ in range(2):
-        at = on_plane.at(theta, second=True)
-        curvature = factor(_matrix(at))
-        moved = -curvature.solve(at.gradient)
+        evaluation = on_plane.evaluate(theta, second=True)
+        curvature = factor(_matrix(evaluation))
+        moved = -curvature.solve(evaluation.gradient)
         theta = theta + moved
     r = residuals(problem, theta)
     history.append(0.0)
-    return Estimated(theta, r, 0.0, At(0.0, 0.0 * at.gradient), curvature, 0.0 * moved, True, history)
+    return Estimated(theta, r, 0.0, Evaluation(0.0, 0.0 * evaluation.gradient), curvature, 0.0 * moved, True, history)
 
 
-def _matrix(at: At) -> Array:
-    if at.hessian is None:
+def _matrix(evaluation: Evaluation) -> Array:
+    if evaluation.hessian is None:
         raise OverflowError
-    return at.hessian
+    return evaluation.hessian
 
 
 def shortest(problem: Problem, theta: Array, null: Array) -> Array:

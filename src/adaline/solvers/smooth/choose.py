@@ -23,7 +23,7 @@ from adaline.arrays import Array
 from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.lbfgs import Balanced, Blocks, Diagonal, Metric, Scaled, lbfgs
 from adaline.solvers.smooth.newton import Curvature, DescentResult, factor, gap, is_met, newton, reach
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.sources.sample import draw_rows
 from adaline.sources.threads import one_blas_thread
@@ -66,18 +66,18 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
     if solver == "auto" and problem.size <= MATRIX:
         return _by_matrix(problem, theta, wanted, give_up)
 
-    def done(at: At, estimate: float) -> bool:
-        return _proven(problem, at, estimate) <= wanted
+    def done(evaluation: Evaluation, estimate: float) -> bool:
+        return _proven(problem, evaluation, estimate) <= wanted
 
     balanced: Callable[[Metric], Metric] = Balanced if problem.loss.coupled else lambda metric: metric
     if problem.loss.coupled:
         theta = theta - theta.mean(axis=0)
 
-    def of_each(at: Array) -> Metric:
-        return balanced(Blocks(problem.thinned_blocks(at, BENDING * (1 + problem.features))))
+    def of_each(theta: Array) -> Metric:
+        return balanced(Blocks(problem.thinned_blocks(theta, BENDING * (1 + problem.features))))
 
-    def of_diagonal(at: Array) -> Metric:
-        return balanced(Diagonal(problem.diagonal(at)))
+    def of_diagonal(theta: Array) -> Metric:
+        return balanced(Diagonal(problem.diagonal(theta)))
 
     if solver == "newton-cg":
         found = truncated_newton(problem, theta, of_diagonal, done, give_up=give_up)
@@ -98,7 +98,10 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
         if found.converged and wanted < found.gap < math.inf:  # what was gone by is not quite what can be proven
             sure = wanted * min(0.25, 0.5 * wanted / found.gap)
             more = truncated_newton(
-                problem, found.theta, of_diagonal, lambda at, estimate: _proven(problem, at, estimate) <= sure
+                problem,
+                found.theta,
+                of_diagonal,
+                lambda evaluation, estimate: _proven(problem, evaluation, estimate) <= sure,
             )
             more.history = found.history + more.history
             more.gap, found = _gap(problem, more), more
@@ -106,7 +109,7 @@ def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: 
 
 
 def _gap(problem: Problem, found: DescentResult) -> float:
-    return Planes(problem, once=True).gap(found.theta, found.at, np.zeros(problem.features))
+    return Planes(problem, once=True).gap(found.theta, found.evaluation, np.zeros(problem.features))
 
 
 def _matrix_work(problem: Problem) -> float:
@@ -161,10 +164,10 @@ class _Nearing:
     def __init__(self, problem: Problem, near_enough: float) -> None:
         self.problem, self.near_enough, self.second = problem, near_enough, False
 
-    def at(self, theta: Array) -> At:
-        return self.problem.at(theta, self.second)
+    def evaluate(self, theta: Array) -> Evaluation:
+        return self.problem.evaluate(theta, self.second)
 
-    def done(self, at: At, estimate: float) -> bool:
+    def done(self, evaluation: Evaluation, estimate: float) -> bool:
         self.second = estimate <= STEP_GAINS * self.near_enough
         return estimate <= self.near_enough
 
@@ -173,16 +176,18 @@ def _closer(problem: Problem, theta: Array, metric: Metric, wanted: float, near_
     """Go on in a metric until the estimate of the gap is near enough, then prove it and take the last step."""
     nearing = _Nearing(problem, near_enough)
     near = lbfgs(nearing, theta, metric, nearing.done, most=12)
-    at = near.at if near.at.hessian is not None else problem.at(near.theta, second=True)
-    assert at.hessian is not None
-    curvature = factor(at.hessian)
-    decrement = curvature.length(at.gradient)
+    evaluation = near.evaluation if near.evaluation.hessian is not None else problem.evaluate(near.theta, second=True)
+    assert evaluation.hessian is not None
+    curvature = factor(evaluation.hessian)
+    decrement = curvature.length(evaluation.gradient)
     bound = _by_curvature(problem, curvature, decrement)
-    step = -curvature.solve(at.gradient)
-    new = problem.at(near.theta + step)
+    step = -curvature.solve(evaluation.gradient)
+    new = problem.evaluate(near.theta + step)
     history = near.history
-    if new.value > at.value + 1e-13 * abs(at.value):
-        return DescentResult(near.theta, at, curvature, history, bound, is_met(problem, bound, decrement, wanted))
+    if new.value > evaluation.value + 1e-13 * abs(evaluation.value):
+        return DescentResult(
+            near.theta, evaluation, curvature, history, bound, is_met(problem, bound, decrement, wanted)
+        )
     # the matrix there is at least exp(-c R |step|) of the one here, and so are lengths in its metric
     left, length = curvature.length(new.gradient), reach(problem, curvature)
     far = problem.loss.concordance * length * decrement
@@ -210,17 +215,17 @@ def _refreshed(
     metric: Callable[[Array], Metric],
     steps: int,
     little: float,
-    done: Callable[[At, float], bool],
+    done: Callable[[Evaluation, float], bool],
     give_up: GiveUp,
 ) -> DescentResult:
     """Step down in a metric that is taken anew, first after FIRST_STEPS, then each time after so many steps; until one
     has gained but a little share of F, or nothing.
     """
-    here, most = DescentResult(theta, problem.at(theta), None), FIRST_STEPS
+    here, most = DescentResult(theta, problem.evaluate(theta), None), FIRST_STEPS
     while len(here.history) < MOST_STEPS:
-        new = lbfgs(problem, here.theta, metric(here.theta), done, most, here.at, give_up)
-        gained = here.at.value - new.at.value
-        stuck = not new.history or gained <= little * abs(new.at.value)
+        new = lbfgs(problem, here.theta, metric(here.theta), done, most, here.evaluation, give_up)
+        gained = here.evaluation.value - new.evaluation.value
+        stuck = not new.history or gained <= little * abs(new.evaluation.value)
         new.history = here.history + new.history
         if new.converged or new.given_up or stuck:
             return new
@@ -236,11 +241,11 @@ def diagonal_metric(problem: Problem) -> Diagonal:
     return Diagonal(np.tile(bent + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1)))
 
 
-def _proven(problem: Problem, at: At, estimate: float) -> float:
+def _proven(problem: Problem, evaluation: Evaluation, estimate: float) -> float:
     """Return about the gap, to stop by: from strong convexity, intercepts apart; the estimate where nothing is held."""
     if not problem.penalised or not problem.loss.convex:
         return estimate
-    g = at.gradient
+    g = evaluation.gradient
     held = float((g[:, 1:] ** 2 / problem.ridge).sum()) / 2
     free = float((g[:, 0] ** 2).sum()) / max(problem.spread.weight * 1e-2, 1e-300)
     return held + free

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums import Targets
 
 FURTHEST = 2.0**12
@@ -42,11 +42,11 @@ class Plane:
         return Plane(share * self.constant, share * self.slope)
 
 
-def tangent(problem: Problem, theta: Array, at: At) -> Plane:
+def tangent(problem: Problem, theta: Array, evaluation: Evaluation) -> Plane:
     """Return the tangent plane of the loss, ridge left out."""
-    slope = at.gradient.copy()
+    slope = evaluation.gradient.copy()
     slope[:, 1:] -= problem.ridge * theta[:, 1:]
-    value = at.value - 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
+    value = evaluation.value - 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
     return Plane(value - float((slope * theta).sum()), slope)
 
 
@@ -61,15 +61,15 @@ class Planes:
         self.lowest = float(problem.source.sum(Targets, problem.loss).least[0])
         self.tilted: list[Plane] = []
 
-    def gap(self, theta: Array, at: At, l1: Array) -> float:
+    def gap(self, theta: Array, evaluation: Evaluation, l1: Array) -> float:
         """Return a bound on how far the objective with penalties lies above its minimum; infinity where none is known.
 
-        `at` is F at theta, `l1` (D,).
+        `evaluation` is F at theta, `l1` (D,).
         """
-        if not (self.problem.loss.convex and math.isfinite(self.lowest) and math.isfinite(at.value)):
+        if not (self.problem.loss.convex and math.isfinite(self.lowest) and math.isfinite(evaluation.value)):
             return math.inf
-        level = self._level(tangent(self.problem, theta, at), theta, at)
-        value = at.value + float((l1 * np.abs(theta[:, 1:])).sum())
+        level = self._level(tangent(self.problem, theta, evaluation), theta, evaluation)
+        value = evaluation.value + float((l1 * np.abs(theta[:, 1:])).sum())
         return math.inf if level is None else max(value - self._bound(level, l1), 0.0)
 
     def _bound(self, plane: Plane, l1: Array) -> float:
@@ -86,14 +86,14 @@ class Planes:
             best = max(best, share * plane.constant + rest - 0.5 * float((over**2 / ridge[ridge > 0]).sum()))
         return best
 
-    def _level(self, plane: Plane, theta: Array, at: At) -> Plane | None:
+    def _level(self, plane: Plane, theta: Array, evaluation: Evaluation) -> Plane | None:
         """Return a mixture with planes at other intercepts, level in the intercepts; None where none is found."""
         slope = plane.slope[:, 0]
         if not self.problem.intercept or not slope.any():
             return plane
         shares = self._shares(slope)
         if shares is None:
-            self._tilt(theta, at, slope)
+            self._tilt(theta, evaluation, slope)
             shares = self._shares(slope)
         if shares is None:
             return None
@@ -108,12 +108,12 @@ class Planes:
         shares, left = nnls(np.array([one.slope[:, 0] for one in self.tilted]).T, -slope)
         return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
 
-    def _tilt(self, theta: Array, at: At, slope: Array) -> None:
+    def _tilt(self, theta: Array, evaluation: Evaluation, slope: Array) -> None:
         """Take planes at intercepts far enough from here that their slopes make up for any that is small; for one bound
         just far enough for this one, as what a plane lies below the loss here grows with its distance.
         """
         outputs = self.problem.outputs
-        steps = np.full(outputs, math.sqrt(2 * abs(at.value) / max(self.problem.spread.weight, 1e-300)) or 1.0)
+        steps = np.full(outputs, math.sqrt(2 * abs(evaluation.value) / max(self.problem.spread.weight, 1e-300)) or 1.0)
         if self.once:
             enough = 4 * outputs * float(np.abs(slope).max())
             bent = self.problem.bending(theta)
@@ -126,8 +126,8 @@ class Planes:
         while step <= FURTHEST:
             there = theta.copy()
             there[k, 0] += sign * step
-            at = self.problem.at(there)
-            if math.isfinite(at.value) and sign * at.gradient[k, 0] > enough:
-                self.tilted.append(tangent(self.problem, there, at))
+            evaluation = self.problem.evaluate(there)
+            if math.isfinite(evaluation.value) and sign * evaluation.gradient[k, 0] > enough:
+                self.tilted.append(tangent(self.problem, there, evaluation))
                 return
             step *= 2

@@ -21,7 +21,7 @@ from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.newton import FLAT, SHORTEST, Curvature, DescentResult, factor
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums import FirthScore, Prior
 
 MEMORY = 10  # pairs that correct the metric
@@ -40,31 +40,33 @@ def firth(problem: Problem, theta: Array, tol: float, most: int = 100, held: Seq
 
     Zero is a good start: a maximum of the likelihood itself may be far off, or nowhere. It has converged where the
     squared decrement gradient' I^-1 gradient is at most `tol`, and goes on from there to the rounding floor.
-    Coefficients at the places `held` stay as they are, and their columns stay in I. `at.value` and the history are F*
+    Coefficients at the places `held` stay as they are, and their columns stay in I. `evaluation.value` and the history are F*
     with I in raw units; no gap is known.
     """
-    at = problem.at(theta, second=True)
-    assert at.hessian is not None
-    curvature = factor(at.hessian)
+    evaluation = problem.evaluate(theta, second=True)
+    assert evaluation.hessian is not None
+    curvature = factor(evaluation.hessian)
     null = curvature.null
     basis = linalg.null_space(null.T) if null.shape[1] else np.eye(len(null))  # directions that the rows tell apart
-    here = _with_score(problem, theta, at, curvature, _penalised(problem, at, curvature, basis), held)
+    here = _with_score(problem, theta, evaluation, curvature, _penalised(problem, evaluation, curvature, basis), held)
     pairs: list[Pair] = []
     last, size = math.inf, _size(problem)
     for _ in range(most):
         metric = _metric(here, held)
-        decrement = metric.length(here.at.gradient)
+        decrement = metric.length(here.evaluation.gradient)
         here.converged = decrement**2 <= tol
         if decrement**2 <= FLOOR * size or (decrement**2 <= min(tol, FLAT * size) and decrement >= last):
             return here
         last = decrement
-        found = _search(problem, here, _step(here.at.gradient, metric, pairs), basis, held)
+        found = _search(problem, here, _step(here.evaluation.gradient, metric, pairs), basis, held)
         if found is None:
             here.converged = decrement**2 <= max(tol, FLAT * size)
             return here
-        pairs.append(Pair((found.theta - here.theta).ravel(), (found.at.gradient - here.at.gradient).ravel()))
-        here.theta, here.at, here.curvature = found.theta, found.at, found.curvature
-        here.history.append(here.at.value)
+        pairs.append(
+            Pair((found.theta - here.theta).ravel(), (found.evaluation.gradient - here.evaluation.gradient).ravel())
+        )
+        here.theta, here.evaluation, here.curvature = found.theta, found.evaluation, found.curvature
+        here.history.append(here.evaluation.value)
     return here
 
 
@@ -79,8 +81,8 @@ def firth_ratios(problem: Problem, found: DescentResult, tol: float) -> Array:
     for held in (list(slopes), *([j] for j in slopes)):
         start = found.theta.copy()
         start[:, held] = 0.0
-        without.append(firth(problem, start, tol, held=held).at.value)
-    return np.maximum(2 * (np.array(without) - found.at.value), 0.0)
+        without.append(firth(problem, start, tol, held=held).evaluation.value)
+    return np.maximum(2 * (np.array(without) - found.evaluation.value), 0.0)
 
 
 def _step(gradient: Array, metric: Curvature, pairs: list[Pair]) -> Array:
@@ -103,27 +105,27 @@ def _search(
     share = 1.0
     while share > SHORTEST:
         theta = here.theta + share * step
-        at = problem.at(theta, second=True)
-        if at.hessian is not None:
-            curvature = factor(at.hessian)
-            value = _penalised(problem, at, curvature, basis)
-            if value <= here.at.value + FLAT * _size(problem):
-                return _with_score(problem, theta, at, curvature, value, held)
+        evaluation = problem.evaluate(theta, second=True)
+        if evaluation.hessian is not None:
+            curvature = factor(evaluation.hessian)
+            value = _penalised(problem, evaluation, curvature, basis)
+            if value <= here.evaluation.value + FLAT * _size(problem):
+                return _with_score(problem, theta, evaluation, curvature, value, held)
         share /= 2
     return None
 
 
-def _penalised(problem: Problem, at: At, curvature: Curvature, basis: Array) -> float:
+def _penalised(problem: Problem, evaluation: Evaluation, curvature: Curvature, basis: Array) -> float:
     """Return F*, with I in raw units; infinite where I lost a direction."""
     if curvature.rank != basis.shape[1]:
         return math.inf
     # basis' I^-1 basis is the inverse of I among the directions told apart
     half = float(np.linalg.slogdet(basis.T @ curvature.root)[1])
-    return at.value + half + float(np.log(problem.view.scale).sum())
+    return evaluation.value + half + float(np.log(problem.view.scale).sum())
 
 
 def _with_score(
-    problem: Problem, theta: Array, at: At, curvature: Curvature, value: float, held: Sequence[int]
+    problem: Problem, theta: Array, evaluation: Evaluation, curvature: Curvature, value: float, held: Sequence[int]
 ) -> DescentResult:
     """Return the point with F* and its gradient: one pass."""
     root = curvature.root.copy()
@@ -131,16 +133,16 @@ def _with_score(
     gradient = problem.source.sum(FirthScore, Prior(theta, problem.view, root)).gradient.copy()
     gradient[:, 0] *= problem.intercept
     gradient[:, list(held)] = 0.0
-    return DescentResult(theta, At(value, gradient, at.hessian), curvature)
+    return DescentResult(theta, Evaluation(value, gradient, evaluation.hessian), curvature)
 
 
 def _metric(here: DescentResult, held: Sequence[int]) -> Curvature:
     """Return I factored among the coefficients that move."""
     assert here.curvature is not None
-    assert here.at.hessian is not None
+    assert here.evaluation.hessian is not None
     if not held:
         return here.curvature
-    free = here.at.hessian.copy()
+    free = here.evaluation.hessian.copy()
     free[held, :] = 0.0
     free[:, held] = 0.0
     free[held, held] = 1.0

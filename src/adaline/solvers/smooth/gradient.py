@@ -17,7 +17,7 @@ from adaline.losses import Loss
 from adaline.results import Status
 from adaline.solvers.smooth.lbfgs import Diagonal, Metric, Scaled, SmoothObjective, lbfgs, step_along
 from adaline.solvers.smooth.newton import FLAT, DescentResult
-from adaline.solvers.smooth.problem import At
+from adaline.solvers.smooth.problem import Evaluation
 from adaline.sources import Source
 from adaline.sums.machine import DifferentiableMachine, MachineObjective, MachinePoint
 
@@ -38,30 +38,30 @@ def gradient_descent(
     problem: SmoothObjective, theta: Array, metric: Metric, rate: Array | None, stop: Stop
 ) -> tuple[DescentResult, Status]:
     """Step down; where the objective explodes, the best weights so far are returned."""
-    here = best = DescentResult(theta, problem.at(theta), None)
-    first, share = here.at.value, 1.0
+    here = best = DescentResult(theta, problem.evaluate(theta), None)
+    first, share = here.evaluation.value, 1.0
     for _ in range(stop.epochs):
-        g = here.at.gradient
-        if (stop.error is not None and here.at.value <= stop.error) or _twice_gap(metric, g) <= stop.wanted:
+        g = here.evaluation.gradient
+        if (stop.error is not None and here.evaluation.value <= stop.error) or _twice_gap(metric, g) <= stop.wanted:
             return _ended(here, Status.SOLVED)
         if rate is None:
             step = -Scaled(metric, share).solve(g)
             slope = float((g * step).sum())
-            new, part = step_along(problem, here.theta, here.at, step, slope)
+            new, part = step_along(problem, here.theta, here.evaluation, step, slope)
             if new is None:
-                solved = -slope <= FLAT * abs(here.at.value) * share
+                solved = -slope <= FLAT * abs(here.evaluation.value) * share
                 return _ended(here, Status.SOLVED if solved else Status.NOT_CONVERGED)
             step, share = part * step, 2 * part * share
         else:
             step = -(g @ rate.T if rate.ndim == 2 else rate * g)
-            new = problem.at(here.theta + step)
+            new = problem.evaluate(here.theta + step)
         if not new.value - first <= DIVERGED * stop.scale:
             best.history = here.history
             return _ended(best, Status.DIVERGED)
         here = DescentResult(here.theta + step, new, None, [*here.history, new.value])
-        if new.value <= best.at.value:
+        if new.value <= best.evaluation.value:
             best = here
-    if here.at.value > first:
+    if here.evaluation.value > first:
         best.history = here.history
         return _ended(best, Status.DIVERGED)
     return _ended(here, Status.NOT_CONVERGED)
@@ -90,7 +90,7 @@ class FunctionProblem:
     loss: Loss
     hold: Array
 
-    def at(self, theta: Array) -> At:
+    def evaluate(self, theta: Array) -> Evaluation:
         """Return F and its gradient; infinite where it overflows."""
         with np.errstate(over="ignore", invalid="ignore"):
             point = MachinePoint(self.machine, self.loss, theta)
@@ -98,21 +98,21 @@ class FunctionProblem:
             value = sums.value + 0.5 * float((self.hold * theta**2).sum())
             gradient = sums.gradient.reshape(theta.shape) + self.hold * theta
         finite = np.isfinite(value) and np.isfinite(gradient).all()
-        return At(value if finite else np.inf, gradient)
+        return Evaluation(value if finite else np.inf, gradient)
 
 
 def evenly(problem: FunctionProblem, theta: Array) -> Diagonal:
     """Return the metric whose first step would bring F down to zero if it were a plane."""
-    at = problem.at(theta)
-    if not np.isfinite(at.value):
+    evaluation = problem.evaluate(theta)
+    if not np.isfinite(evaluation.value):
         raise InvalidData("the loss is not finite at the machine's first weights: give others as init")
-    square = float((at.gradient**2).sum())
-    return Diagonal(np.full(theta.shape, square / abs(at.value) if square > 0 and at.value else 1.0))
+    square = float((evaluation.gradient**2).sum())
+    return Diagonal(np.full(theta.shape, square / abs(evaluation.value) if square > 0 and evaluation.value else 1.0))
 
 
 def quasi_newton_of(problem: FunctionProblem, theta: Array, tol: float, most: int) -> DescentResult:
     """Step down by L-BFGS until the estimate of the gap is at most tol times F at the first weights."""
     metric = evenly(problem, theta)
-    first = problem.at(theta)
+    first = problem.evaluate(theta)
     wanted = tol * abs(first.value)
-    return lbfgs(problem, theta, metric, lambda _, twice: twice <= wanted, most=most, at=first)
+    return lbfgs(problem, theta, metric, lambda _, twice: twice <= wanted, most=most, evaluation=first)

@@ -19,7 +19,7 @@ from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.newton import FLAT, DescentResult, search
-from adaline.solvers.smooth.problem import At
+from adaline.solvers.smooth.problem import Evaluation
 
 PAIRS = 40
 
@@ -27,7 +27,7 @@ PAIRS = 40
 class SmoothObjective(Protocol):
     """A function of an array of any shape, with its gradient."""
 
-    def at(self, theta: Array) -> At:
+    def evaluate(self, theta: Array) -> Evaluation:
         """Return its value and gradient."""
 
 
@@ -92,22 +92,22 @@ def lbfgs(
     problem: SmoothObjective,
     theta: Array,
     metric: Metric,
-    done: Callable[[At, float], bool],
+    done: Callable[[Evaluation, float], bool],
     most: int = 1000,
-    at: At | None = None,
+    evaluation: Evaluation | None = None,
     give_up: Callable[[DescentResult], bool] = lambda _: False,
 ) -> DescentResult:
     """Step down until `done`, which sees F and the estimate g'Mg of twice the gap, or until steps are too short.
 
     `give_up` looks at every iterate.
     """
-    here = DescentResult(theta, problem.at(theta) if at is None else at, None)
+    here = DescentResult(theta, problem.evaluate(theta) if evaluation is None else evaluation, None)
     pairs: deque[tuple[Array, Array, float]] = deque(maxlen=PAIRS)
     for _ in range(most):
-        g = here.at.gradient
+        g = here.evaluation.gradient
         direction = -_corrected(metric, pairs, g)
         slope = inner(g, direction)
-        if done(here.at, -slope):
+        if done(here.evaluation, -slope):
             here.converged = True
             return here
         if give_up(here):
@@ -118,10 +118,10 @@ def lbfgs(
                 return here
             pairs.clear()
             continue
-        new, share = step_along(problem, here.theta, here.at, direction, slope)
+        new, share = step_along(problem, here.theta, here.evaluation, direction, slope)
         if new is None:
             if not pairs:
-                here.converged = -slope <= FLAT * abs(here.at.value)
+                here.converged = -slope <= FLAT * abs(here.evaluation.value)
                 return here
             pairs.clear()
             continue
@@ -129,7 +129,7 @@ def lbfgs(
         bend = inner(s, y)
         if bend > 1e-12 * math.sqrt(inner(s, s) * inner(y, y)):
             pairs.append((s, y, bend))
-        here.theta, here.at = here.theta + s, new
+        here.theta, here.evaluation = here.theta + s, new
         here.history.append(new.value)
     return here
 
@@ -160,11 +160,13 @@ def _add(to: Array, what: Array, share: float) -> None:
     linalg.blas.daxpy(what.ravel(), to.ravel(), a=share)
 
 
-def step_along(problem: SmoothObjective, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
+def step_along(
+    problem: SmoothObjective, theta: Array, evaluation: Evaluation, step: Array, slope: float
+) -> tuple[Evaluation | None, float]:
     """Return F at the first share of the step that lowers it enough; at the rounding floor a flatter place will do."""
-    level = at.value + FLAT * abs(at.value)
+    level = evaluation.value + FLAT * abs(evaluation.value)
     return search(
-        lambda s: problem.at(theta + s * step),
-        *(at.value, slope),
+        lambda s: problem.evaluate(theta + s * step),
+        *(evaluation.value, slope),
         will_do=lambda new: new.value <= level and abs(inner(new.gradient, step)) <= 0.9 * abs(slope),
     )

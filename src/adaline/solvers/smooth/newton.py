@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.threads import one_blas_thread
 
 CUT = 1e-13
@@ -115,13 +115,13 @@ SHORTEST = 1e-10
 
 
 def search(
-    look: Callable[[float], At],
+    look: Callable[[float], Evaluation],
     value: float,
     slope: float,
     floor: float = 0.0,
-    will_do: Callable[[At], bool] = lambda new: False,
+    will_do: Callable[[Evaluation], bool] = lambda new: False,
     more: Callable[[float], float] = lambda share: 0.0,
-) -> tuple[At | None, float]:
+) -> tuple[Evaluation | None, float]:
     """Return F at the first share of a step that lowers the objective enough, and the share; None where none does.
 
     `value` and `slope` are those of the objective at the start; it may rise by `floor`, by rounding. `look` tells F at
@@ -148,7 +148,7 @@ class DescentResult:
     """Where a solver ended: weights in the view, F there, its factor, F after each step, and how many were slow."""
 
     theta: Array
-    at: At
+    evaluation: Evaluation
     curvature: Curvature | None
     history: list[float] = field(default_factory=list)
     gap: float = math.inf
@@ -165,37 +165,37 @@ def newton(
     give_up: Callable[[DescentResult], bool] = lambda _: False,
 ) -> DescentResult:
     """Step down until the gap is at most `wanted` and once more; `give_up` looks at every iterate."""
-    here = DescentResult(theta, problem.at(theta, second=True), None)
+    here = DescentResult(theta, problem.evaluate(theta, second=True), None)
     last = math.inf
     for _ in range(most):
-        if here.at.hessian is None:
+        if here.evaluation.hessian is None:
             problem.refuse()
-        here.curvature = factor(here.at.hessian)
-        decrement = here.curvature.length(here.at.gradient)
+        here.curvature = factor(here.evaluation.hessian)
+        decrement = here.curvature.length(here.evaluation.gradient)
         here.gap = gap(decrement, reach(problem, here.curvature), problem.loss.concordance)
         if math.isinf(here.gap) and not math.isfinite(problem.loss.concordance):
-            here.gap = decrement**2 if decrement**2 <= FLAT * abs(here.at.value) else math.inf
+            here.gap = decrement**2 if decrement**2 <= FLAT * abs(here.evaluation.value) else math.inf
         met = is_met(problem, here.gap, decrement, wanted)
-        floor = decrement**2 <= FLOOR * abs(here.at.value)
+        floor = decrement**2 <= FLOOR * abs(here.evaluation.value)
         if (here.converged or floor) and decrement >= 0.5 * last:
             here.converged = True
             return here
         if decrement == 0:
-            here.converged = problem.steepness(here.at.gradient) <= math.sqrt(FLAT) * problem.spread.weight
+            here.converged = problem.steepness(here.evaluation.gradient) <= math.sqrt(FLAT) * problem.spread.weight
             here.gap = here.gap if here.converged else math.inf
             return here
-        if here.converged and met and decrement**2 <= 1e-24 * max(abs(here.at.value), 1e-300):
+        if here.converged and met and decrement**2 <= 1e-24 * max(abs(here.evaluation.value), 1e-300):
             return here
         here.converged = met
         if give_up(here):
             return here
-        step = -here.curvature.solve(here.at.gradient)
+        step = -here.curvature.solve(here.evaluation.gradient)
         new, share = _search(problem, here, step, -(decrement**2))
         if new is None:
-            here.converged = decrement**2 <= max(wanted, FLAT * abs(here.at.value))
+            here.converged = decrement**2 <= max(wanted, FLAT * abs(here.evaluation.value))
             return here
         here.slow = here.slow + 1 if share == 1 and decrement > math.sqrt(SLOW) * last else 0
-        here.theta, here.at, last = here.theta + share * step, new, decrement
+        here.theta, here.evaluation, last = here.theta + share * step, new, decrement
         here.history.append(new.value)
     return here
 
@@ -207,9 +207,9 @@ def is_met(problem: Problem, bound: float, decrement: float, wanted: float) -> b
     return bound <= wanted or decrement**2 <= wanted * 1e-3
 
 
-def _search(problem: Problem, here: DescentResult, step: Array, slope: float) -> tuple[At | None, float]:
-    value = here.at.value
-    return search(lambda s: problem.at(here.theta + s * step, second=True), value, slope, FLAT * abs(value))
+def _search(problem: Problem, here: DescentResult, step: Array, slope: float) -> tuple[Evaluation | None, float]:
+    value = here.evaluation.value
+    return search(lambda s: problem.evaluate(here.theta + s * step, second=True), value, slope, FLAT * abs(value))
 
 
 def reach(problem: Problem, curvature: Curvature) -> float:

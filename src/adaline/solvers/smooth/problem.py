@@ -31,7 +31,7 @@ UNSEEN = 1e-6  # of what several machines have in common, the share that is roun
 TYPICAL = 4096  # rows that tell how much a machine bends in all
 
 
-class At(NamedTuple):
+class Evaluation(NamedTuple):
     """F at a point: value, gradient (K, 1 + D), second derivatives (K (1 + D), K (1 + D)) where asked for."""
 
     value: float
@@ -83,14 +83,14 @@ class Problem:
         """Whether every coefficient is held by a penalty."""
         return bool((self.ridge > 0).all())
 
-    def at(self, theta: Array, second: bool = False, held: bool = True) -> At:
+    def evaluate(self, theta: Array, second: bool = False, held: bool = True) -> Evaluation:
         """Return F at theta; its value is infinite where it overflows.
 
         Unless `held`, only the intercepts of coupled outputs are kept from gaining the same: a penalty that is not part
         of F may ask it of the others.
         """
-        at, sums = self._summed(theta, "all" if second else "none")
-        return at if sums is None or not second else at._replace(hessian=self._matrix(sums, held))
+        evaluation, sums = self._summed(theta, "all" if second else "none")
+        return evaluation if sums is None or not second else evaluation._replace(hessian=self._matrix(sums, held))
 
     def blocks(self, theta: Array) -> Array | None:
         """Return the second derivatives of each machine alone, (K, 1 + D, 1 + D); None where they overflow."""
@@ -116,7 +116,7 @@ class Problem:
         blocks[:, places, places] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
         return blocks
 
-    def _summed(self, theta: Array, second: str) -> tuple[At, Objective | None]:
+    def _summed(self, theta: Array, second: str) -> tuple[Evaluation, Objective | None]:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = self.source.sum(
                 Objective,
@@ -130,8 +130,8 @@ class Problem:
         gradient[:, 1:] += self.ridge * theta[:, 1:]
         gradient[:, 0] *= self.intercept
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return At(np.inf, gradient), None
-        return At(value, gradient), sums
+            return Evaluation(np.inf, gradient), None
+        return Evaluation(value, gradient), sums
 
     def diagonal(self, theta: Array) -> Array:
         """Return the diagonal of the second derivatives at theta, (K, 1 + D)."""
@@ -166,7 +166,7 @@ class Problem:
 
     def refuse(self) -> NoReturn:
         """Raise where F is not a number: name the row, or say that the start is too far off."""
-        if not np.isfinite(self.at(np.zeros((self.outputs, 1 + self.features))).value):
+        if not np.isfinite(self.evaluate(np.zeros((self.outputs, 1 + self.features))).value):
             self.source.refuse_nonfinite()
         raise InvalidParameter("init is so far off that the objective is not a number there: start nearer to zero")
 

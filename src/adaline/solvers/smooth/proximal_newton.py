@@ -21,7 +21,7 @@ from adaline.kernels import native
 from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import FLAT, DescentResult, factor, reach, search
 from adaline.solvers.smooth.newton import gap as gap_of
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 
 Columns = NDArray[np.intp]
 
@@ -39,24 +39,24 @@ class Penalised:
     l1: Array
     planes: Planes
 
-    def value(self, theta: Array, at: At) -> float:
+    def value(self, theta: Array, evaluation: Evaluation) -> float:
         """Return P."""
-        return at.value + cost(theta, self.l1)
+        return evaluation.value + cost(theta, self.l1)
 
-    def violations(self, theta: Array, at: At) -> Array:
+    def violations(self, theta: Array, evaluation: Evaluation) -> Array:
         """Return the least subgradient of each column, the largest over the outputs, (D,)."""
-        return np.asarray(np.abs(least(theta, at.gradient, self.l1)[:, 1:]).max(axis=0))
+        return np.asarray(np.abs(least(theta, evaluation.gradient, self.l1)[:, 1:]).max(axis=0))
 
-    def gap(self, theta: Array, at: At) -> float:
+    def gap(self, theta: Array, evaluation: Evaluation) -> float:
         """Return a bound on P - min P: the duality gap, or that of the second derivatives where there is none."""
-        found = self.planes.gap(theta, at, self.l1[1:])
+        found = self.planes.gap(theta, evaluation, self.l1[1:])
         if math.isfinite(found) or self.problem.size > PROVEN:
             return found
-        hessian = self.problem.at(theta, second=True).hessian
+        hessian = self.problem.evaluate(theta, second=True).hessian
         if hessian is None:
             return math.inf
         curvature = factor(hessian)
-        length = curvature.length(least(theta, at.gradient, self.l1))
+        length = curvature.length(least(theta, evaluation.gradient, self.l1))
         return gap_of(length, reach(self.problem, curvature), self.problem.loss.concordance)
 
 
@@ -73,22 +73,24 @@ def proximal(problem: Problem, l1: Array, theta: Array, wanted: float, most: int
 
     Returns
     -------
-    Where it ended. `at` holds P and its least subgradient, which is zero at the minimum; `history` P after each step.
+    Where it ended. `evaluation` holds P and its least subgradient, which is zero at the minimum; `history` P after each step.
     """
     penalised = Penalised(problem, np.concatenate([[0.0], l1]), Planes(problem))
-    return ended(penalised, solve_penalised(penalised, theta, problem.at(theta), wanted, most))
+    return ended(penalised, solve_penalised(penalised, theta, problem.evaluate(theta), wanted, most))
 
 
 def ended(penalised: Penalised, here: DescentResult) -> DescentResult:
     """Return where it ended with P and its least subgradient instead of F and its gradient."""
-    at = At(penalised.value(here.theta, here.at), least(here.theta, here.at.gradient, penalised.l1))
-    return replace(here, at=at)
+    evaluation = Evaluation(
+        penalised.value(here.theta, here.evaluation), least(here.theta, here.evaluation.gradient, penalised.l1)
+    )
+    return replace(here, evaluation=evaluation)
 
 
 def solve_penalised(
     penalised: Penalised,
     theta: Array,
-    at: At,
+    evaluation: Evaluation,
     wanted: float,
     most: int,
     start: Columns = NO_COLUMNS,
@@ -98,29 +100,29 @@ def solve_penalised(
     `start` are columns to begin with, beside those that are not zero.
     """
     problem, l1 = penalised.problem, penalised.l1
-    columns = _begin(penalised, theta, at, start)
-    here = DescentResult(theta, at, None)
+    columns = _begin(penalised, theta, evaluation, start)
+    here = DescentResult(theta, evaluation, None)
     place: Iterate | None = None
     enough, few, last = wanted, None, math.inf
     while len(here.history) < most:
         if place is None:
             few = problem.of_columns(columns) if len(columns) < problem.features else None
-            place = Iterate(*_cut(theta, at, columns, few))
+            place = Iterate(*_cut(theta, evaluation, columns, few))
         inside = problem if few is None else few
         weights = l1 if few is None else l1[np.concatenate([[0], columns + 1])]
         place.history = []
         step_down(inside, weights, place, enough, most - len(here.history))
-        theta, at = _whole(problem, theta, place, columns, few)
+        theta, evaluation = _whole(problem, theta, place, columns, few)
         here.history += place.history
-        here.theta, here.at, here.gap = theta, at, penalised.gap(theta, at)
+        here.theta, here.evaluation, here.gap = theta, evaluation, penalised.gap(theta, evaluation)
         here.converged = here.gap <= wanted
         if here.converged:
             break
-        wider = _wider(penalised, theta, at, columns) if few is not None else columns
+        wider = _wider(penalised, theta, evaluation, columns) if few is not None else columns
         if len(wider) > len(columns):
             columns, place = wider, None
             continue
-        size = float(np.linalg.norm(least(theta, at.gradient, l1)))
+        size = float(np.linalg.norm(least(theta, evaluation.gradient, l1)))
         if place.stuck or not place.history or size > 0.5 * last:
             here.converged = math.isinf(here.gap) and place.promise <= wanted
             break
@@ -128,7 +130,7 @@ def solve_penalised(
     return here
 
 
-def _begin(penalised: Penalised, theta: Array, at: At, start: Columns) -> Columns:
+def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Columns) -> Columns:
     """Return the columns to begin with."""
     problem = penalised.problem
     if problem.features <= WHOLE:
@@ -136,14 +138,14 @@ def _begin(penalised: Penalised, theta: Array, at: At, start: Columns) -> Column
     nonzero = (theta[:, 1:] != 0).any(axis=0) | (penalised.l1[1:] == 0)
     nonzero[start] = True
     if not nonzero.any():
-        nonzero[np.argmax(np.abs(at.gradient[:, 1:]).max(axis=0) / penalised.l1[1:])] = True
-    return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, at, np.flatnonzero(nonzero))
+        nonzero[np.argmax(np.abs(evaluation.gradient[:, 1:]).max(axis=0) / penalised.l1[1:])] = True
+    return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, evaluation, np.flatnonzero(nonzero))
 
 
-def _wider(penalised: Penalised, theta: Array, at: At, columns: Columns) -> Columns:
+def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Columns) -> Columns:
     """Return the columns with those outside that violate most; all, once they are most of all."""
     problem = penalised.problem
-    beyond = penalised.violations(theta, at)
+    beyond = penalised.violations(theta, evaluation)
     beyond[columns] = 0.0
     room = max(FIRST, len(columns))
     worst = np.argsort(-beyond)[: min(room, int((beyond > 0).sum()))]
@@ -151,21 +153,23 @@ def _wider(penalised: Penalised, theta: Array, at: At, columns: Columns) -> Colu
     return np.arange(problem.features) if len(wider) > problem.features // 2 and len(worst) else wider
 
 
-def _cut(theta: Array, at: At, columns: Columns, few: Problem | None) -> tuple[Array, At]:
+def _cut(theta: Array, evaluation: Evaluation, columns: Columns, few: Problem | None) -> tuple[Array, Evaluation]:
     """Return theta and F there as the problem of few columns knows them."""
     if few is None:
-        return theta, at
+        return theta, evaluation
     places = np.concatenate([[0], columns + 1])
-    return theta[:, places], At(at.value, at.gradient[:, places])
+    return theta[:, places], Evaluation(evaluation.value, evaluation.gradient[:, places])
 
 
-def _whole(problem: Problem, theta: Array, place: Iterate, columns: Columns, few: Problem | None) -> tuple[Array, At]:
+def _whole(
+    problem: Problem, theta: Array, place: Iterate, columns: Columns, few: Problem | None
+) -> tuple[Array, Evaluation]:
     """Return theta with all columns, and F there."""
     if few is None:
-        return place.theta, place.at
+        return place.theta, place.evaluation
     theta = np.zeros_like(theta)
     theta[:, np.concatenate([[0], columns + 1])] = place.theta
-    return theta, problem.at(theta)
+    return theta, problem.evaluate(theta)
 
 
 # Proximal Newton steps: down an objective with corners, on all columns of a problem.
@@ -224,7 +228,7 @@ class Iterate:
     """Where the steps are: theta, F there, P after each step, and how much the last model promised to lower P by."""
 
     theta: Array
-    at: At
+    evaluation: Evaluation
     history: list[float] = field(default_factory=list)
     promise: float = math.inf
     model: Model | None = None
@@ -234,23 +238,23 @@ class Iterate:
 def step_down(problem: Problem, l1: Array, place: Iterate, enough: float, most: int) -> Iterate:
     """Take up to `most` steps, until one promises no more than `enough`; `l1` is (1 + D,), zero for the intercept."""
     boost, age, fresh = 1.0, 0, False
-    value = place.at.value + cost(place.theta, l1)
+    value = place.evaluation.value + cost(place.theta, l1)
     for _ in range(most):
         if place.model is None:
             place.model, age, fresh = model_at(problem, place.theta, held=not l1.any()), 0, True
             if place.model is None:
                 place.stuck = True
                 break
-        aim = place.model.lowest(place.theta, place.at.gradient, l1, boost)
+        aim = place.model.lowest(place.theta, place.evaluation.gradient, l1, boost)
         step = aim - place.theta
-        slope = _slope(place.theta, aim, place.at.gradient, l1)
+        slope = _slope(place.theta, aim, place.evaluation.gradient, l1)
         place.promise = max(-slope, 0.0)
         if not slope < 0:
             if fresh:
                 break
             place.model = None
             continue
-        before = residual(place.theta, place.at, l1, place.model)
+        before = residual(place.theta, place.evaluation, l1, place.model)
         new, share = _search(problem, l1, place, value, step, slope)
         if new is None:
             place.stuck = fresh
@@ -259,12 +263,12 @@ def step_down(problem: Problem, l1: Array, place: Iterate, enough: float, most: 
             place.model = None
             continue
         place.theta = aim if share == 1 else place.theta + share * step
-        place.at, value = new, new.value + cost(place.theta, l1)
+        place.evaluation, value = new, new.value + cost(place.theta, l1)
         place.history.append(value)
         age, fresh = age + 1, False
         if share < 1 and not place.model.whole:
             boost *= 2.0
-        after = residual(place.theta, place.at, l1, place.model)
+        after = residual(place.theta, place.evaluation, l1, place.model)
         if after > KEEP * before and age >= (1 if place.model.whole else PATIENCE):
             place.model = None
         if place.promise <= enough:
@@ -278,7 +282,7 @@ def model_at(problem: Problem, theta: Array, held: bool) -> Model | None:
         bend = np.broadcast_to(problem.bend(), theta.shape)
         return Model(None, np.where(bend > 0, bend, np.inf))
     if problem.size <= TOGETHER or problem.outputs == 1:
-        hessian = problem.at(theta, second=True, held=held).hessian
+        hessian = problem.evaluate(theta, second=True, held=held).hessian
         matrices = None if hessian is None else hessian[None]
     else:
         matrices = problem.blocks(theta)
@@ -293,9 +297,9 @@ def model_at(problem: Problem, theta: Array, held: bool) -> Model | None:
     return Model(matrices, np.where(diagonal > 0, diagonal, np.inf))
 
 
-def residual(theta: Array, at: At, l1: Array, model: Model) -> float:
+def residual(theta: Array, evaluation: Evaluation, l1: Array, model: Model) -> float:
     """Return the length of the least subgradient in the metric of the model's diagonal."""
-    return math.sqrt(float((least(theta, at.gradient, l1) ** 2 / model.size).sum()))
+    return math.sqrt(float((least(theta, evaluation.gradient, l1) ** 2 / model.size).sum()))
 
 
 def _slope(theta: Array, aim: Array, gradient: Array, l1: Array) -> float:
@@ -313,11 +317,13 @@ def cost(theta: Array, l1: Array) -> float:
 
 def _search(
     problem: Problem, l1: Array, place: Iterate, value: float, step: Array, slope: float
-) -> tuple[At | None, float]:
+) -> tuple[Evaluation | None, float]:
     def there(share: float) -> Array:
         return place.theta + share * step
 
-    return search(lambda s: problem.at(there(s)), value, slope, FLAT * abs(value), more=lambda s: cost(there(s), l1))
+    return search(
+        lambda s: problem.evaluate(there(s)), value, slope, FLAT * abs(value), more=lambda s: cost(there(s), l1)
+    )
 
 
 # The minimum of a quadratic with corners, which is what a step under an l1 penalty asks for.
@@ -465,16 +471,16 @@ def l1_points(
         return [PathPoint(0.0, here)]
     largest = last = _largest(problem, unit, here)
     first = Penalised(problem, np.concatenate([[0.0], largest * unit]), planes)
-    gap = first.gap(here.theta, here.at)
+    gap = first.gap(here.theta, here.evaluation)
     here = replace(here, gap=gap, converged=here.converged or gap <= wanted)
     if not here.converged:
-        here = solve_penalised(first, here.theta, here.at, wanted, 100)
+        here = solve_penalised(first, here.theta, here.evaluation, wanted, 100)
     out = [PathPoint(largest, ended(first, here))]
     for l1 in np.geomspace(largest, largest * ratio, points).tolist()[1:]:
-        pull = np.abs(here.at.gradient[:, 1:]).max(axis=0)
+        pull = np.abs(here.evaluation.gradient[:, 1:]).max(axis=0)
         start = np.flatnonzero(pull >= (2 * l1 - last) * unit)
         penalised = Penalised(problem, np.concatenate([[0.0], l1 * unit]), planes)
-        here = solve_penalised(penalised, here.theta, here.at, wanted, 100, start)
+        here = solve_penalised(penalised, here.theta, here.evaluation, wanted, 100, start)
         out.append(PathPoint(l1, ended(penalised, here)))
         last = l1
     return out
@@ -484,20 +490,20 @@ def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> 
     """Return the minimum over the intercepts, which start from `constant`, and the columns that have no penalty."""
     theta = np.zeros((problem.outputs, 1 + problem.features))
     theta[:, 0] = constant * problem.intercept
-    at = problem.at(theta)
+    evaluation = problem.evaluate(theta)
     penalised = Penalised(problem, np.concatenate([[0.0], np.where(unit > 0, ENDLESS, 0.0)]), planes)
-    return solve_penalised(penalised, theta, at, EXACT_PATH * abs(at.value), 100)
+    return solve_penalised(penalised, theta, evaluation, EXACT_PATH * abs(evaluation.value), 100)
 
 
 def _explains_nothing(problem: Problem, unit: Array, without: DescentResult) -> bool:
     """Whether no penalised column pulls by more than the rounding of what the intercepts make up for."""
-    slopes = np.abs(problem.at(np.zeros_like(without.theta)).gradient[:, 0]).max()
+    slopes = np.abs(problem.evaluate(np.zeros_like(without.theta)).gradient[:, 0]).max()
     slopes += problem.source.total_weight() * np.abs(without.theta[:, 0]).max()
-    pull = np.abs(without.at.gradient[:, 1:]).max(axis=0)
+    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
     return bool(pull[unit > 0].max(initial=0.0) <= ROUNDING * slopes)
 
 
 def _largest(problem: Problem, unit: Array, without: DescentResult) -> float:
-    pull = np.abs(without.at.gradient[:, 1:]).max(axis=0)
+    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
     some = unit > 0
     return float((pull[some] / unit[some]).max(initial=0.0))

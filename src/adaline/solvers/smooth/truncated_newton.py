@@ -14,7 +14,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.solvers.smooth.lbfgs import Metric, inner, step_along
 from adaline.solvers.smooth.newton import FLAT, DescentResult
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 
 MOST_PRODUCTS = 200
 
@@ -23,36 +23,36 @@ def truncated_newton(
     problem: Problem,
     theta: Array,
     metric: Callable[[Array], Metric],
-    done: Callable[[At, float], bool],
+    done: Callable[[Evaluation, float], bool],
     most: int = 200,
     give_up: Callable[[DescentResult], bool] = lambda _: False,
 ) -> DescentResult:
     """Step down until `done`, which sees F and the estimate of twice the gap; each step takes the metric anew."""
-    here = DescentResult(theta, problem.at(theta), None)
+    here = DescentResult(theta, problem.evaluate(theta), None)
     first = 0.0
     for _ in range(most):
-        if done(here.at, math.inf) or give_up(here):
-            here.converged = done(here.at, math.inf)
+        if done(here.evaluation, math.inf) or give_up(here):
+            here.converged = done(here.evaluation, math.inf)
             return here
         now = metric(here.theta)
-        first = first or math.sqrt(inner(here.at.gradient, now.solve(here.at.gradient)))
+        first = first or math.sqrt(inner(here.evaluation.gradient, now.solve(here.evaluation.gradient)))
         step = _solve(problem, here, now, first)
-        slope = inner(here.at.gradient, step)
-        if done(here.at, -slope):
+        slope = inner(here.evaluation.gradient, step)
+        if done(here.evaluation, -slope):
             here.converged = True
             return here
-        new, share = step_along(problem, here.theta, here.at, step, slope)
+        new, share = step_along(problem, here.theta, here.evaluation, step, slope)
         if new is None:
-            here.converged = -slope <= FLAT * abs(here.at.value)
+            here.converged = -slope <= FLAT * abs(here.evaluation.value)
             return here
-        here.theta, here.at = here.theta + share * step, new
+        here.theta, here.evaluation = here.theta + share * step, new
         here.history.append(new.value)
     return here
 
 
 def _solve(problem: Problem, here: DescentResult, metric: Metric, first: float) -> Array:
     """Return a step that solves H step = -gradient up to a share of it."""
-    g = here.at.gradient
+    g = here.evaluation.gradient
     step, left = np.zeros_like(g), g.copy()
     moved = metric.solve(left)
     square = start = inner(left, moved)
