@@ -259,7 +259,7 @@ class _Minimising:
         """
         problem, theta = self.problem, self.constants.theta
         if self.options.init is not None:
-            given = problem.inside(self.options.init)
+            given = problem.from_raw(self.options.init)
             return (
                 given
                 if not self.loss.convex or problem.evaluate(given).value < problem.evaluate(theta).value
@@ -314,7 +314,7 @@ class _Minimising:
         options, problem = self.options, self.problem
         stop = Stop(self.wanted, options.stop_error, options.epochs, self.constants.scale)
         if isinstance(options.rate, str):
-            start = self.constants.theta if options.init is None else problem.inside(options.init)
+            start = self.constants.theta if options.init is None else problem.from_raw(options.init)
             found, status = gradient_descent(problem, start, diagonal_metric(problem), None, stop)
             return problem, found, status, "batch gradient descent on standardised columns"
         d = problem.features
@@ -334,10 +334,10 @@ class _Minimising:
         if may_vanish and problem.evaluate(theta).value > found.evaluation.value + FLAT * self.constants.scale:
             theta, depends = found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
         if not self.loss.coupled or self.options.solver == "gradient":
-            return problem.outside(theta), depends
+            return problem.to_raw(theta), depends
         shared = theta.mean(axis=0)  # what all machines have in common decides nothing
         shared[1:] *= self.options.free
-        raw = problem.outside(theta - shared)
+        raw = problem.to_raw(theta - shared)
         raw[:, 0] -= raw[:, 0].mean()
         return raw, depends
 
@@ -396,7 +396,7 @@ def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence
         return found.theta, independent(problem.constant)
     k, side = problem.outputs, 1 + problem.features
     null = curvature.null
-    raw = np.stack([problem.outside(column.reshape(k, side))[:, 1:].ravel() for column in null.T], axis=1)
-    share = np.linalg.lstsq(raw, problem.outside(found.theta)[:, 1:].ravel(), rcond=None)[0]
+    raw = np.stack([problem.to_raw(column.reshape(k, side))[:, 1:].ravel() for column in null.T], axis=1)
+    share = np.linalg.lstsq(raw, problem.to_raw(found.theta)[:, 1:].ravel(), rcond=None)[0]
     theta = found.theta - (null @ share).reshape(k, side)
     return theta, problem.dependence(null)

@@ -36,7 +36,7 @@ from adaline.solvers.robust.m_estimation import (
 )
 from adaline.solvers.robust.quantile import cross
 from adaline.solvers.smooth.newton import Curvature
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import Spread
 
@@ -77,11 +77,11 @@ class Units:
         typical = float(np.median(away)) or largest
         return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 900) + 1)
 
-    def inside(self, t: Array) -> Array:
+    def from_raw(self, t: Array) -> Array:
         """Return a target in these units."""
         return np.asarray(np.ldexp(0.5 * t - 0.5 * self.middle, 1 - self.exponent))
 
-    def outside(self, theta: Array) -> Array:
+    def to_raw(self, theta: Array) -> Array:
         """Return weights in the units of the target."""
         out = np.ldexp(theta, self.exponent)
         out[0, 0] += self.middle
@@ -99,8 +99,8 @@ def fit_target(
     given = source.read_weights()
     weight = np.ones(len(t)) if given is None else given
     units = Units.of(t, weight, criterion.intercept)
-    rows = source.with_targets(np.ascontiguousarray(units.inside(t)[:, None]))
-    problem = pose(rows, Squared(), 1, criterion.intercept, penalty, spread)
+    rows = source.with_targets(np.ascontiguousarray(units.from_raw(t)[:, None]))
+    problem = build_problem(rows, Squared(), 1, criterion.intercept, penalty, spread)
     start, gram = least_squares(problem)
     if criterion.loss is None:
         return _quantile(problem, criterion, units, weight, start, gram)
@@ -112,7 +112,7 @@ def _start(problem: Problem, criterion: RobustCriterion, units: Units, weight: A
     if not isinstance(init, str):
         raw = init.copy()
         raw[0, 0] -= units.middle
-        return problem.inside(np.ldexp(raw, -units.exponent))
+        return problem.from_raw(np.ldexp(raw, -units.exponent))
     if criterion.loss is Huber or init == "least_squares":
         return start
     return trimmed(problem, weight, generator(criterion.random_state))
@@ -221,7 +221,7 @@ def _assembled(
     if proof.status is Status.RANK_DEFICIENT:
         proof = replace(proof, advice=DEPENDENT)
     errors = {name: replace(one, std_error=np.ldexp(one.std_error, units.exponent)) for name, one in errors.items()}
-    raw = units.outside(shortest(problem, theta, gram.null))
+    raw = units.to_raw(shortest(problem, theta, gram.null))
     raw[0, 0] *= problem.intercept
     total = float(weight.sum())
     depends = problem.dependence(gram.null)

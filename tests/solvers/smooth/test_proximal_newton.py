@@ -11,7 +11,7 @@ from adaline.losses import Gamma, Huber, Logistic, Poisson, Softmax, Squared, Sq
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth import proximal_newton
 from adaline.solvers.smooth.newton import newton
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.solvers.smooth.proximal_newton import l1_points, largest_l1, proximal
 from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.sample import select_columns
@@ -40,7 +40,7 @@ def _data(loss, rows=300, features=12, seed=0, spreads=1.0):
 def _pose(loss, x, t, ridge=0.0, intercept=True, weight=None) -> Problem:
     source = (SparseSource if sparse.issparse(x) else ArraySource)(x, t, weight)
     outputs = 3 if loss.coupled else 1
-    return pose(source, loss, outputs, intercept, RidgePenalty(ridge, np.ones(x.shape[1])))
+    return build_problem(source, loss, outputs, intercept, RidgePenalty(ridge, np.ones(x.shape[1])))
 
 
 def _start(problem):
@@ -53,7 +53,7 @@ def _fit(problem, l1, wanted=1e-11, **how):
 
 def _told(problem, l1):
     """Return the weights in raw units, intercepts of coupled outputs about their mean: all may gain the same."""
-    theta = problem.outside(_fit(problem, l1, wanted=0.0).theta)
+    theta = problem.to_raw(_fit(problem, l1, wanted=0.0).theta)
     theta[:, 0] -= theta[:, 0].mean() * problem.loss.coupled
     return theta
 
@@ -107,7 +107,7 @@ def test_the_gap_bounds_what_is_left(loss, ridge):
 def test_no_penalty_is_newton(loss):
     problem = _pose(loss, *_data(loss))
     ours, theirs = _fit(problem, 0.0, wanted=0.0), newton(problem, _start(problem), 1e-12)
-    a, b = (problem.outside(found.theta) for found in (ours, theirs))
+    a, b = (problem.to_raw(found.theta) for found in (ours, theirs))
     a, b = (part - part.mean(axis=0) * loss.coupled for part in (a, b))
     np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9 * np.abs(b).max())
     assert _fit(problem, 0.0, wanted=1e-8).converged
@@ -121,7 +121,7 @@ def test_units_do_not_matter(loss):
     l1 = _l1(one, 0.1)
     a = _fit(one, l1)
     b = proximal(other, l1 * units * other.view.scale, _start(other), 1e-11)
-    np.testing.assert_allclose(one.outside(a.theta)[:, 1:], other.outside(b.theta)[:, 1:] * units, rtol=1e-7)
+    np.testing.assert_allclose(one.to_raw(a.theta)[:, 1:], other.to_raw(b.theta)[:, 1:] * units, rtol=1e-7)
 
 
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Softmax()], ids=lambda loss: loss.name)
@@ -220,7 +220,7 @@ def test_logistic_regression_of_scikit_learn(loss, intercept, ridge):
     x, t = _data(loss, spreads=0.2)
     problem = _pose(loss, x, t, ridge=ridge, intercept=intercept)
     l1 = _l1(problem, 0.1)
-    ours = problem.outside(_fit(problem, l1).theta)
+    ours = problem.to_raw(_fit(problem, l1).theta)
     model = LogisticRegression(
         C=1 / (l1 + ridge), l1_ratio=l1 / (l1 + ridge), solver="saga", tol=1e-8, max_iter=20_000,
         fit_intercept=intercept, random_state=0,
@@ -234,7 +234,7 @@ def test_lasso_and_elastic_net_of_scikit_learn(intercept, ridge):
     x, t = _data(Squared())
     problem = _pose(Squared(), x, t, ridge=ridge, intercept=intercept)
     l1 = _l1(problem, 0.05)
-    ours = problem.outside(_fit(problem, l1).theta)
+    ours = problem.to_raw(_fit(problem, l1).theta)
     how = {"tol": 1e-14, "max_iter": 1_000_000, "fit_intercept": intercept}
     alpha = (l1 + ridge) / len(x)
     model = ElasticNet(alpha=alpha, l1_ratio=l1 / (l1 + ridge), **how) if ridge else Lasso(alpha=alpha, **how)

@@ -196,10 +196,10 @@ def _matrix(evaluation: Evaluation) -> Array:
 
 def shortest(problem: Problem, theta: Array, null: Array) -> Array:
     """Return theta in raw units; of those that the rows cannot tell apart, the one with the smallest slopes."""
-    out = problem.outside(theta)
+    out = problem.to_raw(theta)
     if null.shape[1] == 0:
         return out
-    raw = np.concatenate([problem.outside(column[None]) for column in null.T])
+    raw = np.concatenate([problem.to_raw(column[None]) for column in null.T])
     slopes = raw[:, 1:]
     length = np.abs(slopes).max(axis=1, initial=0.0, keepdims=True)
     raw = raw[length[:, 0] > 0] / length[length[:, 0] > 0]

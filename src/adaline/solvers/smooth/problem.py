@@ -3,7 +3,7 @@
     F(theta) = sum over rows of weight x loss(w'x + w0, t) + 1/2 sum_j ridge_j w_j^2
 
 theta is (K, 1 + D), intercept first, in the coordinates of a view: columns of about unit spread, about their means
-where rows are dense. `outside` and `inside` map coefficients to raw units and back. Without an intercept its place
+where rows are dense. `to_raw` and `from_raw` map coefficients to raw units and back. Without an intercept its place
 stays zero.
 With coupled outputs F does not change when all machines gain the same: steps never do that, and what is added to the
 matrix keeps it regular there.
@@ -184,7 +184,7 @@ class Problem:
             sample=None,
         )
 
-    def outside(self, theta: Array) -> Array:
+    def to_raw(self, theta: Array) -> Array:
         """Return coefficients in raw units."""
         slopes = theta[:, 1:] * self.view.scale
         constant = theta[:, :1] + theta[:, 1:] @ self.view.offset[:, None]
@@ -197,7 +197,7 @@ class Problem:
             )
         return np.asarray(out)
 
-    def inside(self, theta: Array) -> Array:
+    def from_raw(self, theta: Array) -> Array:
         """Return coefficients in the view from those in raw units."""
         scale = self.view.scale
         slopes = np.divide(theta[:, 1:], scale, out=np.zeros_like(theta[:, 1:]), where=scale > 0)
@@ -273,7 +273,7 @@ def varying(spread: Spread) -> NDArray[np.bool_]:
     return np.asarray(spread.deviation > ROUNDED * np.abs(spread.mean))
 
 
-def pose(
+def build_problem(
     source: Source,
     loss: Loss,
     outputs: int,
