@@ -34,7 +34,7 @@ from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_smoo
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LikelihoodFit, raw_root
-from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor
+from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
@@ -270,7 +270,7 @@ class _Minimising:
         near = replace(problem, loss=Squared()).evaluate(theta, second=True)
         if near.hessian is None:
             return theta
-        squares = theta - factor(near.hessian).solve(near.gradient)
+        squares = theta - factor_hessian(near.hessian).solve(near.gradient)
         return squares if problem.evaluate(squares).value < problem.evaluate(theta).value else theta
 
     def _solve(self, start: Array) -> tuple[DescentResult, str]:

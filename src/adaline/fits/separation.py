@@ -69,7 +69,7 @@ class SeparationCheck:
         """Whether there is nothing to converge to: asked of every iterate."""
         if self.settled:
             return False
-        if here.at.value < 0.5 * math.log(2) * self._lightest:
+        if here.evaluation.value < 0.5 * math.log(2) * self._lightest:
             self.settled = True
             self.found = Separation("complete", _unit(self.problem.to_raw(here.theta)))
         elif here.slow >= PATIENCE:

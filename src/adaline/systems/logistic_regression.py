@@ -34,7 +34,7 @@ from adaline.results import Certificate, Status, together, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.problem import column_spread, build_problem
+from adaline.solvers.smooth.problem import build_problem, column_spread
 from adaline.sources import Source
 from adaline.sources.views import recoded
 from adaline.systems.families.closed_form import LinearDecision

@@ -148,7 +148,7 @@ def test_ratios_hold_coefficients_at_zero_and_keep_their_columns(name: str) -> N
 
 def test_too_few_steps_are_no_convergence() -> None:
     X, y = cases()["separable"]
-    found = firth(posed(X, y), np.zeros((1, 4)), 1e-10, most=2)
+    found = firth(posed(X, y), np.zeros((1, 4)), 1e-10, max_steps=2)
     assert not found.converged
     assert len(found.history) == 2
 

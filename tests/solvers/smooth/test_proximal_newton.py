@@ -96,7 +96,7 @@ def test_the_gap_bounds_what_is_left(loss, ridge):
     best = _fit(problem, l1).evaluation.value
     seen = 0
     for steps in range(1, 6):
-        found = _fit(problem, l1, wanted=0.0, most=steps)
+        found = _fit(problem, l1, wanted=0.0, max_steps=steps)
         left = found.evaluation.value - best
         assert found.gap >= left - 1e-12 * abs(best)
         seen += np.isfinite(found.gap) and left > 1e-9 * abs(best)
@@ -179,7 +179,7 @@ def test_without_any_matrix_it_goes_down_and_says_how_far(monkeypatch):
     l1 = _l1(problem, 0.3)
     best = _fit(problem, l1).evaluation.value
     monkeypatch.setattr(proximal_newton, "MOST", 0)
-    found = _fit(problem, l1, wanted=1e-3, most=1000)
+    found = _fit(problem, l1, wanted=1e-3, max_steps=1000)
     assert found.converged
     assert -1e-10 <= found.evaluation.value - best <= found.gap <= 1e-3
 

@@ -24,7 +24,7 @@ from scipy import special
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block
 from adaline.losses import Huber, Loss, Squared, Tukey
-from adaline.solvers.smooth.newton import Curvature, factor
+from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import rows_in_view
@@ -89,7 +89,7 @@ def least_squares(problem: Problem) -> tuple[Array, Curvature]:
     if evaluation.hessian is None:
         none = problem.source.with_targets(np.zeros((problem.source.n_rows, 1)))
         evaluation = replace(squared, source=none).evaluate(zero, second=True)
-    curvature = factor(_matrix(evaluation))
+    curvature = factor_hessian(_matrix(evaluation))
     return -curvature.solve(evaluation.gradient), curvature
 
 
@@ -129,7 +129,7 @@ def estimate(
         s = _secant(past) if near else found
     rho = loss(threshold * s)
     evaluation = replace(problem, loss=rho).evaluate(theta, second=True)
-    curvature = factor(_matrix(evaluation))
+    curvature = factor_hessian(_matrix(evaluation))
     return Estimated(theta, r, s, evaluation, curvature, -curvature.solve(evaluation.gradient), False, history)
 
 
@@ -138,7 +138,7 @@ def _step(
 ) -> tuple[Evaluation, Curvature, float, Array, Array]:
     """Return F at theta, its factor, the share of the step taken, the new theta and its residuals."""
     evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=True)
-    curvature = factor(_matrix(evaluation))
+    curvature = factor_hessian(_matrix(evaluation))
     if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
         return _step(problem, rho, theta, r, weight, near=False)
     step = -curvature.solve(evaluation.gradient)
@@ -180,7 +180,7 @@ def _exact(problem: Problem, theta: Array, weight: Array, floor: float, history:
     on_plane = replace(problem, loss=Reweighted(rho), ridge=np.zeros_like(problem.ridge))
     for _ in range(2):
         evaluation = on_plane.evaluate(theta, second=True)
-        curvature = factor(_matrix(evaluation))
+        curvature = factor_hessian(_matrix(evaluation))
         moved = -curvature.solve(evaluation.gradient)
         theta = theta + moved
     r = residuals(problem, theta)
