@@ -26,7 +26,7 @@ from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.block import Block
 from adaline.separation.budget import Budget
 from adaline.separation.exact import Complement, Whole, signs, whole, whole_rows
-from adaline.separation.survey import UNIT, ContestScores, ExactFrame
+from adaline.separation.survey import UNIT, ContestScores, ExactScaling
 from adaline.sources import Source
 
 Index = NDArray[np.int64]
@@ -89,36 +89,36 @@ class Contests:
     source : rows and class indices; rows without weight take no part.
     classes : the classes that take part.
     n_classes : how many there are.
-    frame : how the columns are shifted and scaled.
+    scaling : how the columns are shifted and scaled.
     budget : how much work may go into a proof; None for any.
     """
 
     def __init__(
-        self, source: Source, classes: list[int], n_classes: int, frame: ExactFrame, budget: Budget | None = None
+        self, source: Source, classes: list[int], n_classes: int, scaling: ExactScaling, budget: Budget | None = None
     ) -> None:
         self.source = source
         self.budget = budget or Budget()
         self.classes = classes
-        self.frame = frame
+        self.scaling = scaling
         self.k = len(classes)
         self.place = np.full(n_classes, -1, dtype=np.int64)
         self.place[classes] = np.arange(self.k)
-        self.width = 1 + len(frame.columns)
+        self.width = 1 + len(scaling.columns)
         self.dimension = (self.k - 1) * self.width
 
     def vectors(self, chosen: ChosenContests) -> tuple[Whole, Index]:
         """Return the vectors v 2^power as integers, (n, dimension), and the powers."""
-        rows, power = whole_rows(chosen.x, self.frame.shift, self.frame.exponent)
+        rows, power = whole_rows(chosen.x, self.scaling.shift, self.scaling.exponent)
         return self._placed(rows, chosen, _zeros(len(chosen), self.dimension)), power
 
     def floats(self, chosen: ChosenContests) -> Array:
         """Return the vectors in floats."""
-        rows = np.column_stack([np.ones(len(chosen)), self.frame.inside(chosen.x)])
+        rows = np.column_stack([np.ones(len(chosen)), self.scaling.inside(chosen.x)])
         return np.asarray(self._placed(rows, chosen, np.zeros((len(chosen), self.dimension))))
 
     def direction(self, plane: Plane) -> Whole:
         """Return the direction theta that a plane in the columns as given is, in integers."""
-        return whole(value for row in plane for value in self.frame.back(list(row)))
+        return whole(value for row in plane for value in self.scaling.back(list(row)))
 
     def sweep(self, theta: Whole, count: int, skip: Mask | None = None, zeros: bool = False) -> Sweep:
         """Return what theta does to all contests, with the `count` lowest of each class and rival in each block.
@@ -127,7 +127,7 @@ class Contests:
         are listed; otherwise not those of a block in which some contest is lost for certain.
         """
         weights = theta.reshape(self.k - 1, self.width)
-        score = ContestScores(self.frame, weights)
+        score = ContestScores(self.scaling, weights)
         limit = float(score.limit[0] if self.k == 2 else 2.0 * score.limit.max()) * (1 + 8 * UNIT)
 
         def judge(rows: ClassRows) -> Sweep:
@@ -163,7 +163,7 @@ class Contests:
         out = np.ones((self.source.count_rows(), self.k), dtype=bool)
         drawn = np.random.default_rng(0).integers(-(2**20), 2**20, len(room.free)).astype(object)
         weights = room.lift(drawn).reshape(self.k - 1, self.width)
-        score = ContestScores(self.frame, weights)
+        score = ContestScores(self.scaling, weights)
         limit = score.limit.max() * 2.0 * (1 + 8 * UNIT)
 
         def judge(rows: ClassRows) -> None:
@@ -177,7 +177,7 @@ class Contests:
                 some = at[first : first + REDUCED_ROWS]
                 part = rows.of(some[:, 0])
                 chosen = ChosenContests(
-                    part.number, part.own, self._rivals(rows, some), dense_rows(self.frame.used(part.x))
+                    part.number, part.own, self._rivals(rows, some), dense_rows(self.scaling.used(part.x))
                 )
                 rest = room.reduce(self.vectors(chosen)[0])
                 out[chosen.row, chosen.rival] = (rest == 0).all(axis=1)
@@ -268,13 +268,13 @@ class Contests:
         where = np.concatenate(at)
         part = rows.of(where[:, 0])
         return (
-            ChosenContests(part.number, part.own, where[:, 1], dense_rows(self.frame.used(part.x))),
+            ChosenContests(part.number, part.own, where[:, 1], dense_rows(self.scaling.used(part.x))),
             np.concatenate(found),
             low,
         )
 
     def _whole(self, rows: ClassRows) -> Whole:
-        return whole_rows(dense_rows(self.frame.used(rows.x)), self.frame.shift, self.frame.exponent)[0]
+        return whole_rows(dense_rows(self.scaling.used(rows.x)), self.scaling.shift, self.scaling.exponent)[0]
 
     def _each(self, judge: Callable[[ClassRows], Any]) -> list[Any]:
         """Call judge with the rows of every block that take part; results in the order of the blocks."""

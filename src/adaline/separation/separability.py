@@ -64,7 +64,7 @@ def _looked(source: Source, labels: NDArray[Any]) -> Survey:
 
 def _too_many(survey: Survey, present: list[int]) -> str:
     """Return why the joint question of many classes is not asked; nothing where it is."""
-    coordinates = (len(present) - 1) * (1 + len(survey.frame(present).columns))
+    coordinates = (len(present) - 1) * (1 + len(survey.scaling(present).columns))
     contests = (len(present) - 1) * int(survey.rows.sum())
     if coordinates <= MOST_COORDINATES and contests <= MOST_CONTESTS:
         return ""
@@ -80,9 +80,9 @@ def separating(source: Source, n_classes: int) -> NDArray[np.float64] | None:
     classes = np.flatnonzero(survey.rows > 0).tolist()
     if len(classes) < n_classes:
         raise InvalidData(f"there are rows of {len(classes)} of {n_classes} classes")
-    frame = survey.frame(classes)
-    contests = Contests(source, classes, n_classes, frame)
-    found = won(contests, survey.start(classes, frame))
+    scaling = survey.scaling(classes)
+    contests = Contests(source, classes, n_classes, scaling)
+    found = won(contests, survey.start(classes, scaling))
     if isinstance(found, Overlap):
         return None
     weights = [[float(value) for value in row] for row in _plane(contests, found, rounding=True)]
@@ -90,9 +90,9 @@ def separating(source: Source, n_classes: int) -> NDArray[np.float64] | None:
 
 
 def _answer(survey: Survey, classes: list[int], labels: NDArray[Any], budget: Budget | None = None) -> Separability:
-    frame = survey.frame(classes)
-    contests = Contests(survey.source, classes, len(labels), frame, budget)
-    decision = decide(contests, survey.start(classes, frame))
+    scaling = survey.scaling(classes)
+    contests = Contests(survey.source, classes, len(labels), scaling, budget)
+    decision = decide(contests, survey.start(classes, scaling))
     kind = "complete" if decision.overlap is None else "quasi" if decision.theta is not None else "none"
     plane, on_plane, margin = None, np.empty(0, dtype=np.int64), 0.0
     coef: Any = None
@@ -118,7 +118,7 @@ def _answer(survey: Survey, classes: list[int], labels: NDArray[Any], budget: Bu
 
 def _plane(contests: Contests, theta: Whole, rounding: bool) -> Plane:
     """Return the plane in the columns as given; in floats if that is still a plane that separates."""
-    rows = [contests.frame.outside(row) for row in theta.reshape(contests.k - 1, contests.width)]
+    rows = [contests.scaling.outside(row) for row in theta.reshape(contests.k - 1, contests.width)]
     largest = max(abs(value) for row in rows for value in row)
     size = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
     plane = tuple(tuple(value / size for value in row) for row in rows)
@@ -130,7 +130,7 @@ def _plane(contests: Contests, theta: Whole, rounding: bool) -> Plane:
 
 def _margin(contests: Contests, plane: Plane) -> float:
     """Return the smallest distance from the plane; the rows that floats show as the nearest are measured exactly."""
-    theta = [contests.frame.back(list(row)) for row in plane]
+    theta = [contests.scaling.back(list(row)) for row in plane]
     size = max(abs(value) for row in theta for value in row)
     swept = contests.sweep(whole(value for row in theta for value in row), 4)
     every = np.array([[0.0] * len(plane[0]), *([float(value) for value in row] for row in plane)])

@@ -56,34 +56,34 @@ class Survey:
         moments = source.sum(ClassMoments, classes=n_classes) if few else None
         return cls(source, rows, low, high, moments)
 
-    def frame(self, classes: list[int]) -> ExactFrame:
+    def scaling(self, classes: list[int]) -> ExactScaling:
         """Return how to shift and scale the columns for rows of these classes."""
         low, high = self.low[classes].min(axis=0), self.high[classes].max(axis=0)
         if self.moments is None:
-            return ExactFrame.of(low, high, low / 2 + high / 2, (high / 2 - low / 2) / 2, self.source.sparse)
+            return ExactScaling.of(low, high, low / 2 + high / 2, (high / 2 - low / 2) / 2, self.source.sparse)
         total = ClassMoments([self.moments.parts[k] for k in classes]).total()
         with np.errstate(over="ignore", invalid="ignore"):
             spread = times_power(np.sqrt(np.maximum(np.diagonal(total.second), 0) / total.weight), total.exponent)
-        return ExactFrame.of(low, high, total.first_hi, spread, False)
+        return ExactScaling.of(low, high, total.first_hi, spread, False)
 
-    def start(self, classes: list[int], frame: ExactFrame) -> Array:
+    def start(self, classes: list[int], scaling: ExactScaling) -> Array:
         """Return a direction to start from, (K - 1, 1 + columns in use), weights of the first class taken off."""
-        w = self._means(classes, frame) if self.moments is None else self._least_squares(classes, frame)
+        w = self._means(classes, scaling) if self.moments is None else self._least_squares(classes, scaling)
         theta = w[1:] - w[0]
         if not np.isfinite(theta).all() or not theta.any():
             theta = np.ones_like(theta)
-        return self._logistic(classes, frame, theta[0])[None, :] if self.moments is None and len(w) == 2 else theta
+        return self._logistic(classes, scaling, theta[0])[None, :] if self.moments is None and len(w) == 2 else theta
 
-    def _least_squares(self, classes: list[int], frame: ExactFrame) -> Array:
+    def _least_squares(self, classes: list[int], scaling: ExactScaling) -> Array:
         assert self.moments is not None
         parts = ClassMoments([self.moments.parts[k] for k in classes])
         total = parts.total()
-        used = frame.columns
-        down = total.exponent[used] - frame.exponent
+        used = scaling.columns
+        down = total.exponent[used] - scaling.exponent
         with np.errstate(over="ignore", invalid="ignore"):
             second = times_power(times_power(total.second[np.ix_(used, used)], down).T, down)
             away = times_power(parts.differences(total)[:, used], down)
-            mean = frame.inside(total.first_hi[used])
+            mean = scaling.inside(total.first_hi[used])
         if not (np.isfinite(second).all() and np.isfinite(away).all() and len(used)):
             return np.zeros((len(classes), 1 + len(used)))
         share = parts.weights[:, None]
@@ -91,14 +91,14 @@ class Survey:
         w = np.linalg.solve(second, (share * away).T).T
         return np.column_stack([share[:, 0] / total.weight - w @ mean, w])
 
-    def _means(self, classes: list[int], frame: ExactFrame) -> Array:
+    def _means(self, classes: list[int], scaling: ExactScaling) -> Array:
         codes = self.source.read_targets()[:, 0]
-        power = -frame.exponent
-        means = [self.source.rmatvec((codes == k) / max(self.rows[k], 1))[frame.columns] for k in classes]
-        c = times_power(np.array(means) - frame.shift, power)
+        power = -scaling.exponent
+        means = [self.source.rmatvec((codes == k) / max(self.rows[k], 1))[scaling.columns] for k in classes]
+        c = times_power(np.array(means) - scaling.shift, power)
         return np.column_stack([-0.5 * (c * c).sum(axis=1), c])
 
-    def _logistic(self, classes: list[int], frame: ExactFrame, start: Array) -> Array:
+    def _logistic(self, classes: list[int], scaling: ExactScaling, start: Array) -> Array:
         codes = self.source.read_targets()[:, 0]
         t = np.where(codes == classes[1], 1.0, np.where(codes == classes[0], -1.0, 0.0))
         weight = self.source.read_weights()
@@ -108,16 +108,16 @@ class Survey:
         best = start
 
         def scores(theta: Array) -> Array:
-            w = np.zeros(frame.features)
-            w[frame.columns] = times_power(theta[1:], -frame.exponent)
-            constant = theta[0] - float(w[frame.columns] @ frame.shift)
+            w = np.zeros(scaling.features)
+            w[scaling.columns] = times_power(theta[1:], -scaling.exponent)
+            constant = theta[0] - float(w[scaling.columns] @ scaling.shift)
             return np.asarray(t * (self.source.matvec(w) + constant))
 
         def loss(theta: Array) -> tuple[float, Array]:
             height = scores(theta)
             slope = -t * special.expit(-height)
-            back = self.source.rmatvec(slope)[frame.columns] - frame.shift * slope.sum()
-            gradient = np.concatenate([[slope.sum()], times_power(back, -frame.exponent)])
+            back = self.source.rmatvec(slope)[scaling.columns] - scaling.shift * slope.sum()
+            gradient = np.concatenate([[slope.sum()], times_power(back, -scaling.exponent)])
             return float(np.logaddexp(0.0, -height)[part].sum()), gradient
 
         def separates(xk: Array) -> None:
@@ -160,7 +160,7 @@ FAR = 16.0  # a mean of more than so many spreads is shifted away
 
 
 @dataclass(frozen=True)
-class ExactFrame:
+class ExactScaling:
     """Columns c = (x - shift) 2^-exponent of the columns in use.
 
     Parameters
@@ -178,8 +178,8 @@ class ExactFrame:
     reach: Array
 
     @classmethod
-    def of(cls, low: Array, high: Array, mean: Array, spread: Array, sparse: bool) -> ExactFrame:
-        """Return the frame for columns with these extremes, means and spreads; sparse columns are not shifted."""
+    def of(cls, low: Array, high: Array, mean: Array, spread: Array, sparse: bool) -> ExactScaling:
+        """Return the scaling of columns with these extremes, means and spreads; sparse columns are not shifted."""
         columns = np.flatnonzero(low < high)
         features = len(low)
         low, high, mean, spread = (values[columns] for values in (low, high, mean, spread))
@@ -224,20 +224,20 @@ class ExactFrame:
 class ContestScores:
     """Scores (1, c) . theta of rows for several theta at once, (m, 1 + columns in use), with bounds on their errors."""
 
-    def __init__(self, frame: ExactFrame, theta: Whole) -> None:
-        self.frame = frame
+    def __init__(self, scaling: ExactScaling, theta: Whole) -> None:
+        self.scaling = scaling
         floats = rounded(theta)
         self.constant = floats[:, 0]
         self.present = theta != 0
-        self.scaled = bool((np.abs(frame.exponent) > EXTREME).any())
-        self.shifted = bool(frame.shift.any())
-        self.w = floats[:, 1:] if self.scaled else np.ldexp(floats[:, 1:], -frame.exponent)
+        self.scaled = bool((np.abs(scaling.exponent) > EXTREME).any())
+        self.shifted = bool(scaling.shift.any())
+        self.w = floats[:, 1:] if self.scaled else np.ldexp(floats[:, 1:], -scaling.exponent)
         self.direct = not (self.scaled or self.shifted)
         self.every = self.w
-        if self.direct and len(frame.columns) < frame.features:
-            self.every = np.zeros((len(theta), frame.features))
-            self.every[:, frame.columns] = self.w
-        reach = times_power(frame.reach, -frame.exponent) if self.scaled else frame.reach
+        if self.direct and len(scaling.columns) < scaling.features:
+            self.every = np.zeros((len(theta), scaling.features))
+            self.every[:, scaling.columns] = self.w
+        reach = times_power(scaling.reach, -scaling.exponent) if self.scaled else scaling.reach
         self.share = (self.w.shape[1] + 8) * UNIT
         with np.errstate(invalid="ignore", over="ignore"):
             self.limit = (np.abs(self.constant) + np.abs(self.w) @ reach) * self.share * (1 + self.share)
@@ -259,11 +259,11 @@ class ContestScores:
             return np.asarray(size * (self.share * (1 + self.share)) + FLOOR * terms)
 
     def _columns(self, x: Any) -> Array:
-        part = self.frame.used(x)
+        part = self.scaling.used(x)
         c = np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
         if self.scaled:
-            return self.frame.inside(c)
-        return np.asarray(c - self.frame.shift) if self.shifted else c
+            return self.scaling.inside(c)
+        return np.asarray(c - self.scaling.shift) if self.shifted else c
 
 
 def _power(e: int) -> Fraction:

@@ -153,7 +153,7 @@ class Separability:
                 total = sum(v * (int(a == k) - int(b == k)) for v, a, b in zip(terms, own, rival, strict=True))
                 if total != 0:
                     raise ProofFailed("a combination does not vanish")
-        return ChosenContests(combination.rows, own, rival, x[:, contests.frame.columns])
+        return ChosenContests(combination.rows, own, rival, x[:, contests.scaling.columns])
 
     def _check_span(self, chosen: ChosenContests, zeros: NDArray[np.int64]) -> None:
         contests = self._contests

@@ -231,7 +231,9 @@ def _log_joint(graph: Graph, model: GaussianClassifier) -> str:
         if factor is None:
             parts.append(None)
             continue
-        whiten = factor.half(np.diag(np.exp2(-factor.frame.scale.astype(np.float64)))) * np.sqrt(factor.frame.weight)
+        whiten = factor.half(np.diag(np.exp2(-factor.scaling.scale.astype(np.float64)))) * np.sqrt(
+            factor.scaling.weight
+        )
         m = graph.rounded(model._hi[k])
         rest = (m - model._hi[k]) - model._lo[k]
         rows = graph.op("MatMul", graph.op("Sub", "X", graph.real(m)), graph.real(whiten))

@@ -39,7 +39,7 @@ from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
 from adaline.solvers.epochs.pocket import Best
 from adaline.solvers.least_squares.dependence import Dependence
-from adaline.solvers.least_squares.factor import CholeskyFactor, Frame, KeptFactor, SpectralFactor
+from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources.standardized import Standard
@@ -48,10 +48,10 @@ from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Recording
 
-_FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
+_FACTOR = ("scaling", "length", "alive", "condition", "rank", "contraction", "decided")
 
 RECORDS: tuple[type[Any], ...] = (
-    *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
+    *(Adaptation, Certificate, Counted, Fit, ColumnScaling, Recording, RidgePenalty, Shape, Solution),
     *(RobustFit, StandardErrors),
     *(Coding, Column, TermFactor, Term),
     *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),

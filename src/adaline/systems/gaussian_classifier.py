@@ -61,7 +61,7 @@ def spherical(within: Moments) -> Moments:
 
 def log_determinant(factor: Factor) -> float:
     """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
-    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.frame.weight))
+    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.scaling.weight))
 
 
 # One mixture of Gaussians for each class: Bayes' decision with mixture densities.
@@ -239,9 +239,9 @@ class GaussianClassifier(ClosedFormClassifier):
             if factor is None:  # a class without rows is infinitely far
                 out[:, k] = np.inf
                 continue
-            frame = factor.frame
-            rows = np.ldexp((x - self._hi[k]) - self._lo[k], -frame.scale)
-            out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * frame.weight
+            scaling = factor.scaling
+            rows = np.ldexp((x - self._hi[k]) - self._lo[k], -scaling.scale)
+            out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * scaling.weight
         return out
 
     def decision_function(self, X: Any) -> Array:

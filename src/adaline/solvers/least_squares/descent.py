@@ -18,7 +18,7 @@ from adaline.errors import InvalidParameter
 from adaline.penalties import no_penalty
 from adaline.results import Solution, Status
 from adaline.solvers.least_squares.direct import solve_sums
-from adaline.solvers.least_squares.factor import Factor, Frame, SpectralFactor
+from adaline.solvers.least_squares.factor import ColumnScaling, Factor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit, digits
 from adaline.sums import Moments
 
@@ -69,7 +69,7 @@ def solve_by_descent(moments: Moments, intercept: bool, rule: Rule) -> tuple[Fit
     exact = solve_sums(moments, intercept, no_penalty(d))
     factor = exact.factor
     assert factor is not None
-    quadratics = [raw_quadratic(factor.frame, moments.second, k) for k in range(targets)]
+    quadratics = [raw_quadratic(factor.scaling, moments.second, k) for k in range(targets)]
     automatic = isinstance(rule.rate, str) and rule.rate == "auto"
     rate = np.asarray(0.0) if automatic else read_rate(rule.rate, 1 + d)
     start = read_init(rule.init, targets, 1 + d)
@@ -84,12 +84,12 @@ def solve_by_descent(moments: Moments, intercept: bool, rule: Rule) -> tuple[Fit
     return _certify(exact, moments, factor, paths), [path.history for path in paths], bound
 
 
-def raw_quadratic(frame: Frame, second: Array, k: int) -> Quadratic:
+def raw_quadratic(scaling: ColumnScaling, second: Array, k: int) -> Quadratic:
     """Return the error of target k in raw coordinates (w0, w); without intercept the row and column of w0 are zero."""
-    d, weight = frame.features, frame.weight * frame.intercept
-    scale, unit = np.exp2(frame.exponent), np.exp2(frame.exponent[frame.features + k])
+    d, weight = scaling.features, scaling.weight * scaling.intercept
+    scale, unit = np.exp2(scaling.exponent), np.exp2(scaling.exponent[scaling.features + k])
     s = second[:d, :d] * np.outer(scale[:d], scale[:d])
-    mean, mean_t = frame.mean_hi[:d], frame.mean_hi[d + k]
+    mean, mean_t = scaling.mean_hi[:d], scaling.mean_hi[d + k]
     a = np.empty((1 + d, 1 + d))
     a[0, 0], a[0, 1:], a[1:, 0] = weight, weight * mean, weight * mean
     a[1:, 1:] = s + weight * np.outer(mean, mean)
@@ -129,41 +129,41 @@ def descend_quadratic(quadratic: Quadratic, start: Array, rate: Array, rule: Rul
 
 def _descend_standardised(factor: Factor, moments: Moments, k: int, start: Array, rule: Rule) -> DescentPath:
     """Descend on centred columns of length one, the mean profiled out: a matrix as rate, in raw coordinates."""
-    frame = factor.frame
-    d = frame.features
-    unit = float(np.exp2(frame.exponent[d + k]))
+    scaling = factor.scaling
+    d = scaling.features
+    unit = float(np.exp2(scaling.exponent[d + k]))
     c = moments.second[:d, :d] / np.outer(factor.length, factor.length)
     cross = moments.second[d + k, :d] / factor.length
     quadratic = Quadratic(c, cross, float(moments.second[d + k, d + k]), np.ones(d))
     if rule.stop_error is not None:
         rule = replace(rule, stop_error=rule.stop_error / unit**2)
-    v = np.ldexp(start[1:], frame.scale) * factor.length / unit
+    v = np.ldexp(start[1:], scaling.scale) * factor.length / unit
     path = descend_quadratic(quadratic, v, np.asarray(1.0 / np.linalg.eigvalsh(c)[-1]), rule)
     u = path.v / factor.length * factor.alive
     if isinstance(factor, SpectralFactor):
         u = factor.project(u)
-    w = np.ldexp(u, -frame.scale) * unit
-    constant = frame.mean_hi[d + k] - frame.mean_hi[:d] @ w
+    w = np.ldexp(u, -scaling.scale) * unit
+    constant = scaling.mean_hi[d + k] - scaling.mean_hi[:d] @ w
     return DescentPath(np.concatenate([[constant], w]), [e * unit**2 for e in path.history], path.status)
 
 
 def _certify(exact: Fit, moments: Moments, factor: Factor, paths: list[DescentPath]) -> Fit:
     """Measure how far from the minimum the descents stopped: E - E_min = (theta - best)'A (theta - best) / 2."""
-    frame, proof = factor.frame, exact.solution.certificate
-    d = frame.features
+    scaling, proof = factor.scaling, exact.solution.certificate
+    d = scaling.features
     theta = np.stack([path.v for path in paths])
     off = theta - exact.solution.theta
-    slopes = np.ldexp(off[:, 1:], frame.scale)
+    slopes = np.ldexp(off[:, 1:], scaling.scale)
     pull = slopes @ moments.second[:d, :d]
-    constant = (off[:, 0] + off[:, 1:] @ frame.mean_hi[:d]) * frame.intercept
-    gap = 0.5 * ((slopes * pull).sum(axis=1) + frame.weight * constant**2)
+    constant = (off[:, 0] + off[:, 1:] @ scaling.mean_hi[:d]) * scaling.intercept
+    gap = 0.5 * ((slopes * pull).sum(axis=1) + scaling.weight * constant**2)
     status = next((path.status for path in paths if path.status is not Status.SOLVED), proof.status)
     error = np.abs(off) + np.abs(exact.solution.theta) * 10**-proof.digits
-    length = np.concatenate([[np.sqrt(frame.weight)], np.ldexp(factor.length, frame.scale)])
+    length = np.concatenate([[np.sqrt(scaling.weight)], np.ldexp(factor.length, scaling.scale)])
     certificate = replace(
         proof,
         objective=proof.objective + float(gap.sum()),
-        gradient=float(np.abs(pull / factor.length).max(initial=0.0) * np.sqrt(frame.weight)),
+        gradient=float(np.abs(pull / factor.length).max(initial=0.0) * np.sqrt(scaling.weight)),
         gap=proof.gap + float(gap.sum()),
         digits=digits(error, theta, length),
         solver="batch gradient descent on sums",

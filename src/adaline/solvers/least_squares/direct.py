@@ -36,18 +36,18 @@ class Normal:
     def bounded(self, penalty: RidgePenalty) -> Refined:
         """Return the solution with an a-priori bound on its errors."""
         factor, u, moments = self.factor, self.u, self.moments
-        frame = factor.frame
-        d = frame.features
+        scaling = factor.scaling
+        d = scaling.features
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
-        squares = np.maximum(squares - u**2 @ penalty.scaled(frame.scale), 0.0)
+        squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.scale), 0.0)
         error = prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
-        mean = np.abs(frame.scaled_mean()[0])
+        mean = np.abs(scaling.scaled_mean()[0])
         theta = start_with_intercept(factor, u)[0]
-        mean_t = np.abs(np.ldexp(frame.mean_hi[d:], -frame.target_scale))
+        mean_t = np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
         # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
-        blur = np.sqrt(ROUNDING * moments.noise / (frame.weight or 1.0)) * frame.intercept
+        blur = np.sqrt(ROUNDING * moments.noise / (scaling.weight or 1.0)) * scaling.intercept
         constant = error @ mean + 4 * ROUNDING * (np.abs(u) @ mean + mean_t) + np.abs(u) @ blur[:d] + blur[d:]
         gradient = size / np.sqrt(max(d, 1))
         return Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
@@ -56,7 +56,7 @@ class Normal:
 def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Normal:
     """Solve the normal equations from the sums."""
     factor, relative = gram_factor(moments, intercept, penalty)
-    d = factor.frame.features
+    d = factor.scaling.features
     return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
 
 
@@ -72,16 +72,16 @@ def solve_triangle(
 
 def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenalty, solver: str) -> Fit:
     """Put a solution back into raw units, with its certificate."""
-    frame = factor.frame
-    d = frame.features
-    theta = raw_theta(frame, out.theta)
-    length = np.concatenate([[np.sqrt(frame.weight)], factor.length])
+    scaling = factor.scaling
+    d = scaling.features
+    theta = raw_theta(scaling, out.theta)
+    length = np.concatenate([[np.sqrt(scaling.weight)], factor.length])
     error = out.error
     if isinstance(factor, SpectralFactor) and factor.rank < d:
         doubt = factor.doubt(out.theta[:, 1:])
-        error = error + np.column_stack([doubt @ np.abs(frame.scaled_mean()[0]), doubt])
+        error = error + np.column_stack([doubt @ np.abs(scaling.scaled_mean()[0]), doubt])
     found = digits(error, out.theta, length) if factor.decided else 0.0
-    unit = np.ldexp(1.0, frame.target_scale)
+    unit = np.ldexp(1.0, scaling.target_scale)
     pull = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
     advice = LEFT_OUT if isinstance(factor, KeptFactor) and status is Status.RANK_DEFICIENT else status.advice
@@ -95,7 +95,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
                 certificate(
                     status=status,
                     objective=objective,
-                    gradient=float((out.gradient * unit).max() * np.sqrt(frame.weight)),
+                    gradient=float((out.gradient * unit).max() * np.sqrt(scaling.weight)),
                     gap=gap,
                     digits=found,
                     condition=factor.condition,
@@ -107,10 +107,12 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
             ),
         ),
         squares=out.squares,
-        total=np.ldexp(moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - frame.exponent[d:]).astype(np.int64)),
+        total=np.ldexp(
+            moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - scaling.exponent[d:]).astype(np.int64)
+        ),
         unit=unit,
         factor=factor,
-        trace=np.full(len(theta), frame.intercept + _trace(factor, penalty)),
+        trace=np.full(len(theta), scaling.intercept + _trace(factor, penalty)),
         rows=moments.rows,
         weight=moments.weight,
         penalty=penalty,
@@ -121,7 +123,7 @@ def _trace(factor: Factor, penalty: RidgePenalty) -> float:
     """Return tr((S + P)^-1 S) = rank - tr((S + P)^-1 P)."""
     if not penalty.any():
         return float(factor.rank)
-    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.frame.scale))
+    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.scale))
 
 
 def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
@@ -132,7 +134,7 @@ def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) 
     """
     grain = np.sqrt(relative)
     push = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
-    spread = factor.half(np.eye(factor.frame.features) * factor.length)
+    spread = factor.half(np.eye(factor.scaling.features) * factor.length)
     inverse = spread @ spread.T  # C^-1
     return np.asarray(SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
@@ -142,7 +144,7 @@ def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: b
     normal = solve_gram(moments, intercept, penalty)
     if drop and isinstance(normal.factor, SpectralFactor):
         kept = normal.factor.kept()
-        d = kept.frame.features
+        d = kept.scaling.features
         normal = replace(normal, factor=kept, u=kept.solve(moments.second[d:, :d]))
     return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 

@@ -31,12 +31,12 @@ class Discriminant:
 
     def raw(self, u: Array) -> Array:
         """Return slopes in raw units."""
-        return np.asarray(np.ldexp(u, -self.factor.frame.scale))
+        return np.asarray(np.ldexp(u, -self.factor.scaling.scale))
 
     @property
     def mean(self) -> Array:
         """The overall mean, (D,)."""
-        return self.factor.frame.mean_hi
+        return self.factor.scaling.mean_hi
 
 
 def shrunk(moments: Moments, shrinkage: float) -> Moments:

@@ -36,8 +36,17 @@ CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3
 
 
 @dataclass(frozen=True)
-class Frame:
-    """Where the columns [x t] sit: total weight, means as hi + lo (zero without intercept), exponents; D features."""
+class ColumnScaling:
+    """How the columns [x t] are scaled: by 2^-exponent, about their means.
+
+    Parameters
+    ----------
+    features : D, the first columns; targets follow.
+    weight : sum of the weights of the rows.
+    intercept : whether columns are taken about their means.
+    mean_hi, mean_lo : (D + K,) means in raw units as hi + lo; zero without an intercept.
+    exponent : (D + K,) powers of two near the spread of each column.
+    """
 
     features: int
     weight: float
@@ -71,8 +80,8 @@ class Factor(ABC):
     decided = True
     """Whether the rank is beyond doubt: no direction was cut off that the input's own rounding could have made."""
 
-    def __init__(self, frame: Frame, length: Array, alive: Mask, condition: float, rank: int) -> None:
-        self.frame = frame
+    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, condition: float, rank: int) -> None:
+        self.scaling = scaling
         self.length = length
         self.alive = alive
         self.condition = condition
@@ -110,19 +119,19 @@ class Factor(ABC):
 
     def basis(self) -> Array:
         """Return A, (D, rank), with A A' = (S + P)^-1: b A is `half(b)` without the zeros of dead columns."""
-        a = self.half(np.eye(self.frame.features))
+        a = self.half(np.eye(self.scaling.features))
         return a[:, a.any(axis=0)] if a.shape[1] > self.rank else a
 
     def inverse_lengths(self) -> Array:
         """Return sqrt of the diagonal of (S + P)^-1."""
-        return np.asarray(np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1))
+        return np.asarray(np.linalg.norm(self.half(np.eye(self.scaling.features)), axis=1))
 
 
 class CholeskyFactor(Factor):
     """C = R'R, all living columns independent."""
 
-    def __init__(self, frame: Frame, length: Array, alive: Mask, r: Array, condition: float) -> None:
-        super().__init__(frame, length, alive, condition, int(alive.sum()))
+    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, r: Array, condition: float) -> None:
+        super().__init__(scaling, length, alive, condition, int(alive.sum()))
         self.r = np.asfortranarray(r)
 
     @cached_property
@@ -145,18 +154,18 @@ class CholeskyFactor(Factor):
 
     def log_determinant(self) -> float:
         """Return twice the log of the diagonals of R, L and the scale."""
-        diagonal = np.log(np.abs(self.r.diagonal()) * self.length) + self.frame.scale * np.log(2.0)
+        diagonal = np.log(np.abs(self.r.diagonal()) * self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * diagonal[self.alive].sum())
 
 
 class SpectralFactor(Factor):
     """C = V diag(s^2) V' with the smallest s cut off; solutions have minimum norm in raw units."""
 
-    def __init__(self, frame: Frame, length: Array, alive: Mask, v: Array, s: Array, rank: int) -> None:
+    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, v: Array, s: Array, rank: int) -> None:
         condition = float(s[0] / s[rank - 1]) if rank else 1.0
-        super().__init__(frame, length, alive, condition, rank)
+        super().__init__(scaling, length, alive, condition, rank)
         self.v, self.s = v[:, :rank], s[:rank]
-        scale = frame.scale - frame.scale.min(initial=0)
+        scale = scaling.scale - scaling.scale.min(initial=0)
         self.raw = np.exp2(-np.minimum(scale, 500.0))
         outside = v[:, rank:]
         if condition < CLEAN_CONDITION:  # columns that no dependence touches must not be touched by its rounding
@@ -192,7 +201,7 @@ class SpectralFactor(Factor):
 
     def log_determinant(self) -> float:
         """Return the sum of the log eigenvalues kept, the columns' own scales included."""
-        scales = np.log(self.length) + self.frame.scale * np.log(2.0)
+        scales = np.log(self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * (np.log(self.s).sum() + scales[self.alive].sum()))
 
     def outside(self, b: Array) -> Array:
@@ -204,10 +213,10 @@ class SpectralFactor(Factor):
     def dependence(self) -> Dependence:
         """The combinations among the columns that vary."""
         places = np.flatnonzero(self.alive)
-        null = np.zeros((self.frame.features, len(places) - self.rank))
-        mean = self.frame.mean_hi[: self.frame.features] if self.frame.intercept else None
+        null = np.zeros((self.scaling.features, len(places) - self.rank))
+        mean = self.scaling.mean_hi[: self.scaling.features] if self.scaling.intercept else None
         with np.errstate(over="ignore"):
-            size = np.where(self.alive, np.ldexp(self.length, self.frame.scale), 0.0)
+            size = np.where(self.alive, np.ldexp(self.length, self.scaling.scale), 0.0)
         with one_blas_thread():
             null[places] = np.linalg.qr(self.v[places], mode="complete")[0][:, self.rank :]
             return dependence(null, size, mean)
@@ -225,11 +234,11 @@ class KeptFactor(CholeskyFactor):
         kept = whole.alive.copy()
         kept[whole.dependence.left_out] = False
         places = np.flatnonzero(kept)
-        r = np.eye(whole.frame.features)
+        r = np.eye(whole.scaling.features)
         triangle = np.linalg.qr(whole.s[:, None] * whole.v[places].T)[1]
         r[np.ix_(places, places)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
         condition = float(np.linalg.cond(triangle)) if len(places) else 1.0
-        super().__init__(whole.frame, whole.length, kept, r, condition)
+        super().__init__(whole.scaling, whole.length, kept, r, condition)
         self.contraction = whole.contraction * max(condition / whole.condition, 1.0) ** 2
         self.decided = whole.decided
 
@@ -268,11 +277,11 @@ def gram_factor(
     moments: Moments, intercept: bool, penalty: RidgePenalty
 ) -> tuple[CholeskyFactor | SpectralFactor, Array]:
     """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
-    frame = moments_frame(moments, intercept)
-    d = frame.features
+    scaling = moments_scaling(moments, intercept)
+    d = scaling.features
     gram, noise = moments.second[:d, :d], moments.noise[:d]
-    diagonal = gram.diagonal() + penalty.scaled(frame.scale)
-    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, frame)
+    diagonal = gram.diagonal() + penalty.scaled(scaling.scale)
+    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, scaling)
     length = np.sqrt(np.where(alive, diagonal, 1.0))
     c = gram / np.outer(length, length)
     c[np.diag_indices(d)] = 1.0
@@ -286,7 +295,7 @@ def gram_factor(
         condition = estimate_condition(c, r)
         contraction = 4 * condition**2 * float(relative.max()) * np.sqrt(d)
         if contraction < 0.1:
-            factor = CholeskyFactor(frame, length, alive, r, condition)
+            factor = CholeskyFactor(scaling, length, alive, r, condition)
             factor.contraction = contraction
             factor.decided = not diagonal[~alive].any()
             return factor, relative
@@ -297,7 +306,7 @@ def gram_factor(
     values, v = values[::-1], v[:, ::-1]
     cut = 4 * d * relative.max()
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
-    spectral = SpectralFactor(frame, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
+    spectral = SpectralFactor(scaling, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
     spectral.contraction = cut * spectral.condition**2
     spectral.decided = rank == int(alive.sum()) and not diagonal[~alive].any()
     return spectral, relative
@@ -314,14 +323,14 @@ def triangle_factor(
         first = np.ldexp(r[0, 1:] / r[0, 0], triangle.exponent.astype(np.int64))
         mean_hi = triangle.shift + first
         mean_lo = (triangle.shift - mean_hi) + first
-    frame = Frame(features, weight, triangle.centred, mean_hi, mean_lo, triangle.exponent)
+    scaling = ColumnScaling(features, weight, triangle.centred, mean_hi, mean_lo, triangle.exponent)
     whole = np.linalg.norm(r[:, ones:], axis=0)
     inner = r[ones:, ones:]
     length = np.linalg.norm(inner[:, :features], axis=0)
-    varies = length > _rounded(frame)
+    varies = length > _rounded(scaling)
     alive = length > 16 * EPS * whole[:features]
     constant = not length[~alive].any()
-    ridge = np.sqrt(penalty.scaled(frame.scale))
+    ridge = np.sqrt(penalty.scaled(scaling.scale))
     alive = (alive | (ridge > 0)) & varies
     length = np.where(alive, np.hypot(length, ridge), 1.0)
     kept = np.flatnonzero(alive)
@@ -335,7 +344,7 @@ def triangle_factor(
     r[: len(qr)] = np.triu(qr[:a])
     u, s, vt = np.linalg.svd(r[:, :a])
     tolerance = cut_relative(features)
-    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(frame.scaled_mean()[0][kept])) / length[kept]
+    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(scaling.scaled_mean()[0][kept])) / length[kept]
     doubt = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding the raw columns can make of s
     largest = s[0] if a else 0.0
     rank = int((s > np.maximum(tolerance * largest, doubt)).sum())
@@ -344,14 +353,14 @@ def triangle_factor(
     if rank == a and not spectral:
         c_r = np.eye(features)
         c_r[np.ix_(kept, kept)] = r[:, :a]
-        factor = CholeskyFactor(frame, length, alive, c_r, float(s[0] / s[-1]) if a else 1.0)
+        factor = CholeskyFactor(scaling, length, alive, c_r, float(s[0] / s[-1]) if a else 1.0)
         start[:, kept] = r[:, a:].T
         start = start @ factor.root.T * (alive / length)
     else:
         v = np.zeros((features, features))
         v[kept, :a] = vt.T
         v[~alive, a:] = np.eye(features - a)
-        factor = SpectralFactor(frame, length, alive, v, np.append(s, np.zeros(features - a)), rank)
+        factor = SpectralFactor(scaling, length, alive, v, np.append(s, np.zeros(features - a)), rank)
         factor.decided = not (s[rank:] > tolerance * largest).any()
         start[:, kept] = (r[:, a:].T @ u[:, :rank] / s[:rank]) @ vt[:rank]
         start = factor.project(start / length)
@@ -364,12 +373,12 @@ def varying(moments: Moments) -> Mask:
     """Which columns (D,) vary about their means, by more than the rounding of numbers and sums."""
     d = moments.shape.features
     sure = moments.second.diagonal()[:d] > 4 * moments.noise[:d]
-    return np.asarray(sure & _beyond_rounding(moments, moments_frame(moments, intercept=True)))
+    return np.asarray(sure & _beyond_rounding(moments, moments_scaling(moments, intercept=True)))
 
 
-def _beyond_rounding(moments: Moments, frame: Frame) -> Mask:
-    squares = moments.second.diagonal()[: frame.features]
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(frame))
+def _beyond_rounding(moments: Moments, scaling: ColumnScaling) -> Mask:
+    squares = moments.second.diagonal()[: scaling.features]
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(scaling))
 
 
 def cut_relative(features: int) -> float:
@@ -377,18 +386,18 @@ def cut_relative(features: int) -> float:
     return 2 * (features + 10) * EPS
 
 
-def _rounded(frame: Frame) -> Array:
+def _rounded(scaling: ColumnScaling) -> Array:
     """Return the length, in scaled coordinates, that rounding alone can give a column about its mean: 0.1 + 0.2 here
     and 0.3 there do not vary.
     """
-    return np.asarray(ROUNDED * np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0]))
+    return np.asarray(ROUNDED * np.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()[0]))
 
 
-def moments_frame(moments: Moments, intercept: bool) -> Frame:
-    """Return the frame of moments: centred ones with an intercept, raw ones without."""
+def moments_scaling(moments: Moments, intercept: bool) -> ColumnScaling:
+    """Return the column scaling of moments: centred ones with an intercept, raw ones without."""
     zero = np.zeros(moments.columns)
     hi, lo = (moments.first_hi, moments.first_lo) if intercept else (zero, zero)
-    return Frame(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
+    return ColumnScaling(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
 
 
 def estimate_condition(c: Array, r: Array) -> float:

@@ -11,7 +11,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.factor import Factor, Frame, SpectralFactor
+from adaline.solvers.least_squares.factor import ColumnScaling, Factor, SpectralFactor
 from adaline.solvers.least_squares.refine import NEGLIGIBLE
 from adaline.sums.moments import ROUNDING
 
@@ -68,11 +68,11 @@ class Fit:
         return replace(self, solution=replace(self.solution, theta=theta), factor=self.factor.kept())
 
 
-def raw_theta(frame: Frame, theta: Array) -> Array:
+def raw_theta(scaling: ColumnScaling, theta: Array) -> Array:
     """Return coefficients in raw units from scaled ones."""
-    scale = np.concatenate([[0], frame.scale])
+    scale = np.concatenate([[0], scaling.scale])
     with np.errstate(over="ignore"):
-        out = np.asarray(np.ldexp(theta, frame.target_scale[:, None] - scale))
+        out = np.asarray(np.ldexp(theta, scaling.target_scale[:, None] - scale))
     if not np.isfinite(out).all():
         column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
         raise InvalidData(
@@ -104,7 +104,7 @@ def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
 
     `varying` is the number of columns that are not constant, where that is not for the factor to say.
     """
-    if factor.rank < factor.frame.features and not factor.decided:
+    if factor.rank < factor.scaling.features and not factor.decided:
         return Status.RANK_UNCERTAIN
     if factor.rank < (factor.varying if varying is None else varying):
         return Status.RANK_DEFICIENT

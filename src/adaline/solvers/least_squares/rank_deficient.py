@@ -18,7 +18,13 @@ from adaline.block import Block, Shape
 from adaline.penalties import no_penalty
 from adaline.solvers.least_squares.dependence import neat
 from adaline.solvers.least_squares.direct import Normal
-from adaline.solvers.least_squares.factor import CholeskyFactor, Frame, SpectralFactor, cut_relative, estimate_condition
+from adaline.solvers.least_squares.factor import (
+    CholeskyFactor,
+    ColumnScaling,
+    SpectralFactor,
+    cut_relative,
+    estimate_condition,
+)
 from adaline.solvers.least_squares.refine import refine
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
@@ -36,9 +42,9 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
     normal : the normal equations of their sums, without a penalty, whose factor is singular.
     limit : condition of the kept columns from which the sums are not good enough.
     """
-    whole, frame, moments = normal.factor, normal.factor.frame, normal.moments
+    whole, scaling, moments = normal.factor, normal.factor.scaling, normal.moments
     assert isinstance(whole, SpectralFactor)
-    d = frame.features
+    d = scaling.features
     with one_blas_thread():
         left_out = whole.dependence.left_out
         kept = whole.alive.copy()
@@ -57,8 +63,13 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
         triangle = np.eye(d)
         triangle[np.ix_(places, places)] = r
     columns = np.append(np.arange(d), left_out)
-    targets = Frame(
-        d, frame.weight, frame.intercept, frame.mean_hi[columns], frame.mean_lo[columns], frame.exponent[columns]
+    targets = ColumnScaling(
+        d,
+        scaling.weight,
+        scaling.intercept,
+        scaling.mean_hi[columns],
+        scaling.mean_lo[columns],
+        scaling.exponent[columns],
     )
     regression = CholeskyFactor(targets, whole.length, kept, triangle, condition)
     regression.contraction = contraction
@@ -76,7 +87,7 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
         v = np.zeros((d, d))
         v[alive, : len(alive)] = vt.T
         v[~whole.alive, len(alive) :] = np.eye(d - len(alive))
-        factor = SpectralFactor(frame, whole.length, whole.alive, v, np.append(s, np.zeros(d - len(s))), len(s))
+        factor = SpectralFactor(scaling, whole.length, whole.alive, v, np.append(s, np.zeros(d - len(s))), len(s))
     factor.contraction = contraction * (factor.condition / condition) ** 2
     return factor, factor.solve(moments.second[d:, :d])
 
@@ -106,14 +117,14 @@ class AsTargets(SourceView):
 
 def _constant(normal: Normal) -> bool:
     """Whether the columns that take no part are constant to the last bit."""
-    d = normal.factor.frame.features
+    d = normal.factor.scaling.features
     return not normal.moments.second.diagonal()[:d][~normal.factor.alive].any()
 
 
-def _neat(frame: Frame, length: Array, u: Array) -> Array:
+def _neat(scaling: ColumnScaling, length: Array, u: Array) -> Array:
     """Return slopes u (A, D), scaled, as fractions of small denominators where they are that in raw units."""
     u = np.where(np.abs(u * length) > 1e-9 * np.abs(u * length).max(axis=1, keepdims=True, initial=0.0), u, 0.0)
-    shift = np.clip(frame.target_scale[:, None] - frame.scale, -1000, 1000)
+    shift = np.clip(scaling.target_scale[:, None] - scaling.scale, -1000, 1000)
     with np.errstate(over="ignore"):
         raw = np.ldexp(u, shift)
     return np.asarray(np.where(np.isfinite(raw), np.ldexp(np.vectorize(neat, otypes=[np.float64])(raw), -shift), u))

@@ -22,7 +22,7 @@ from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import choose
 from adaline.solvers.least_squares.direct import SAFETY, assemble, solve_sums
-from adaline.solvers.least_squares.factor import Factor, moments_frame
+from adaline.solvers.least_squares.factor import Factor, moments_scaling
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.least_squares.refine import Refined, refine
 from adaline.sources import Source
@@ -37,12 +37,12 @@ class ToeplitzFactor(Factor):
     """R + P = length^2 toeplitz(c), c_0 = 1, positive definite; a is the first column of the inverse of toeplitz(c)."""
 
     def __init__(self, moments: Moments, length: float, c: Array, a: Array, relative: float) -> None:
-        frame = moments_frame(moments, intercept=False)
-        d = frame.features
+        scaling = moments_scaling(moments, intercept=False)
+        d = scaling.features
         self.norm = float(_spectrum(c).real.max() * 2 - 1.0)
         self.inverse_norm = float((np.abs(_spectrum(a)) ** 2).max() / a[0])
         condition = max(np.sqrt(self.norm * self.inverse_norm), 1.0)
-        super().__init__(frame, np.full(d, length), np.ones(d, dtype=np.bool_), float(condition), d)
+        super().__init__(scaling, np.full(d, length), np.ones(d, dtype=np.bool_), float(condition), d)
         self.c, self.a = c, a
         self.relative = relative
         self.contraction = 4 * self.condition**2 * relative * float(np.sqrt(d))
@@ -76,7 +76,7 @@ class ToeplitzFactor(Factor):
 
     def log_determinant(self) -> float:
         """Return ln |R + P| in raw units."""
-        diagonal = np.log(self.root.diagonal() * self.length) + self.frame.scale * np.log(2.0)
+        diagonal = np.log(self.root.diagonal() * self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * diagonal.sum())
 
     def bounded(self, moments: Moments, u: Array, penalty: Array) -> Refined:
@@ -84,7 +84,7 @@ class ToeplitzFactor(Factor):
 
         As for the Gram matrix, with |C^-1 e_i|^2 <= norm(C^-1) (C^-1)_ii.
         """
-        d = self.frame.features
+        d = self.scaling.features
         total = moments.second.diagonal()[d:]
         squares = np.maximum(total - (u * moments.second[d:, :d]).sum(axis=1) - u**2 @ penalty, 0.0)
         grain = np.sqrt(self.relative)
@@ -127,9 +127,9 @@ def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit
             if source is None
             else choose.solve_least_squares(source, moments, False, ridge)
         )
-    d = factor.frame.features
+    d = factor.scaling.features
     u = factor.solve(moments.second[d:, :d])
-    out = factor.bounded(moments, u, ridge.scaled(factor.frame.scale))
+    out = factor.bounded(moments, u, ridge.scaled(factor.scaling.scale))
     how = "Toeplitz equations (Levinson)"
     if source is None:
         how += " on sums"
