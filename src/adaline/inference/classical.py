@@ -139,7 +139,7 @@ def leverages(fit: Fit, x: Array) -> Array:
     rows = np.ldexp((x - scaling.mean_hi[:d]) - scaling.mean_lo[:d], -scaling.scale)
     half = fit.factor.half(rows)
     found = np.asarray(scaling.intercept / scaling.weight + (half**2).sum(axis=1))
-    return np.where(fit.factor.outside(rows) > OUTSIDE, np.inf, found)
+    return np.where(fit.factor.undetermined(rows) > OUTSIDE, np.inf, found)
 
 
 def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float, sample: Sample | None = None) -> Array:

@@ -19,8 +19,8 @@ from adaline.input.meter import Meter
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, Numbers, OneOf
-from adaline.solvers.clusters.components import Kind, Mixture, raw
-from adaline.solvers.clusters.mixture import STARTS, Given, MixtureOptions, fit_mixture
+from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
+from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
 from adaline.sources import Source
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
@@ -85,7 +85,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     parameters: ClassVar[dict[str, Check]] = {
         "n_components": COUNT,
-        "covariance_type": OneOf(*(kind.value for kind in Kind)),
+        "covariance_type": OneOf(*(kind.value for kind in CovarianceForm)),
         "reg_covar": ZERO_OR_MORE,
         "n_init": COUNT,
         "init_params": OneOf(*STARTS),
@@ -242,14 +242,14 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     def _parameters(self) -> int:
         return self._kind().parameters(*self.means_.shape)
 
-    def _kind(self) -> Kind:
-        return Kind(self.covariance_type)
+    def _kind(self) -> CovarianceForm:
+        return CovarianceForm(self.covariance_type)
 
-    def _given(self, k: int, d: int, going_on: bool) -> Given:
+    def _given(self, k: int, d: int, going_on: bool) -> GivenStart:
         """Return what the start is given, in raw units."""
         kind = self._kind()
         if going_on:
-            return Given(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
+            return GivenStart(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
         weights, means, precisions = self.weights_init, self.means_init, self.precisions_init
         if weights is not None:
             weights = shaped("weights_init", weights, (k,))
@@ -258,7 +258,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         if means is not None:
             means = shaped("means_init", means, (k, d))
         if precisions is None:
-            return Given(weights, means, None)
+            return GivenStart(weights, means, None)
         shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind.value]
         try:
             inverse = shaped("precisions_init", precisions, shape)
@@ -267,10 +267,10 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
                 raise np.linalg.LinAlgError
         except np.linalg.LinAlgError:
             raise InvalidParameter("precisions_init must be symmetric and positive definite") from None
-        return Given(weights, means, for_each(covariances, kind, k, d))
+        return GivenStart(weights, means, for_each(covariances, kind, k, d))
 
-    def _keep(self, mixture: Mixture, kind: Kind) -> None:
-        (log_weights, self.means_, factors, _), covariances = raw(mixture)
+    def _keep(self, mixture: Mixture, kind: CovarianceForm) -> None:
+        (log_weights, self.means_, factors, _), covariances = in_raw_units(mixture)
         self.weights_ = np.exp(log_weights)
         precisions = factors @ factors.transpose(0, 2, 1) if kind.whole else factors**2
         own: Any = {"tied": 0, "spherical": (slice(None), 0)}.get(kind.value, slice(None))
@@ -278,8 +278,8 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         self.precisions_ = precisions[own].copy()
 
 
-def for_each(values: Array, kind: Kind, k: int, d: int) -> Array:
+def for_each(values: Array, kind: CovarianceForm, k: int, d: int) -> Array:
     """Return covariances or factors of every component and, where they are not matrices, of every column."""
-    if kind is Kind.TIED:
+    if kind is CovarianceForm.TIED:
         return np.ascontiguousarray(np.broadcast_to(values, (k, d, d)))
-    return np.repeat(values[:, None], d, axis=1) if kind is Kind.SPHERICAL else values
+    return np.repeat(values[:, None], d, axis=1) if kind is CovarianceForm.SPHERICAL else values

@@ -17,14 +17,14 @@ from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Check, Numbers, OneOf
 from adaline.solvers.clusters.alternate import Clustering, lloyd
-from adaline.solvers.clusters.starts import at_random, some_rows, spread_out, view_of
+from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sums import Centres, View
 from adaline.sums.clusters import distances, nearest
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
-STARTS = {"k-means++": spread_out, "random": at_random}
+STARTS = {"k-means++": k_means_plus_plus, "random": random_rows}
 
 
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
@@ -117,7 +117,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         k, max_iter, starts = int(self.n_clusters), int(self.max_iter), self._starts()
         source = self._open(X, sample_weight, reset=True)
         spread = column_spread(source)
-        view = view_of(spread, source.sparse, alike=True)
+        view = cluster_view(spread, source.sparse, alike=True)
         still = self.tol * float(((spread.deviation * view.scale) ** 2).mean())
         best: Clustering | None = None
         for points in self._first_centres(source, k, starts, view.scale[0]):
@@ -186,7 +186,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         if not isinstance(self.init, str):
             return [shaped("init", self.init, (k, source.shape.features)) * scale]
         draw = generator(self.random_state)
-        rows, weight = some_rows(source, k, draw)
+        rows, weight = sample_to_draw_from(source, k, draw)
         return [STARTS[self.init](rows * scale, weight, k, draw) for _ in range(starts)]
 
 

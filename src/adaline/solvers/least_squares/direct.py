@@ -1,4 +1,4 @@
-"""Least squares and ridge from sums, (5.8) and (5.13): solve, bound the error, refine where the bound asks for it.
+"""Least squares and ridge from sums, (5.8) and (5.13): solve, bound the error, and form the fit with its certificate.
 
 (S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P the penalties
 """
@@ -63,49 +63,44 @@ def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Norm
 def solve_triangle(
     source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, spectral: bool
 ) -> tuple[Factor, Refined]:
-    """Solve from the triangle and refine."""
+    """Solve from the triangle (QR; by its SVD where `spectral`) and refine; one more pass for the triangle."""
     triangle = source.sum(Triangle, centred=intercept)
     factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
     out = refine(source, factor, u, penalty)
-    return factor, Refined(out.theta, out.error, out.squares, out.gradient, out.gap, out.passes + 1)
+    return factor, replace(out, passes=out.passes + 1)
 
 
 def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenalty, solver: str) -> Fit:
-    """Put a solution back into raw units, with its certificate."""
+    """Return the fit in raw units, with its certificate, from a solution in scaled units."""
     scaling = factor.scaling
     d = scaling.features
     theta = raw_theta(scaling, out.theta)
     length = np.concatenate([[np.sqrt(scaling.weight)], factor.length])
     error = out.error
     if isinstance(factor, SpectralFactor) and factor.rank < d:
-        doubt = factor.doubt(out.theta[:, 1:])
-        error = error + np.column_stack([doubt @ np.abs(scaling.scaled_mean()[0]), doubt])
+        more = factor.projection_error(out.theta[:, 1:])
+        error = error + np.column_stack([more @ np.abs(scaling.scaled_mean()[0]), more])
     found = digits(error, out.theta, length) if factor.decided else 0.0
     unit = np.ldexp(1.0, scaling.target_scale)
-    pull = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
+    penalties = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
     advice = LEFT_OUT if isinstance(factor, KeptFactor) and status is Status.RANK_DEFICIENT else status.advice
     with np.errstate(over="ignore"):
-        objective = float((0.5 * (out.squares + pull) * unit * unit).sum())
+        objective = float((0.5 * (out.squares + penalties) * unit * unit).sum())
         gap = float((out.gap * unit * unit).sum())
+    proof = certificate(
+        status=status,
+        objective=objective,
+        gradient=float((out.gradient * unit).max() * np.sqrt(scaling.weight)),
+        gap=gap,
+        digits=found,
+        condition=factor.condition,
+        rank=factor.rank,
+        passes=1 + out.passes,
+        solver=solver,
+    )
     return Fit(
-        solution=Solution(
-            theta,
-            replace(
-                certificate(
-                    status=status,
-                    objective=objective,
-                    gradient=float((out.gradient * unit).max() * np.sqrt(scaling.weight)),
-                    gap=gap,
-                    digits=found,
-                    condition=factor.condition,
-                    rank=factor.rank,
-                    passes=1 + out.passes,
-                    solver=solver,
-                ),
-                advice=advice,
-            ),
-        ),
+        solution=Solution(theta, replace(proof, advice=advice)),
         squares=out.squares,
         total=np.ldexp(
             moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - scaling.exponent[d:]).astype(np.int64)
@@ -127,20 +122,20 @@ def _trace(factor: Factor, penalty: RidgePenalty) -> float:
 
 
 def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
-    """Bound the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
+    """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
 
     du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates
     (dS u)_i is about sqrt(relative_i) times the length of sqrt(relative) u.
     """
     grain = np.sqrt(relative)
-    push = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
+    change = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
     spread = factor.half(np.eye(factor.scaling.features) * factor.length)
     inverse = spread @ spread.T  # C^-1
-    return np.asarray(SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
+    return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
 def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: bool = False) -> Fit:
-    """Solve from sums alone, as streams, merged and thinned models must; `drop` leaves dependent columns out."""
+    """Solve from sums alone, as streams, merged and thinned models must; `drop` leaves out later dependent columns."""
     normal = solve_gram(moments, intercept, penalty)
     if drop and isinstance(normal.factor, SpectralFactor):
         kept = normal.factor.kept()
@@ -150,5 +145,5 @@ def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: b
 
 
 def gram_name(factor: Factor) -> str:
-    """Return what the certificate calls a factor of the Gram matrix."""
+    """Return the name of the solver in the certificate, by the factor of its Gram matrix."""
     return "normal equations (SVD)" if isinstance(factor, SpectralFactor) else "normal equations (Cholesky)"

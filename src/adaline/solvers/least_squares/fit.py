@@ -1,4 +1,7 @@
-"""What a linear solver hands over: the solution, and what inference, prediction intervals and continuation need."""
+"""The result of a least-squares solver: the solution, and what inference, prediction intervals and `partial_fit` need.
+
+The certificate's digits are those of the worst coefficient, -log10 (error bound / |coefficient|).
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ class Fit:
             return np.asarray(self.total * self.unit * self.unit)
 
     def without_dependent(self) -> Fit:
-        """Return the same fit read without the columns that are combinations of columns before them, as in R.
+        """Return the same fit without the columns that are combinations of columns before them, as in R.
 
         Predictions are the same; coefficients of those columns are zero, and all others are determined by the rows.
         """
@@ -100,9 +103,9 @@ def digits(error: Array, theta: Array, length: Array) -> float:
 
 
 def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
-    """Return the status of a direct solution.
+    """Return the status of a direct solution with `found` correct digits.
 
-    `varying` is the number of columns that are not constant, where that is not for the factor to say.
+    `varying` is the number of columns that are not constant, where the factor does not know it.
     """
     if factor.rank < factor.scaling.features and not factor.decided:
         return Status.RANK_UNCERTAIN
@@ -125,7 +128,7 @@ def certificate(
     passes: int,
     solver: str,
 ) -> Certificate:
-    """Return a certificate with the advice of its status; the system fills in the seconds."""
+    """Return a certificate with the advice of its status; the system sets the seconds."""
     return Certificate(
         objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, status.advice
     )

@@ -1,8 +1,8 @@
 """Iterative refinement on the raw rows: w += (S + P)^-1 (X'(t - Xw) - P w), the gradient in double-double (5.7).
 
-The factor needs only be a fair preconditioner: each step multiplies the error by rho, about condition x rounding for
-a triangle and condition^2 x rounding for a Gram matrix. Coefficients are carried as hi + lo. The last correction and
-the observed rho bound what is left; that is where the certificate's digits come from.
+The factor is a preconditioner: each step multiplies the error by rho, about condition x rounding for a triangle and
+condition^2 x rounding for a Gram matrix. Coefficients are kept as hi + lo. The last correction and the observed rho
+bound what is left of the error; the certificate's digits come from this bound.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TWOFOLD_ROUNDING = 2.0**-100
 
 @dataclass(frozen=True)
 class Refined:
-    """Scaled theta (K, 1 + D) with bounds on its errors, SSE and gradient, all in scaled units."""
+    """Scaled theta (K, 1 + D) with bounds on its errors (K, 1 + D); squares, gradient and gap (K,), in scaled units."""
 
     theta: Array
     error: Array
@@ -38,7 +38,7 @@ class Refined:
 
 
 def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) -> Refined:
-    """Refine scaled coefficients (K, D), to which the intercept is added."""
+    """Return the least-squares solution refined from scaled coefficients `start` (K, D); one pass a step."""
     scaling = factor.scaling
     pull = penalty.scaled(scaling.scale)
     mean_hi, mean_lo = scaling.scaled_mean()
@@ -112,7 +112,7 @@ def _gradients(
 
 
 def _floor(factor: Factor, theta: Array, squares: Array) -> Array:
-    """Bound the error (K, D) that rounding in double-double itself leaves, in equilibrated coordinates."""
+    """Return a bound on the error (K, D) that rounding in double-double leaves, in equilibrated coordinates."""
     scaling = factor.scaling
     reach = factor.inverse_lengths() * factor.length
     raw = np.hypot(np.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()[0]), factor.length)

@@ -2,7 +2,7 @@
 
     (R + P) w = r,   R_ij = r_xx(|i - j|),   P = penalty I
 
-One more Levinson solution, the first column a of the inverse, tells everything else (Gohberg and Semencul):
+One more Levinson solution, the first column a of the inverse, gives everything else (Gohberg and Semencul):
 
     (R + P)^-1 = (A A' - B B') / a_0,   A, B lower triangular Toeplitz, from (a_0, a_1, ...) and (0, a_{D-1}, ..., a_1)
 
@@ -70,8 +70,8 @@ class ToeplitzFactor(Factor):
         y = y + solve_toeplitz(self.c, g - matmul_toeplitz(self.c, y))
         return np.asarray(y.T / self.length)
 
-    def outside(self, b: Array) -> Array:
-        """Return zero: every direction was seen."""
+    def undetermined(self, b: Array) -> Array:
+        """Return zero: the rows determine every direction."""
         return np.zeros(len(b))
 
     def log_determinant(self) -> float:
@@ -88,9 +88,9 @@ class ToeplitzFactor(Factor):
         total = moments.second.diagonal()[d:]
         squares = np.maximum(total - (u * moments.second[d:, :d]).sum(axis=1) - u**2 @ penalty, 0.0)
         grain = np.sqrt(self.relative)
-        push = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(moments.noise[d:] + 2 * ROUNDING * total)
+        change = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(moments.noise[d:] + 2 * ROUNDING * total)
         row = grain * np.sqrt(self.inverse_norm) * self.inverse_lengths()
-        error = SAFETY * push[:, None] * row
+        error = SAFETY * change[:, None] * row
         size = np.abs(error * self.length).sum(axis=1)
         none = np.zeros((len(u), 1))
         theta = np.concatenate([none, u], axis=1)
@@ -118,7 +118,7 @@ def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
 
 
 def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit:
-    """Solve Toeplitz normal equations given the sums, and the rows they came from where they are at hand."""
+    """Solve Toeplitz normal equations given the sums, and the rows they came from where these can be read again."""
     ridge = RidgePenalty(penalty, np.ones(moments.shape.features))
     factor = toeplitz_factor(moments, penalty)
     if factor is None or (source is not None and factor.condition > choose.LARGE_CONDITION):
