@@ -22,7 +22,7 @@ from adaline.errors import AdalineError
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.separation.separability import jointly, separating
+from adaline.separation.separability import decide_jointly, separating_weights
 from adaline.solvers.smooth.newton import DescentResult
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
@@ -91,7 +91,7 @@ class SeparationCheck:
 
     def _asked(self, theta: Array, likely: bool) -> Separation | None:
         try:
-            verdict = jointly(self.problem.source, np.arange(self.classes), PROOF)
+            verdict = decide_jointly(self.problem.source, np.arange(self.classes), PROOF)
         except AdalineError:
             return Separation("suspected", _unit(self.problem.to_raw(theta))) if likely else None
         if verdict.kind == "none":
@@ -177,7 +177,7 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
     for name, t in zip(labels.tolist(), targets.T, strict=False):
         rows = source.with_targets(t[:, None])
         try:
-            theta = separating(rows, together)
+            theta = separating_weights(rows, together)
         except AdalineError:  # too close to tell without long arithmetic, or rows of some classes only
             return ConvergenceOutlook()
         if theta is None:

@@ -1,8 +1,11 @@
-"""What a first look at the rows tells: extremes and moments of each class, and a direction to start from.
+"""A survey of the rows: extremes and moments of each class, the scaling of the columns, and a direction to start from.
 
 The start is least squares on class indicators (S1, S2): w_k = S^-1 N_k (m_k - m), from class moments. Where there are
 too many columns for that, it is along the class means; two classes then go on with logistic regression (L-BFGS), which
-separates early where it can. Nothing here needs to be exact.
+stops at the first iterate that separates. The start needs not be exact.
+
+Separability is decided in the columns that vary, scaled by powers of two, and shifted if far from zero. Both maps are
+exact, so a plane found there is brought back to the raw columns without rounding.
 """
 
 from __future__ import annotations
@@ -24,6 +27,10 @@ from adaline.sums.columns import times_power
 
 MOST_COLUMNS = 1024  # for a matrix of second moments
 STEPS = 500  # of L-BFGS, at most
+UNIT = 2.0**-53
+FLOOR = 2.0**-700  # bound on what underflow removes from a product
+EXTREME = 300  # powers of two beyond which the columns themselves are scaled, not the weights
+FAR = 16.0  # spreads; columns with a larger mean are shifted
 
 
 @dataclass(frozen=True)
@@ -38,15 +45,15 @@ class Survey:
 
     @classmethod
     def of(cls, source: Source, n_classes: int) -> Survey:
-        """Look at the rows; refuse numbers that are not finite. Two passes, or one where there are many columns."""
+        """Return the survey of a source; refuse numbers that are not finite. Two passes, one where columns are many."""
         d = source.shape.features
         parts: dict[int, tuple[NDArray[np.int64], Array, Array]] = {}
 
-        def look(block: Block) -> Array:
+        def take(block: Block) -> Array:
             parts[block.first_row] = _extremes(block, n_classes)
             return np.empty(0)
 
-        source.map(look)
+        source.map(take)
         rows = np.sum([part[0] for part in parts.values()], axis=0)
         low = np.minimum.reduce([part[1] for part in parts.values()])
         high = np.maximum.reduce([part[2] for part in parts.values()])
@@ -130,45 +137,16 @@ class Survey:
         return best
 
 
-def _extremes(block: Block, n_classes: int) -> tuple[NDArray[np.int64], Array, Array]:
-    codes = host(block.t)[:, 0].astype(np.int64)
-    x = host(block.x) if is_device(block.x) else block.x
-    low, high = (np.full((n_classes, x.shape[1]), value) for value in (np.inf, -np.inf))
-    count = np.zeros(n_classes, dtype=np.int64)
-    weighty = np.ones(len(codes), dtype=bool) if block.weight is None else host(block.weight) > 0
-    for k in range(n_classes):
-        rows = np.flatnonzero((codes == k) & weighty)
-        count[k] = len(rows)
-        if not len(rows):
-            continue
-        part = x[rows]
-        for out, take in ((low, "min"), (high, "max")):
-            found = getattr(part, take)(axis=0)
-            out[k] = found.toarray().ravel() if is_sparse(found) else np.asarray(found).ravel()
-    return count, low, high
-
-
-# The columns in which separability is decided: those that vary, scaled by powers of two, shifted if far from zero.
-#
-# Both maps are exact, so a plane found here is brought back to the columns as they are given without rounding.
-
-
-UNIT = 2.0**-53
-FLOOR = 2.0**-700  # what underflow may hide in a product
-EXTREME = 300  # powers of two beyond which the columns themselves are scaled, not the weights
-FAR = 16.0  # a mean of more than so many spreads is shifted away
-
-
 @dataclass(frozen=True)
 class ExactScaling:
-    """Columns c = (x - shift) 2^-exponent of the columns in use.
+    """The columns c = (x - shift) 2^-exponent in which separability is decided.
 
     Parameters
     ----------
     features : number of columns that the rows have.
-    columns : those in use.
+    columns : indices of those in use, which vary.
     shift, exponent : of the columns in use.
-    reach : the largest |x - shift|.
+    reach : the largest |x - shift| of each.
     """
 
     features: int
@@ -193,7 +171,7 @@ class ExactScaling:
         return cls(features, columns, shift, exponent, reach)
 
     def inside(self, x: Array) -> Array:
-        """Return the columns c of rows that hold the columns in use."""
+        """Return the columns c of rows (n, columns in use)."""
         with np.errstate(over="ignore"):
             return np.asarray(times_power(x - self.shift, -self.exponent))
 
@@ -201,8 +179,8 @@ class ExactScaling:
         """Return the columns in use."""
         return x if len(self.columns) == self.features else x[:, self.columns]
 
-    def outside(self, theta: Whole) -> list[Fraction]:
-        """Return intercept and weights of the columns as they are given, from weights of (1, c); exact."""
+    def to_raw(self, theta: Whole) -> list[Fraction]:
+        """Return intercept and weights in raw columns, from weights of (1, c); exact."""
         out = [Fraction(0)] * (1 + self.features)
         out[0] = Fraction(theta[0])
         for j, value, shift, e in zip(self.columns, theta[1:], self.shift, self.exponent.tolist(), strict=True):
@@ -211,8 +189,8 @@ class ExactScaling:
             out[0] -= w * Fraction(float(shift))
         return out
 
-    def back(self, plane: list[Fraction]) -> list[Fraction]:
-        """Return weights of (1, c) from intercept and weights of the columns as they are given; exact."""
+    def from_raw(self, plane: list[Fraction]) -> list[Fraction]:
+        """Return weights of (1, c) from intercept and weights in raw columns; exact."""
         out = [plane[0]]
         for j, shift, e in zip(self.columns, self.shift, self.exponent.tolist(), strict=True):
             w = plane[1 + int(j)]
@@ -264,6 +242,24 @@ class ContestScores:
         if self.scaled:
             return self.scaling.inside(c)
         return np.asarray(c - self.scaling.shift) if self.shifted else c
+
+
+def _extremes(block: Block, n_classes: int) -> tuple[NDArray[np.int64], Array, Array]:
+    codes = host(block.t)[:, 0].astype(np.int64)
+    x = host(block.x) if is_device(block.x) else block.x
+    low, high = (np.full((n_classes, x.shape[1]), value) for value in (np.inf, -np.inf))
+    count = np.zeros(n_classes, dtype=np.int64)
+    positive = np.ones(len(codes), dtype=bool) if block.weight is None else host(block.weight) > 0
+    for k in range(n_classes):
+        rows = np.flatnonzero((codes == k) & positive)
+        count[k] = len(rows)
+        if not len(rows):
+            continue
+        part = x[rows]
+        for out, take in ((low, "min"), (high, "max")):
+            found = getattr(part, take)(axis=0)
+            out[k] = found.toarray().ravel() if is_sparse(found) else np.asarray(found).ravel()
+    return count, low, high
 
 
 def _power(e: int) -> Fraction:

@@ -104,7 +104,7 @@ def expectation_maximisation(
 
 
 def _unchanged(a: Mixture, b: Mixture) -> bool:
-    """Return whether no mean and no covariance of two mixtures differ by more than rounding, in numbers of order one."""
+    """Return whether no mean and no covariance of two mixtures differ by more than rounding; both are of order one."""
     means = np.abs(a.components.means - b.components.means).max()
     return bool(max(means, np.abs(a.covariances - b.covariances).max()) <= ROUNDING)
 
