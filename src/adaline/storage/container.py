@@ -79,7 +79,7 @@ def refuse(path: Any, what: str, advice: str) -> NoReturn:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give a temporary name in the same folder; at the end the file takes the place of `path`, or vanishes on error."""
+    """Give a temporary name in the same folder; at the end the file replaces `path`, or is removed on error."""
     final = os.path.realpath(_name(path))
     temporary = f"{final}.{secrets.token_hex(4)}.tmp"
     try:

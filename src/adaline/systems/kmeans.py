@@ -46,7 +46,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         K.
     init : "k-means++", "random", or array (K, D)
         First centres: rows far from each other, any rows, or as given. Of more than 2^14 rows (64 K if that is more),
-        so many are drawn at random, and the start is made on these.
+        that many are drawn at random, and the start is chosen from these.
     n_init : int or "auto"
         How many starts to try; the smallest error wins. "auto" is 10 for "random", otherwise 1.
     max_iter : int

@@ -21,7 +21,9 @@ from adaline.sums import ClassMoments, Moments
 
 @dataclass(frozen=True)
 class Discriminant:
-    """Factor of the within scatter (N times Sigma), scaled class means about the overall one (K, D), slopes (K, D)."""
+    """A solved discriminant: within scatter (N Sigma), its factor, class means about the overall one and slopes, both
+    (K, D) in scaled units.
+    """
 
     within: Moments
     factor: Factor

@@ -2,7 +2,7 @@
 
     x_a = constant_a + sum_j weight_aj x_j   for each column a left out, its residual zero up to rounding
 
-The Gram matrix cannot tell a column that depends on others from one that is 1e-8 of its length away from doing so. So
+The Gram matrix does not distinguish a dependent column from one whose residual is 1e-8 of its length. So
 each column that may be dependent is regressed on the kept ones and refined on the rows, in double-double: its residual
 is then known to rounding. Only if every residual is zero the rank is decided; else the triangle must decide.
 """

@@ -32,7 +32,7 @@ from adaline.solvers.smooth.problem import Evaluation, Problem
 Columns = NDArray[np.intp]
 
 # the working set
-WHOLE = 128  # up to so many columns are all in it
+WHOLE = 128  # columns up to which all are in it
 FIRST = 32  # columns that it gains at least
 TIGHTER = 0.01  # share of the last tolerance for the steps, where the gap is not met yet
 NO_COLUMNS = np.zeros(0, np.intp)
@@ -444,7 +444,7 @@ def minimise_quadratic(hessian: Array, gradient: Array, start: Array, l1: Array,
 
 
 def coordinate_descent(hessian: Array, g: Array, w: Array, l1: Array, sweeps: int, enough: float) -> float:
-    """Sweep over the coordinates, in place, natively where that can be."""
+    """Sweep over the coordinates, in place, by the native kernel where it is built."""
     return float((native.descend if NATIVE else coordinate_descent_reference)(hessian, g, w, l1, sweeps, enough))
 
 
