@@ -72,7 +72,7 @@ class Spectrum:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PenaltyChoice:
     """The chosen penalty and the criterion's values along the penalties tried, sorted."""
 
     penalty: float
@@ -80,7 +80,7 @@ class Choice:
     values: Array
 
 
-def minimise(criterion: Callable[[Array], Array], largest: float) -> Choice:
+def choose_penalty(criterion: Callable[[Array], Array], largest: float) -> PenaltyChoice:
     """Minimise a criterion over penalties from LOWEST to HIGHEST times the largest eigenvalue."""
     tried: list[Array] = []
     values: list[Array] = []
@@ -97,7 +97,7 @@ def minimise(criterion: Callable[[Array], Array], largest: float) -> Choice:
         grid = np.linspace(low, high, NARROW)
     everywhere = np.concatenate(tried)
     order = np.argsort(everywhere, kind="stable")
-    return Choice(float(np.exp(corner)), np.exp(everywhere[order]), np.concatenate(values)[order])
+    return PenaltyChoice(float(np.exp(corner)), np.exp(everywhere[order]), np.concatenate(values)[order])
 
 
 def _vertex(x: Array, y: Array) -> float:
