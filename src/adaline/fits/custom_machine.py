@@ -59,11 +59,11 @@ def fit_machine(
         objective, name = history[-1] * total, "stochastic gradient descent"
     else:
         if rule.solver == "gradient":
-            metric = first_metric(problem, weights)
-            scale = abs(problem.evaluate(weights).value)
+            first = problem.evaluate(weights)
+            scale = abs(first.value)
             rate = None if automatic else np.asarray(float(rule.rate))
             stop = Stop(plan.tol * scale, rule.stop_error, plan.epochs, scale)
-            found, status = gradient_descent(problem, weights, metric, rate, stop)
+            found, status = gradient_descent(problem, weights, first_metric(first), rate, stop, first)
             name = "batch gradient descent"
         else:
             found = minimise_function(problem, weights, plan.tol, MOST)

@@ -39,10 +39,18 @@ class Stop:
 
 
 def gradient_descent(
-    problem: SmoothObjective, theta: Array, metric: Metric, rate: Array | None, stop: Stop
+    problem: SmoothObjective,
+    theta: Array,
+    metric: Metric,
+    rate: Array | None,
+    stop: Stop,
+    evaluation: Evaluation | None = None,
 ) -> tuple[DescentResult, Status]:
-    """Step down from theta; where the objective diverges, the best weights so far are returned."""
-    here = best = DescentResult(theta, problem.evaluate(theta), None)
+    """Step down from theta; where the objective diverges, the best weights so far are returned.
+
+    `evaluation` is F at theta, where it is known.
+    """
+    here = best = DescentResult(theta, problem.evaluate(theta) if evaluation is None else evaluation, None)
     first, share = here.evaluation.value, 1.0
     for _ in range(stop.epochs):
         g = here.evaluation.gradient
@@ -100,18 +108,18 @@ class FunctionProblem:
         return Evaluation(value if finite else np.inf, gradient)
 
 
-def first_metric(problem: FunctionProblem, theta: Array) -> Diagonal:
+def first_metric(evaluation: Evaluation) -> Diagonal:
     """Return the metric, the same number for each weight, whose first step would bring F to zero if F were a plane."""
-    evaluation = problem.evaluate(theta)
     if not np.isfinite(evaluation.value):
         raise InvalidData("the loss is not finite at the machine's first weights: give others as init")
     square = float((evaluation.gradient**2).sum())
-    return Diagonal(np.full(theta.shape, square / abs(evaluation.value) if square > 0 and evaluation.value else 1.0))
+    return Diagonal(
+        np.full(evaluation.gradient.shape, square / abs(evaluation.value) if square > 0 and evaluation.value else 1.0)
+    )
 
 
 def minimise_function(problem: FunctionProblem, theta: Array, tol: float, max_steps: int) -> DescentResult:
     """Step down by L-BFGS until the estimate of the gap is at most tol times F at the first weights."""
-    metric = first_metric(problem, theta)
     first = problem.evaluate(theta)
     wanted = tol * abs(first.value)
-    return lbfgs(problem, theta, metric, lambda _, twice: twice <= wanted, max_steps=max_steps, evaluation=first)
+    return lbfgs(problem, theta, first_metric(first), lambda _, twice: twice <= wanted, max_steps, first)
