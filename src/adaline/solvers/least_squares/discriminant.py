@@ -61,9 +61,6 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
     columns = int(varying(sums.total().about_mean()).sum())
     proof = certificate(
         status=judge(factor, found, columns),
-        objective=np.nan,
-        gradient=np.nan,
-        gap=np.inf,
         digits=found,
         condition=factor.condition,
         rank=factor.rank,

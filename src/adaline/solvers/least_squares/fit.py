@@ -119,16 +119,16 @@ def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
 def certificate(
     *,
     status: Status,
-    objective: float,
-    gradient: float,
-    gap: float,
-    digits: float,
-    condition: float,
-    rank: int,
-    passes: int,
     solver: str,
+    objective: float = math.nan,
+    gradient: float = math.nan,
+    gap: float = math.inf,
+    digits: float = math.nan,
+    condition: float = math.nan,
+    rank: int = 0,
+    passes: int = 0,
 ) -> Certificate:
-    """Return a certificate with the advice of its status; the system sets the seconds."""
+    """Return a certificate with the advice of its status; what is not given is unknown. The system sets the seconds."""
     return Certificate(
         objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, status.advice
     )

@@ -67,12 +67,7 @@ class UnsupervisedSystem(BaseEstimator):
         proof = certificate(
             status=Status.SOLVED if converged else Status.NOT_CONVERGED,
             objective=objective,
-            gradient=np.nan,
-            gap=np.inf,
-            digits=np.nan,
-            condition=np.nan,
             rank=source.shape.features,
-            passes=0,
             solver=solver,
         )
         advice = "a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol"
