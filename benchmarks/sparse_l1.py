@@ -69,16 +69,16 @@ def _data(settings: Settings) -> tuple[Any, Array]:
 def _ours(X: Any, y: Array) -> Run:
     from adaline.losses import Logistic
     from adaline.penalties import no_penalty
-    from adaline.solvers.smooth.problem import pose
+    from adaline.solvers.smooth.problem import build_problem
     from adaline.solvers.smooth.proximal_newton import l1_points
     from adaline.sources.array import SparseSource
 
     t = (y[:, None] > 0).astype(np.float64)
 
     def run(tol: float) -> Array:
-        problem = pose(SparseSource(X, t), Logistic(), 1, False, no_penalty(X.shape[1]))
+        problem = build_problem(SparseSource(X, t), Logistic(), 1, False, no_penalty(X.shape[1]))
         points = l1_points(problem, problem.view.scale, np.zeros(1), tol * X.shape[0] * np.log(2), POINTS, RATIO)
-        return np.array([problem.outside(point.found.theta)[0, 1:] for point in points])
+        return np.array([problem.to_raw(point.found.theta)[0, 1:] for point in points])
 
     return run
 

@@ -1,4 +1,4 @@
-"""How the package is laid out: a learner in a file of its name, one name for one class, few classes of ours in an MRO."""
+"""The layout: a learner in a file of its name, one name for one class, few classes of ours in an MRO."""
 
 from __future__ import annotations
 

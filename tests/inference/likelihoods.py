@@ -13,7 +13,7 @@ from adaline.results import Certificate, Solution, Status
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.likelihood import LikelihoodFit, raw_root
 from adaline.solvers.smooth.newton import newton
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import ArraySource, SparseSource
 
 Array = NDArray[Any]
@@ -27,7 +27,7 @@ def posed(
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)
     source = ArraySource(X, t, weight) if isinstance(X, np.ndarray) else SparseSource(X, t, weight)
     loss, outputs = (Logistic(), 1) if classes == 2 else (Softmax(), classes)
-    return pose(source, loss, outputs, intercept, RidgePenalty(penalty, np.ones(features)))
+    return build_problem(source, loss, outputs, intercept, RidgePenalty(penalty, np.ones(features)))
 
 
 def fitted(
@@ -40,16 +40,16 @@ def fitted(
     assert found.curvature is not None
     assert found.converged
     classes = options.get("classes", 2)
-    unpenalised = Problem.at(
-        pose(problem.source, problem.loss, problem.outputs, problem.intercept, none(X)), found.theta
+    unpenalised = Problem.evaluate(
+        build_problem(problem.source, problem.loss, problem.outputs, problem.intercept, none(X)), found.theta
     )
     counts = np.bincount(np.asarray(y, dtype=np.intp), weight, classes)
     certificate = Certificate(
-        *(found.at.value, 0.0, found.gap, 15.0, found.curvature.condition, X.shape[1]),
+        *(found.evaluation.value, 0.0, found.gap, 15.0, found.curvature.condition, X.shape[1]),
         *(problem.source.total_reads(), 0.0, "Newton (IRLS)", Status.SOLVED, Status.SOLVED.advice),
     )
     return LikelihoodFit(
-        solution=Solution(problem.outside(found.theta), certificate),
+        solution=Solution(problem.to_raw(found.theta), certificate),
         root=raw_root(problem, found.curvature),
         log_likelihood=-unpenalised.value,
         null=float((counts * np.log(counts / counts.sum() if problem.intercept else 1 / classes)).sum()),

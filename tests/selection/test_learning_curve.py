@@ -22,7 +22,7 @@ from adaline import (
     open_table,
 )
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.selection.cross_validation import dealt
+from adaline.selection.cross_validation import assign_folds
 from adaline.selection.learning_curve import shuffled
 
 PENGUINS = datasets.load("penguins", target="body_mass_g")
@@ -35,7 +35,7 @@ def test_it_is_what_fits_by_hand_give(weighted: bool) -> None:
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
     system = make_pipeline(StandardScaler(), Ridge(penalty=1.0))
     curve = learning_curve(system, X, y, sizes=[12, 0.5], folds=4, sample_weight=weight if weighted else None)
-    fold = dealt(len(y), 4, 0, None)
+    fold = assign_folds(len(y), 4, 0, None)
     assert curve.sizes.tolist() == [12, int(0.5 * (len(y) - np.bincount(fold).max()))]
     errors = np.empty((2, 4, 2))
     for k in range(4):

@@ -36,7 +36,7 @@ from adaline import (
 )
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
-from adaline.selection.cross_validation import dealt
+from adaline.selection.cross_validation import assign_folds
 from adaline.selection.select import Selection
 
 
@@ -211,7 +211,7 @@ def test_a_penalty_grid_agrees_with_the_criterion_of_ridge() -> None:
 def test_folds_of_a_regression_are_those_of_scikit_learn(system: Any, scoring: Any, name: str) -> None:
     X, y = rows(53)
     found = select([system], X, y, method="folds", folds=5, scoring=scoring)
-    fold = dealt(53, 5, 0, None)
+    fold = assign_folds(53, 5, 0, None)
     scores = cross_val_score(system, X, y, cv=PredefinedSplit(fold), scoring=name)
     share = np.bincount(fold) / 53
     assert found.tried[0].error == pytest.approx(-(scores @ share), rel=1e-9)
@@ -223,7 +223,7 @@ def test_folds_of_a_regression_are_those_of_scikit_learn(system: Any, scoring: A
 )
 def test_folds_of_classes_are_dealt_evenly(system: Any) -> None:
     X, y = labels(63, classes=3)
-    fold = dealt(63, 7, 3, y)
+    fold = assign_folds(63, 7, 3, y)
     assert all(np.ptp(np.bincount(fold[y == one])) <= 1 for one in "abc")
     found = select([system], X, y, folds=7, random_state=3)
     scores = cross_val_score(system, X, y, cv=PredefinedSplit(fold))
@@ -236,7 +236,7 @@ def test_log_loss_knows_classes_that_a_fold_lacks() -> None:
     y[:3] = "c"  # in three folds of ten
     found = select([GaussianClassifier()], X, y, scoring="log_loss")
     probability = np.empty((40, 3))
-    fold = dealt(40, 10, 0, y)
+    fold = assign_folds(40, 10, 0, y)
     for k in range(10):
         model = GaussianClassifier().fit(X[fold != k], y[fold != k])
         probability[fold == k] = model.predict_proba(X[fold == k])

@@ -302,7 +302,7 @@ def compare_table(
     kind = table.task(task)
     table.check(kind, folds)
     table = _normalised(table, kind)
-    rows = ArrayRows(table.X, table.y, table.weight, kind == CLASSIFICATION).deal(folds, seed)
+    rows = ArrayRows(table.X, table.y, table.weight, kind == CLASSIFICATION).split(folds, seed)
     constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     everyone = [Contestant(name, {}, constant, rows)]

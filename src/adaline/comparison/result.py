@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.results import Certificate
-from adaline.selection.cross_validation import ArrayRows, CrossValidation, Places
+from adaline.selection.cross_validation import ArrayRows, CrossValidation, Indices
 
 SMALLEST = np.finfo(np.float64).eps  # a probability of zero for what happened counts as this in the log loss
 
@@ -121,7 +121,7 @@ class Contestant:
             failure=trial.failure,
         )
 
-    def _judge(self, model: Any, learned: Places, held: Places) -> float:
+    def _judge(self, model: Any, learned: Indices, held: Indices) -> float:
         """Keep the predictions for rows held out; return their error."""
         x, y = self._rows.at(held)
         self._predicted[held] = model.predict(x)

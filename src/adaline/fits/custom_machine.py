@@ -16,7 +16,7 @@ from adaline.scans import Schedule
 from adaline.solvers.epochs.stochastic import stochastic_descent
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.fit import certificate
-from adaline.solvers.smooth.gradient import FunctionProblem, Stop, evenly, gradient_descent, quasi_newton_of
+from adaline.solvers.smooth.gradient import FunctionProblem, Stop, first_metric, gradient_descent, minimise_function
 from adaline.sources import Source
 from adaline.sums.machine import DifferentiableMachine, dense
 
@@ -59,18 +59,18 @@ def fit_machine(
         objective, name = history[-1] * total, "stochastic gradient descent"
     else:
         if rule.solver == "gradient":
-            metric = evenly(problem, weights)
-            scale = abs(problem.at(weights).value)
+            first = problem.evaluate(weights)
+            scale = abs(first.value)
             rate = None if automatic else np.asarray(float(rule.rate))
             stop = Stop(plan.tol * scale, rule.stop_error, plan.epochs, scale)
-            found, status = gradient_descent(problem, weights, metric, rate, stop)
+            found, status = gradient_descent(problem, weights, first_metric(first), rate, stop, first)
             name = "batch gradient descent"
         else:
-            found = quasi_newton_of(problem, weights, plan.tol, MOST)
+            found = minimise_function(problem, weights, plan.tol, MOST)
             status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
             name = "L-BFGS"
-        weights, history, objective = found.theta, found.history, found.at.value
-        gradient = float(np.abs(found.at.gradient).max(initial=0.0))
+        weights, history, objective = found.theta, found.history, found.evaluation.value
+        gradient = float(np.abs(found.evaluation.gradient).max(initial=0.0))
     known = certificate(
         status=status,
         objective=objective,

@@ -21,7 +21,7 @@ from adaline.losses import Logistic, Loss, Softmax, loss_of
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.solvers.smooth.proximal_newton import l1_points
 from adaline.sources import Source
 from adaline.sums import Targets
@@ -98,17 +98,17 @@ def l1_path(
     unit = np.ones_like(spread.mean)
     if standardize:
         unit = spread.deviation if fit_intercept else spread.root
-    problem = pose(
+    problem = build_problem(
         source, chosen, len(constant), bool(fit_intercept), RidgePenalty(float(penalty), unit), spread, sample
     )
     none = np.zeros((len(constant), 1 + problem.features))
     none[:, 0] = constant * problem.intercept
-    wanted = float(tol) * abs(problem.at(none).value - float(seen.lowest.sum()))
+    wanted = float(tol) * abs(problem.evaluate(none).value - float(seen.lowest.sum()))
     thetas, proofs, penalties = [], [], []
     for l1, found in l1_points(problem, unit * problem.view.scale, constant, wanted, int(points), float(ratio)):
-        theta = problem.outside(found.theta)
+        theta = problem.to_raw(found.theta)
         theta[:, 0] -= theta[:, 0].mean() * chosen.coupled
-        proof = _proof(problem, found.at, found.gap, found.converged)
+        proof = _proof(problem, found.evaluation, found.gap, found.converged)
         now, passes = perf_counter(), source.total_reads()
         proofs.append(replace(proof, passes=passes - reads, seconds=now - start))
         start, reads = now, passes
@@ -135,11 +135,11 @@ def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss
     return source, chosen, None
 
 
-def _proof(problem: Problem, at: Any, gap: float, converged: bool) -> Certificate:
+def _proof(problem: Problem, evaluation: Any, gap: float, converged: bool) -> Certificate:
     out = certificate(
         status=Status.SOLVED if converged else Status.NOT_CONVERGED,
-        objective=at.value,
-        gradient=problem.steepness(at.gradient),
+        objective=evaluation.value,
+        gradient=problem.steepness(evaluation.gradient),
         gap=gap,
         digits=math.nan,
         condition=math.nan,

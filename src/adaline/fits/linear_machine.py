@@ -34,7 +34,7 @@ from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_smoo
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LikelihoodFit, raw_root
-from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor
+from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
@@ -143,7 +143,7 @@ def constants_of_targets(problem: Problem, constant: Array, lowest: float) -> Co
     nothing = np.zeros((len(constant), 1 + problem.features))
     theta = nothing.copy()
     theta[:, 0] = constant * problem.intercept
-    zero, loss = (problem.at(point).value for point in (nothing, theta))
+    zero, loss = (problem.evaluate(point).value for point in (nothing, theta))
     if not math.isfinite(loss):
         theta, loss = nothing, zero
     if not math.isfinite(loss):
@@ -178,10 +178,10 @@ def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> Likel
     assert fitted.dependence is not None
     w = found.theta[:, 1:]
     if options.firth:
-        log_likelihood = -problem.at(found.theta).value
+        log_likelihood = -problem.evaluate(found.theta).value
     else:
         held_by = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
-        log_likelihood = held_by - found.at.value
+        log_likelihood = held_by - found.evaluation.value
     return LikelihoodFit(
         fitted.solution,
         None if found.curvature is None else raw_root(problem, found.curvature),
@@ -259,15 +259,19 @@ class _Minimising:
         """
         problem, theta = self.problem, self.constants.theta
         if self.options.init is not None:
-            given = problem.inside(self.options.init)
-            return given if not self.loss.convex or problem.at(given).value < problem.at(theta).value else theta
+            given = problem.from_raw(self.options.init)
+            return (
+                given
+                if not self.loss.convex or problem.evaluate(given).value < problem.evaluate(theta).value
+                else theta
+            )
         if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
             return theta
-        near = replace(problem, loss=Squared()).at(theta, second=True)
+        near = replace(problem, loss=Squared()).evaluate(theta, second=True)
         if near.hessian is None:
             return theta
-        squares = theta - factor(near.hessian).solve(near.gradient)
-        return squares if problem.at(squares).value < problem.at(theta).value else theta
+        squares = theta - factor_hessian(near.hessian).solve(near.gradient)
+        return squares if problem.evaluate(squares).value < problem.evaluate(theta).value else theta
 
     def _solve(self, start: Array) -> tuple[DescentResult, str]:
         problem, solver = self.problem, self.options.solver
@@ -288,9 +292,9 @@ class _Minimising:
         """Whether the gap is proven, or the gradient small in a metric that cannot be blind to it."""
         if found.gap <= self.wanted and math.isfinite(self.loss.concordance):
             return True
-        g = found.at.gradient
+        g = found.evaluation.gradient
         twice = float((g * diagonal_metric(self.problem).solve(g)).sum())
-        return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.at.value))
+        return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.evaluation.value))
 
     def _give_up(self, here: DescentResult) -> bool:
         """Whether steps show that there is nothing to converge to."""
@@ -301,7 +305,7 @@ class _Minimising:
         view, spread = self.problem.view, self.problem.spread
         assert here.curvature is not None
         furthest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
-        step = np.abs(here.curvature.solve(here.at.gradient)) @ furthest
+        step = np.abs(here.curvature.solve(here.evaluation.gradient)) @ furthest
         self.unbounded = bool(step.max() > 0.5)
         return self.unbounded
 
@@ -310,7 +314,7 @@ class _Minimising:
         options, problem = self.options, self.problem
         stop = Stop(self.wanted, options.stop_error, options.epochs, self.constants.scale)
         if isinstance(options.rate, str):
-            start = self.constants.theta if options.init is None else problem.inside(options.init)
+            start = self.constants.theta if options.init is None else problem.from_raw(options.init)
             found, status = gradient_descent(problem, start, diagonal_metric(problem), None, stop)
             return problem, found, status, "batch gradient descent on standardised columns"
         d = problem.features
@@ -327,13 +331,13 @@ class _Minimising:
         """Return the weights in raw units, of those that predict the same the shortest, and how columns depend."""
         theta, depends = _shortest(problem, found)
         may_vanish = theta is not found.theta and not math.isfinite(self.loss.concordance)
-        if may_vanish and problem.at(theta).value > found.at.value + FLAT * self.constants.scale:
+        if may_vanish and problem.evaluate(theta).value > found.evaluation.value + FLAT * self.constants.scale:
             theta, depends = found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
         if not self.loss.coupled or self.options.solver == "gradient":
-            return problem.outside(theta), depends
+            return problem.to_raw(theta), depends
         shared = theta.mean(axis=0)  # what all machines have in common decides nothing
         shared[1:] *= self.options.free
-        raw = problem.outside(theta - shared)
+        raw = problem.to_raw(theta - shared)
         raw[:, 0] -= raw[:, 0].mean()
         return raw, depends
 
@@ -352,8 +356,8 @@ class _Minimising:
                 status = Status.ILL_CONDITIONED
         proof = certificate(
             status=status,
-            objective=found.at.value,
-            gradient=problem.steepness(found.at.gradient),
+            objective=found.evaluation.value,
+            gradient=problem.steepness(found.evaluation.gradient),
             gap=found.gap if self.loss.convex else math.inf,
             digits=_digits(problem, found, raw, self.constants.slope),
             condition=condition,
@@ -365,7 +369,7 @@ class _Minimising:
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""
-        h = found.at.hessian
+        h = found.evaluation.hessian
         if self.constants.inside or h is None or not problem.intercept or problem.outputs > 1:
             return False
         return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < AT_AN_END * problem.spread.weight)
@@ -375,7 +379,7 @@ def _digits(problem: Problem, found: DescentResult, raw: Array, slope: float) ->
     """Return the correct digits of coefficients in raw units: what the next step would change, and rounding."""
     if found.curvature is None:
         return math.nan
-    error = np.abs(found.curvature.solve(found.at.gradient))
+    error = np.abs(found.curvature.solve(found.evaluation.gradient))
     spread = np.sqrt((found.curvature.root**2).sum(axis=1)).reshape(error.shape)
     error += ROUNDING * slope * math.sqrt(problem.spread.weight) * spread
     outside = error * np.concatenate([[1.0], problem.view.scale])
@@ -392,7 +396,7 @@ def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence
         return found.theta, independent(problem.constant)
     k, side = problem.outputs, 1 + problem.features
     null = curvature.null
-    raw = np.stack([problem.outside(column.reshape(k, side))[:, 1:].ravel() for column in null.T], axis=1)
-    share = np.linalg.lstsq(raw, problem.outside(found.theta)[:, 1:].ravel(), rcond=None)[0]
+    raw = np.stack([problem.to_raw(column.reshape(k, side))[:, 1:].ravel() for column in null.T], axis=1)
+    share = np.linalg.lstsq(raw, problem.to_raw(found.theta)[:, 1:].ravel(), rcond=None)[0]
     theta = found.theta - (null @ share).reshape(k, side)
     return theta, problem.dependence(null)

@@ -14,7 +14,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.choose import minimise_smooth
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.views import Fold
 
@@ -55,7 +55,9 @@ def cross_validated(
         for i in range(folds):
             ridge = RidgePenalty(float(penalty), unit)
             weight = spread.weight - weights[i]
-            one = pose(trained[i], problem.loss, problem.outputs, problem.intercept, ridge, spread, None, None, weight)
+            one = build_problem(
+                trained[i], problem.loss, problem.outputs, problem.intercept, ridge, spread, None, None, weight
+            )
             thetas[i] = minimise_smooth(one, thetas[i], ROUGH * null).found.theta
             losses[i] = _loss(one, held[i], thetas[i])
         share = np.array(weights) / sum(weights)
@@ -71,4 +73,4 @@ def cross_validated(
 
 def _loss(problem: Problem, rows: Source, theta: Array) -> float:
     """Return the summed loss of held-out rows, without the penalty."""
-    return replace(problem, source=rows, ridge=np.zeros_like(problem.ridge)).at(theta).value
+    return replace(problem, source=rows, ridge=np.zeros_like(problem.ridge)).evaluate(theta).value

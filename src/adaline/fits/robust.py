@@ -24,19 +24,19 @@ from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
 from adaline.solvers.robust.m_estimation import (
     EPS,
-    Estimated,
+    MEstimate,
     Scale,
-    estimate,
+    huber_scale,
     least_squares,
+    m_estimate,
     mad,
     median,
-    proposal,
-    shortest,
+    shortest_slopes,
     trimmed,
 )
-from adaline.solvers.robust.quantile import cross
+from adaline.solvers.robust.quantile import regression_quantile
 from adaline.solvers.smooth.newton import Curvature
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import Spread
 
@@ -77,11 +77,11 @@ class Units:
         typical = float(np.median(away)) or largest
         return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 900) + 1)
 
-    def inside(self, t: Array) -> Array:
+    def from_raw(self, t: Array) -> Array:
         """Return a target in these units."""
         return np.asarray(np.ldexp(0.5 * t - 0.5 * self.middle, 1 - self.exponent))
 
-    def outside(self, theta: Array) -> Array:
+    def to_raw(self, theta: Array) -> Array:
         """Return weights in the units of the target."""
         out = np.ldexp(theta, self.exponent)
         out[0, 0] += self.middle
@@ -99,8 +99,8 @@ def fit_target(
     given = source.read_weights()
     weight = np.ones(len(t)) if given is None else given
     units = Units.of(t, weight, criterion.intercept)
-    rows = source.with_targets(np.ascontiguousarray(units.inside(t)[:, None]))
-    problem = pose(rows, Squared(), 1, criterion.intercept, penalty, spread)
+    rows = source.with_targets(np.ascontiguousarray(units.from_raw(t)[:, None]))
+    problem = build_problem(rows, Squared(), 1, criterion.intercept, penalty, spread)
     start, gram = least_squares(problem)
     if criterion.loss is None:
         return _quantile(problem, criterion, units, weight, start, gram)
@@ -112,7 +112,7 @@ def _start(problem: Problem, criterion: RobustCriterion, units: Units, weight: A
     if not isinstance(init, str):
         raw = init.copy()
         raw[0, 0] -= units.middle
-        return problem.inside(np.ldexp(raw, -units.exponent))
+        return problem.from_raw(np.ldexp(raw, -units.exponent))
     if criterion.loss is Huber or init == "least_squares":
         return start
     return trimmed(problem, weight, generator(criterion.random_state))
@@ -124,7 +124,7 @@ def _m_estimate(
     assert criterion.loss is not None
     p = gram.rank - (not problem.intercept)
     size = 1.0 + abs(math.ldexp(units.middle, -units.exponent))
-    found = estimate(
+    found = m_estimate(
         problem,
         criterion.loss,
         criterion.threshold,
@@ -142,7 +142,7 @@ def _m_estimate(
     proof = certificate(
         status=_status(found.converged, True, problem, gram),
         objective=_ldexp(found.history[-1], square),
-        gradient=_ldexp(problem.steepness(found.at.gradient), units.exponent),
+        gradient=_ldexp(problem.steepness(found.evaluation.gradient), units.exponent),
         gap=_ldexp(gap, square),
         digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.converged else math.nan,
         condition=gram.condition,
@@ -168,7 +168,7 @@ def _quantile(
     unseen = gram.null if problem.intercept else np.column_stack([gram.null, np.eye(1 + problem.features)[:, 0]])
     basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
     level, share = _within(criterion.level, weight, problem.intercept)
-    found = cross(problem, level, weight, basis, start, criterion.most)
+    found = regression_quantile(problem, level, weight, basis, start, criterion.most)
     theta = np.where(np.abs(found.theta) <= 64 * EPS, 0.0, found.theta)  # of a target of about one
     times = 2.0 if criterion.doubled else share
     error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
@@ -187,7 +187,9 @@ def _quantile(
     )
 
     def residuals_at(other: float) -> Array:
-        return cross(problem, _within(other, weight, problem.intercept)[0], weight, basis, theta, criterion.most).r
+        return regression_quantile(
+            problem, _within(other, weight, problem.intercept)[0], weight, basis, theta, criterion.most
+        ).r
 
     errors = quantile_errors(problem, criterion.level, found.r, weight, gram, residuals_at)
     fit = _assembled(problem, units, theta, gram, proof, errors, weight)
@@ -221,7 +223,7 @@ def _assembled(
     if proof.status is Status.RANK_DEFICIENT:
         proof = replace(proof, advice=DEPENDENT)
     errors = {name: replace(one, std_error=np.ldexp(one.std_error, units.exponent)) for name, one in errors.items()}
-    raw = units.outside(shortest(problem, theta, gram.null))
+    raw = units.to_raw(shortest_slopes(problem, theta, gram.null))
     raw[0, 0] *= problem.intercept
     total = float(weight.sum())
     depends = problem.dependence(gram.null)
@@ -232,7 +234,7 @@ def _scale(criterion: RobustCriterion, units: Units, p: int) -> Scale:
     if criterion.scale == "mad":
         return mad
     if criterion.scale == "huber":
-        return proposal(p)
+        return huber_scale(p)
     known = math.ldexp(float(criterion.scale), -units.exponent)
     return lambda r, weight: known
 
@@ -247,7 +249,7 @@ def _status(converged: bool, unique: bool, problem: Problem, gram: Curvature) ->
     return Status.ILL_CONDITIONED if gram.condition > ILL_CONDITIONED else Status.SOLVED
 
 
-def _called(found: Estimated, criterion: RobustCriterion) -> str:
+def _called(found: MEstimate, criterion: RobustCriterion) -> str:
     if found.scale == 0:
         return "reweighting: more than half of the rows lie on a plane"
     return "Newton" if criterion.loss is Huber else "reweighting, then Newton: a minimum, of which there may be others"

@@ -22,9 +22,9 @@ from adaline.errors import AdalineError
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.separation.separability import jointly, separating
+from adaline.separation.separability import decide_jointly, separating_weights
 from adaline.solvers.smooth.newton import DescentResult
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sums.wrong_rows import outputs
 
@@ -69,9 +69,9 @@ class SeparationCheck:
         """Whether there is nothing to converge to: asked of every iterate."""
         if self.settled:
             return False
-        if here.at.value < 0.5 * math.log(2) * self._lightest:
+        if here.evaluation.value < 0.5 * math.log(2) * self._lightest:
             self.settled = True
-            self.found = Separation("complete", _unit(self.problem.outside(here.theta)))
+            self.found = Separation("complete", _unit(self.problem.to_raw(here.theta)))
         elif here.slow >= PATIENCE:
             self.settle(here.theta)
         return self.found is not None
@@ -91,9 +91,9 @@ class SeparationCheck:
 
     def _asked(self, theta: Array, likely: bool) -> Separation | None:
         try:
-            verdict = jointly(self.problem.source, np.arange(self.classes), PROOF)
+            verdict = decide_jointly(self.problem.source, np.arange(self.classes), PROOF)
         except AdalineError:
-            return Separation("suspected", _unit(self.problem.outside(theta))) if likely else None
+            return Separation("suspected", _unit(self.problem.to_raw(theta))) if likely else None
         if verdict.kind == "none":
             return None
         assert verdict.coef is not None
@@ -106,7 +106,7 @@ def with_tiny_penalty(problem: Problem) -> Problem:
     """Return a problem without a minimum under a tiny penalty on standardised columns, which gives it one."""
     unit = problem.spread.deviation if problem.intercept else problem.spread.root
     penalty = RidgePenalty(TINY, unit)
-    return pose(
+    return build_problem(
         problem.source, problem.loss, problem.outputs, problem.intercept, penalty, problem.spread, problem.sample
     )
 
@@ -177,7 +177,7 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
     for name, t in zip(labels.tolist(), targets.T, strict=False):
         rows = source.with_targets(t[:, None])
         try:
-            theta = separating(rows, together)
+            theta = separating_weights(rows, together)
         except AdalineError:  # too close to tell without long arithmetic, or rows of some classes only
             return ConvergenceOutlook()
         if theta is None:

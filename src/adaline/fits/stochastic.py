@@ -18,7 +18,7 @@ from adaline.scans import SoftmaxRule as SoftmaxScan
 from adaline.solvers.epochs.stochastic import Linear, stochastic_descent
 from adaline.solvers.epochs.sweep import EpochOptions, sweep
 from adaline.solvers.least_squares.fit import certificate
-from adaline.solvers.smooth.problem import pose
+from adaline.solvers.smooth.problem import build_problem
 from adaline.sources import Source
 from adaline.sums import Spread
 
@@ -101,7 +101,7 @@ def _walked(
 ) -> tuple[Array, list[float], Status]:
     """Walk in raw columns from zero where the rate is a number, in columns of unit spread otherwise."""
     d = source.shape.features
-    problem = pose(source, loss, len(constant), options.intercept, options.penalty, spread)
+    problem = build_problem(source, loss, len(constant), options.intercept, options.penalty, spread)
     first = np.zeros((len(constant), 1 + d)) if options.init is None else options.init
     share = np.concatenate([[0.0], options.penalty.scaled(np.zeros(d, dtype=np.int64))]) / spread.weight
     if not isinstance(options.rate, str):
@@ -111,8 +111,8 @@ def _walked(
     if options.init is None:
         first[:, 0] = constant * options.intercept
     else:
-        first = problem.inside(first)
+        first = problem.from_raw(first)
     machine = Linear(problem.view.scale, problem.view.offset, options.intercept)
     share[1:] = problem.ridge / spread.weight
     walked = stochastic_descent(source, machine, loss, first, share, None, plan)
-    return problem.outside(walked.weights), walked.history, walked.status
+    return problem.to_raw(walked.weights), walked.history, walked.status

@@ -120,12 +120,12 @@ def unit_errors(fit: Fit, intercept: bool) -> Array:
     features = fit.solution.theta.shape[1] - 1
     if fit.factor is None:
         return np.full(1 + features, np.nan)
-    frame = fit.factor.frame
-    slopes = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -frame.scale), np.nan)
+    scaling = fit.factor.scaling
+    slopes = np.where(fit.factor.alive, np.ldexp(fit.factor.inverse_lengths(), -scaling.scale), np.nan)
     if not intercept:
         return np.concatenate([[np.nan], slopes])
-    mean = fit.factor.half(frame.scaled_mean()[0][None, :])[0]
-    return np.concatenate([[np.sqrt(1.0 / frame.weight + mean @ mean)], slopes])
+    mean = fit.factor.half(scaling.scaled_mean()[0][None, :])[0]
+    return np.concatenate([[np.sqrt(1.0 / scaling.weight + mean @ mean)], slopes])
 
 
 def leverages(fit: Fit, x: Array) -> Array:
@@ -134,12 +134,12 @@ def leverages(fit: Fit, x: Array) -> Array:
     A row that the fitted rows do not span has an infinite one: they say nothing about its prediction.
     """
     assert fit.factor is not None
-    frame = fit.factor.frame
-    d = frame.features
-    rows = np.ldexp((x - frame.mean_hi[:d]) - frame.mean_lo[:d], -frame.scale)
+    scaling = fit.factor.scaling
+    d = scaling.features
+    rows = np.ldexp((x - scaling.mean_hi[:d]) - scaling.mean_lo[:d], -scaling.scale)
     half = fit.factor.half(rows)
-    found = np.asarray(frame.intercept / frame.weight + (half**2).sum(axis=1))
-    return np.where(fit.factor.outside(rows) > OUTSIDE, np.inf, found)
+    found = np.asarray(scaling.intercept / scaling.weight + (half**2).sum(axis=1))
+    return np.where(fit.factor.undetermined(rows) > OUTSIDE, np.inf, found)
 
 
 def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float, sample: Sample | None = None) -> Array:

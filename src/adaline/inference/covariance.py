@@ -48,18 +48,18 @@ class Covariance:
 
     def std_errors(self) -> Array:
         """Return the standard errors of (w0, w), NaN for an intercept that is not there."""
-        frame = factor_of(self.fit).frame
-        units = np.concatenate([[0], frame.scale])
+        scaling = factor_of(self.fit).scaling
+        units = np.concatenate([[0], scaling.scale])
         scaled = np.diag(np.exp2(np.clip(units, -1000, 1000)))
         out = np.ldexp(lengths(self.along(scaled)), -np.clip(units, -1000, 1000))
-        out[0] = out[0] if frame.intercept else np.nan
+        out[0] = out[0] if scaling.intercept else np.nan
         out[1:][~factor_of(self.fit).alive] = np.nan  # left out
         return np.asarray(out)
 
     def model_f(self) -> float:
         """Return the F statistic of all slopes being zero: NaN if the covariance has too low a rank."""
         factor = factor_of(self.fit)
-        slopes = np.ldexp(self.fit.solution.theta[self.k, 1:], factor.frame.scale)
+        slopes = np.ldexp(self.fit.solution.theta[self.k, 1:], factor.scaling.scale)
         basis = factor.basis()
         if basis.shape[1] == 0:
             return np.nan
@@ -87,22 +87,22 @@ def coordinates(fit: Fit, contrasts: Array) -> Array:
     """Return C A, (q, m): what combinations C theta look like where (X'X + P)^-1 is the identity."""
     factor = factor_of(fit)
     first = contrasts[:, :1]
-    constant = first * (factor.frame.intercept / np.sqrt(factor.frame.weight))
+    constant = first * (factor.scaling.intercept / np.sqrt(factor.scaling.weight))
     return np.hstack([constant, about_mean(factor, contrasts) @ factor.basis()])
 
 
 def about_mean(factor: Factor, contrasts: Array) -> Array:
     """Return c - c0 mean in scaled coordinates, (q, D): the slopes' part once w0 is counted at the mean of the rows."""
-    hi, lo = factor.frame.scaled_mean()
+    hi, lo = factor.scaling.scaled_mean()
     first = contrasts[:, :1]
-    return np.asarray((np.ldexp(contrasts[:, 1:], -factor.frame.scale) - first * hi) - first * lo)
+    return np.asarray((np.ldexp(contrasts[:, 1:], -factor.scaling.scale) - first * hi) - first * lo)
 
 
 def offset(fit: Fit) -> Array:
     """Return mean_t - mean'w - w0, (K,): zero at a solution, up to rounding, and then exactly zero."""
-    frame = factor_of(fit).frame
-    d, theta = frame.features, fit.solution.theta
-    w, mean, mean_t = theta[:, 1:], frame.mean_hi[:d], frame.mean_hi[d:]
+    scaling = factor_of(fit).scaling
+    d, theta = scaling.features, fit.solution.theta
+    w, mean, mean_t = theta[:, 1:], scaling.mean_hi[:d], scaling.mean_hi[d:]
     off = mean_t - w @ mean - theta[:, 0]
     size = np.abs(mean_t) + np.abs(w) @ np.abs(mean) + np.abs(theta[:, 0])
     return np.asarray(np.where(np.abs(off) <= 16 * EPS * size, 0.0, off))
@@ -111,10 +111,10 @@ def offset(fit: Fit) -> Array:
 def estimates(fit: Fit, k: int, contrasts: Array) -> Array:
     """Return C theta, (q,), from raw coefficients or about the mean, whichever cancels less."""
     factor = factor_of(fit)
-    frame, theta = factor.frame, fit.solution.theta[k]
-    centre = frame.mean_hi[frame.features + k] - offset(fit)[k]
+    scaling, theta = factor.scaling, fit.solution.theta[k]
+    centre = scaling.mean_hi[scaling.features + k] - offset(fit)[k]
     about = np.column_stack(
-        [contrasts[:, :1] * centre, about_mean(factor, contrasts) * np.ldexp(theta[1:], frame.scale)]
+        [contrasts[:, :1] * centre, about_mean(factor, contrasts) * np.ldexp(theta[1:], scaling.scale)]
     )
     raw = contrasts * theta
     less = np.abs(raw).sum(axis=1) <= np.abs(about).sum(axis=1)
@@ -191,16 +191,16 @@ def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, gr
 def lens(fit: Fit, precision: bool) -> FittedDesign:
     """Return a fit as its rows see it."""
     factor = factor_of(fit)
-    frame = factor.frame
-    down = -frame.target_scale[:, None]
+    scaling = factor.scaling
+    down = -scaling.target_scale[:, None]
     return FittedDesign(
-        mean_hi=frame.mean_hi,
-        mean_lo=frame.mean_lo,
-        exponent=frame.exponent,
+        mean_hi=scaling.mean_hi,
+        mean_lo=scaling.mean_lo,
+        exponent=scaling.exponent,
         rotation=factor.basis(),
-        slopes=np.ldexp(fit.solution.theta[:, 1:], frame.scale + down),
+        slopes=np.ldexp(fit.solution.theta[:, 1:], scaling.scale + down),
         offset=np.ldexp(offset(fit), down[:, 0]),
-        constant=frame.intercept / float(np.sqrt(frame.weight)),
+        constant=scaling.intercept / float(np.sqrt(scaling.weight)),
         precision=precision,
     )
 
@@ -264,7 +264,7 @@ def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[C
     for k in range(len(fit.squares)):
         scale = count / (count - 1.0) * (sample.n - 1.0) / (sample.n - float(fit.trace[k]))
         if count <= FEW_GROUPS * scores.scores.shape[2]:  # the scores are a root themselves, and show its rank
-            root = np.ldexp(np.sqrt(scale) * scores.scores[:, k].T, factor_of(fit).frame.target_scale[k])
+            root = np.ldexp(np.sqrt(scale) * scores.scores[:, k].T, factor_of(fit).scaling.target_scale[k])
         else:
             root = _root(fit, k, scores.meat(k), scale)
         out.append(Covariance(fit, k, root, count - 1.0, "cluster"))
@@ -275,7 +275,7 @@ def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
     """Return a root of scale times the meat in raw units of the target."""
     values, vectors = np.linalg.eigh(meat)
     root = vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0))
-    return np.asarray(np.ldexp(root, factor_of(fit).frame.target_scale[k]))
+    return np.asarray(np.ldexp(root, factor_of(fit).scaling.target_scale[k]))
 
 
 def _refuse_leverage(source: Source, through: FittedDesign, errors: str) -> None:

@@ -106,7 +106,7 @@ def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[st
     if not covariance.freedom > 0.5:
         raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
     factor = factor_of(covariance.fit)
-    lost = factor.outside(about_mean(factor, matrix)) > OUTSIDE
+    lost = factor.undetermined(about_mean(factor, matrix)) > OUTSIDE
     if lost.any():
         raise InvalidData(
             f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "

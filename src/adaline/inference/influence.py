@@ -102,7 +102,7 @@ def _seen(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array
     given = source.read_weights()
     weight = np.ones(len(seen)) if given is None else host(given)
     check_squares(source, fit, weight @ seen[:, 1:] ** 2)
-    return seen[:, 0], np.ldexp(seen[:, 1:], factor_of(fit).frame.target_scale), weight
+    return seen[:, 0], np.ldexp(seen[:, 1:], factor_of(fit).scaling.target_scale), weight
 
 
 def joined(parts: list[Influence], flat: bool) -> Influence:
@@ -116,6 +116,6 @@ def joined(parts: list[Influence], flat: bool) -> Influence:
 
 def inflation(factor: Factor) -> Array:
     """Return VIF_j = S_jj (S^-1)_jj = 1 / (1 - R^2 of column j on the others), (D,); infinite where that R^2 is 1."""
-    d = factor.frame.features
-    dependent = ~factor.alive | (factor.outside(np.eye(d)) > INVOLVED)
+    d = factor.scaling.features
+    dependent = ~factor.alive | (factor.undetermined(np.eye(d)) > INVOLVED)
     return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)

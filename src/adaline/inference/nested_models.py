@@ -168,7 +168,7 @@ def _total(model: Explained, about_mean: bool) -> float:
     fit = model._fits[0]
     if about_mean or not model.fit_intercept or fit.factor is None:
         return float(fit.tss[0])
-    return float(fit.tss[0] + fit.weight * fit.factor.frame.mean_hi[-1] ** 2)
+    return float(fit.tss[0] + fit.weight * fit.factor.scaling.mean_hi[-1] ** 2)
 
 
 # Analysis of deviance of nested likelihood models: is the larger one worth its columns?

@@ -29,7 +29,7 @@ from adaline.losses import Loss
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.robust.m_estimation import row_lengths
-from adaline.solvers.smooth.newton import Curvature, factor
+from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 
 QUANTILE_ERRORS = ("nid", "iid", "kernel")
@@ -128,7 +128,7 @@ def quantile_errors(
     out = {}
     for name in QUANTILE_ERRORS:
         f, note = densities[name]
-        bread = None if f is None else factor(_weighed(problem, f))
+        bread = None if f is None else factor_hessian(_weighed(problem, f))
         if bread is None or bread.rank < gram.rank:
             out[name] = none(problem, note or SPARSE.format(name))
             continue
@@ -187,7 +187,7 @@ def _weighed(problem: Problem, f: Array) -> Array:
     """Return the sum of w f x x' over the rows, in the view."""
     rows = problem.source.with_targets(np.ascontiguousarray(f[:, None]))
     weighed = replace(problem, source=rows, loss=TargetAsCurvature(), ridge=np.zeros_like(problem.ridge))
-    hessian = weighed.at(np.zeros((1, 1 + problem.features)), second=True).hessian
+    hessian = weighed.evaluate(np.zeros((1, 1 + problem.features)), second=True).hessian
     assert hessian is not None
     return hessian
 

@@ -1,1 +1,1 @@
-"""Choosing the richness of a family: error on new rows, by formula or by folds, and its curves."""
+"""Model selection: the error on new rows, by formula or by cross-validation, and its curves."""

@@ -1,7 +1,10 @@
-"""Rows cut into folds: fitted on all folds but one, asked about all.
+"""The cross-validator: a system fitted without each fold of the rows in turn, and judged on it.
 
-Arrays and frames are cut by shuffled row, class by class; signals into stretches, as their order matters; sources by a
-hash of the row's number. Signals and sources are not cut up: rows held out have weight zero.
+    error = sum_k W_k error_k / sum_k W_k,   error_k that of the fit without fold k on its rows, of weight W_k
+
+`select`, `learning_curve` and `compare` use it. Arrays and frames are split by shuffled row, class by class; signals
+into stretches, as their order matters; sources by a hash of the row's number. Signals and sources are not cut up: rows
+held out have weight zero. What a candidate raises or warns about is kept as text, so that it stops no other.
 """
 
 from __future__ import annotations
@@ -33,190 +36,14 @@ from adaline.systems.families.filter import SignalSystem
 from adaline.systems.linear_regression import LinearSystem
 from adaline.wording import counted
 
-Places = NDArray[np.intp]
-
-
-class Rows(ABC):
-    """Rows x, answers y (None without targets), weights (n,), and the fold of each row."""
-
-    whole: ClassVar[bool] = False
-    """Whether a model is asked about all rows together: in their order, or as a source reads them."""
-    x: Any
-    y: Any
-    weight: Array
-    fold: Places
-
-    @abstractmethod
-    def fitted(self, system: Any, k: int) -> Any:
-        """Return a clone of the system fitted to all folds but k."""
-
-    def held_weights(self, folds: int) -> Array:
-        """Return the weight of the rows of each fold."""
-        return np.bincount(self.fold, self.weight, folds).astype(np.float64)
-
-
-class ArrayRows(Rows):
-    """Rows in memory; those of weight zero take no part."""
-
-    def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool) -> None:
-        self.x = x = _indexable(x)
-        n = x.shape[0]
-        self.y = None if y is None else _on_host(read_labels(y) if classes else y)
-        if self.y is not None and self.y.shape[0] != n:
-            raise InvalidData(
-                f"Found input variables with inconsistent numbers of samples: X has {n}, y has {self.y.shape[0]}"
-            )
-        self.given_weight = None if sample_weight is None else read_weights(sample_weight, n)
-        self.weight = np.ones(n) if self.given_weight is None else self.given_weight
-        self.classes = classes
-
-    def deal(self, folds: int, seed: int) -> ArrayRows:
-        """Cut the rows."""
-        if not self.weight.all():
-            some = np.flatnonzero(self.weight)
-            self.x, self.y = self.at(some)
-            self.weight = self.given_weight = self.weight[some]
-        _check_folds(folds, len(self.weight))
-        if self.classes:
-            _check_classes(self.y)
-        self.fold = dealt(len(self.weight), folds, seed, self.y if self.classes else None)
-        return self
-
-    def at(self, places: Places) -> tuple[Any, Any]:
-        """Return some rows and their answers."""
-        return taken(self.x, places), None if self.y is None else self.y[places]
-
-    def fitted(self, system: Any, k: int) -> Any:
-        return self.fitted_to(system, np.flatnonzero(self.fold != k))
-
-    def fitted_to(self, system: Any, places: Places) -> Any:
-        """Return a clone of the system fitted to some rows."""
-        weight = None if self.given_weight is None else self.given_weight[places]
-        return fit(clone(system), *self.at(places), weight)
-
-
-class SignalRows(ArrayRows):
-    """Samples of signals, held out in stretches; those of weight zero stay, as others are heard with their past."""
-
-    whole = True
-
-    def deal(self, folds: int, seed: int) -> SignalRows:
-        """Cut the signals into stretches with one number of samples of positive weight."""
-        some = int(np.count_nonzero(self.weight))
-        _check_folds(folds, some)
-        self.fold = np.maximum(np.cumsum(self.weight > 0) - 1, 0) * folds // some
-        return self
-
-    def fitted(self, system: Any, k: int) -> Any:
-        return fit(clone(system), self.x, self.y, self.weight * (self.fold != k))
-
-
-class SourceRows(Rows):
-    """The rows of a source."""
-
-    whole = True
-
-    def __init__(self, source: Source, folds: int) -> None:
-        _check_folds(folds, source.count_rows())
-        self.source, self.folds = source, folds
-        self.x = Fold(source.unlabelled(), 0, folds, held=True)  # coded as it is: nothing is read anew for a model
-        self.y = None
-        if source.shape.targets:
-            self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
-            self.y = self.y[:, 0] if source.flat and self.y.ndim == 2 else self.y
-        weight = source.read_weights()
-        self.weight = np.ones(source.count_rows()) if weight is None else host(weight)
-        self.fold = fold_of(0, source.count_rows(), folds)
-        held = self.held_weights(folds)
-        if not held.all():
-            raise InvalidParameter(
-                f"fold {int(held.argmin())} of {folds} has none of the {source.count_rows()} rows: use fewer folds"
-            )
-
-    def fitted(self, system: Any, k: int) -> Any:
-        return clone(system).fit(Fold(self.source, k, self.folds, held=False))
-
-
-def cut(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:
-    """Return the rows for a system, cut into folds."""
-    if isinstance(x, Source):
-        if y is not None or sample_weight is not None:
-            raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
-        return SourceRows(x, folds)
-    kind = SignalRows if isinstance(system, SignalSystem) else ArrayRows
-    return kind(x, y, sample_weight, is_classifier(system)).deal(folds, seed)
-
-
-def dealt(rows: int, folds: int, seed: int, labels: Labels | None) -> Places:
-    """Return the fold of each row: shuffled rows are dealt like cards, class by class, so that no class misses out.
-
-    A class of two rows or more is in every training set, as its rows go to different folds.
-    """
-    order = np.random.default_rng(seed).permutation(rows)
-    if labels is not None:
-        order = order[np.argsort(labels[order], kind="stable")]
-    fold = np.empty(rows, dtype=np.intp)
-    fold[order] = np.arange(rows) % folds
-    return fold
-
-
-def taken(x: Any, places: Places) -> Any:
-    """Return the rows of an array or frame at some places."""
-    if is_device(x):
-        xp = namespace(x)
-        return xp.take(x, xp.asarray(places, device=x.device), axis=0)
-    frame = nw.from_native(x, pass_through=True, eager_only=True)
-    return frame[places].to_native() if isinstance(frame, nw.DataFrame) else x[places]
-
-
-def fit(system: Any, x: Any, y: Any, weight: Array | None) -> Any:
-    """Fit a system, or a pipeline whose last step takes the weights."""
-    name = f"{system.steps[-1][0]}__sample_weight" if isinstance(system, Pipeline) else "sample_weight"
-    return system.fit(x, y, **({} if weight is None else {name: weight}))
-
-
-def _on_host(y: Any) -> Any:
-    return host(y) if is_device(y) else np.asarray(y)
-
-
-def _indexable(x: Any) -> Any:
-    if is_sparse(x):
-        return x.tocsr()
-    x = x if is_device(x) else collected(x)
-    if is_device(x) or isinstance(nw.from_native(x, pass_through=True, eager_only=True), nw.DataFrame):
-        return x
-    x = np.asarray(x)
-    if x.ndim == 0:
-        raise InvalidData(f"Expected 2D array, got {x.item()!r} instead")
-    return x
-
-
-def _check_folds(folds: Any, rows: int) -> None:
-    Whole(2).check("folds", folds)
-    if folds > rows:
-        raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
-
-
-def _check_classes(labels: Any) -> None:
-    found, counts = np.unique(labels, return_counts=True)
-    if len(found) < 2:
-        raise InvalidData(f"y is '{found[0]}' in every row: there is nothing to learn")
-    if np.count_nonzero(counts > 1) < 2:
-        raise InvalidData(
-            f"y has {len(found)} labels in {len(labels)} rows, fewer than two of them twice: folds need two classes of "
-            "two rows or more"
-        )
-
-
-# The cross-validator: candidates fitted without each fold in turn, and judged on it; `select`, `learning_curve` and
-# `compare` use it. What a candidate raises or warns about is kept as text, so that it stops no other.
-
+Indices = NDArray[np.intp]
 
 Progress = bool | Callable[[int, int, str], None] | None
+"""Whether to show a line while it takes long (None: in a terminal), or a function (done, total, text)."""
 
 
-class Tried(NamedTuple):
-    """Errors on the rows learned from and on new rows, the standard error of the latter; NaN where there is none.
+class CandidateErrors(NamedTuple):
+    """The errors of a candidate on the rows learned from and on new rows, and the standard error of the latter, or NaN.
 
     freedom : effective number of parameters, the trace of the hat matrix, where it is known.
     warning : what its fits warned about, one line, else "".
@@ -232,10 +59,30 @@ class Tried(NamedTuple):
     failure: str = ""
 
 
-class Trial:
-    """One candidate on trial: after its first failure nothing more is asked of it.
+def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, before_fit: Callable[[], None]) -> CandidateErrors:
+    """Return the errors of a system: means over the folds, each held out once, weighted by their rows."""
 
-    failure : one line where a step raised, else "". warnings : what its steps warned about, a line each, once each.
+    def judge(model: Any, learned: Indices, held: Indices) -> tuple[float, ...]:
+        return (*errors_on(model, rows, measure, learned, held), freedom_of(model))
+
+    run = CrossValidation(system, rows, judge)
+    start = perf_counter()
+    for k in range(folds):
+        before_fit()
+        run.fold(k)
+    if run.failure:
+        return with_trial(run, None, start)
+    weight = rows.fold_weights(folds)
+    judged = np.array(run.judged)
+    training, error = (judged[:, :2] * (weight / weight.sum())[:, None]).sum(axis=0)
+    found = CandidateErrors(float(training), float(error), spread(judged[:, 1], weight), float(judged[:, 2].mean()))
+    return with_trial(run, found, start)
+
+
+class Trial:
+    """Steps of one candidate, each attempted; after the first that fails no more are run.
+
+    failure : one line where a step raised, else "". warnings : what its steps warned about, each once, by first line.
     """
 
     def __init__(self) -> None:
@@ -274,32 +121,193 @@ class CrossValidation(Trial):
         returns, one entry a fold.
     """
 
-    def __init__(self, system: Any, rows: Rows, judge: Callable[[Any, Places, Places], Any]) -> None:
+    def __init__(self, system: Any, rows: Rows, judge: Callable[[Any, Indices, Indices], Any]) -> None:
         super().__init__()
         self.system, self.rows, self.judge = system, rows, judge
         self.judged: list[Any] = []
 
-    def fold(self, k: int, learned: Places | None = None) -> None:
+    def fold(self, k: int, learned: Indices | None = None) -> None:
         """Fit all folds but k, or the rows `learned` of these alone, and judge."""
 
         def step() -> None:
             if learned is None:
-                model, places = self.rows.fitted(self.system, k), np.flatnonzero(self.rows.fold != k)
+                model, indices = self.rows.fitted(self.system, k), np.flatnonzero(self.rows.fold != k)
             else:
                 assert isinstance(self.rows, ArrayRows)
-                model, places = self.rows.fitted_to(self.system, learned), learned
-            self.judged.append(self.judge(model, places, np.flatnonzero(self.rows.fold == k)))
+                model, indices = self.rows.fitted_to(self.system, learned), learned
+            self.judged.append(self.judge(model, indices, np.flatnonzero(self.rows.fold == k)))
 
         self.attempt(step)
 
 
-def first_line(problem: Any) -> str:
-    """Return the first line of what an exception or warning says."""
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+class Rows(ABC):
+    """Rows x, targets y (None without), weights (n,), and the fold of each row, (n,)."""
+
+    whole: ClassVar[bool] = False
+    """Whether a model predicts all rows together: in their order, or as a source reads them."""
+    x: Any
+    y: Any
+    weight: Array
+    fold: Indices
+
+    @abstractmethod
+    def fitted(self, system: Any, k: int) -> Any:
+        """Return a clone of the system fitted to all folds but k."""
+
+    def fold_weights(self, folds: int) -> Array:
+        """Return the weight of the rows of each fold."""
+        return np.bincount(self.fold, self.weight, folds).astype(np.float64)
+
+
+class ArrayRows(Rows):
+    """Rows in memory; those of weight zero take no part."""
+
+    def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool) -> None:
+        self.x = x = _indexable(x)
+        n = x.shape[0]
+        self.y = None if y is None else _on_host(read_labels(y) if classes else y)
+        if self.y is not None and self.y.shape[0] != n:
+            raise InvalidData(
+                f"Found input variables with inconsistent numbers of samples: X has {n}, y has {self.y.shape[0]}"
+            )
+        self.given_weight = None if sample_weight is None else read_weights(sample_weight, n)
+        self.weight = np.ones(n) if self.given_weight is None else self.given_weight
+        self.classes = classes
+
+    def split(self, folds: int, seed: int) -> ArrayRows:
+        """Drop rows of weight zero and assign the others to folds."""
+        if not self.weight.all():
+            some = np.flatnonzero(self.weight)
+            self.x, self.y = self.at(some)
+            self.weight = self.given_weight = self.weight[some]
+        _check_folds(folds, len(self.weight))
+        if self.classes:
+            _check_classes(self.y)
+        self.fold = assign_folds(len(self.weight), folds, seed, self.y if self.classes else None)
+        return self
+
+    def at(self, indices: Indices) -> tuple[Any, Any]:
+        """Return the rows with these indices, and their targets."""
+        return take_rows(self.x, indices), None if self.y is None else self.y[indices]
+
+    def fitted(self, system: Any, k: int) -> Any:
+        return self.fitted_to(system, np.flatnonzero(self.fold != k))
+
+    def fitted_to(self, system: Any, indices: Indices) -> Any:
+        """Return a clone of the system fitted to the rows with these indices."""
+        weight = None if self.given_weight is None else self.given_weight[indices]
+        return fit(clone(system), *self.at(indices), weight)
+
+
+class SignalRows(ArrayRows):
+    """Samples of signals, held out in stretches; those of weight zero stay, as part of the past of others."""
+
+    whole = True
+
+    def split(self, folds: int, seed: int) -> SignalRows:
+        """Assign samples to folds by stretches of an equal number of samples of positive weight."""
+        some = int(np.count_nonzero(self.weight))
+        _check_folds(folds, some)
+        self.fold = np.maximum(np.cumsum(self.weight > 0) - 1, 0) * folds // some
+        return self
+
+    def fitted(self, system: Any, k: int) -> Any:
+        return fit(clone(system), self.x, self.y, self.weight * (self.fold != k))
+
+
+class SourceRows(Rows):
+    """The rows of a source."""
+
+    whole = True
+
+    def __init__(self, source: Source, folds: int) -> None:
+        _check_folds(folds, source.count_rows())
+        self.source, self.folds = source, folds
+        self.x = Fold(source.unlabelled(), 0, folds, held=True)  # as it is coded already, for every model
+        self.y = None
+        if source.shape.targets:
+            self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
+            self.y = self.y[:, 0] if source.flat and self.y.ndim == 2 else self.y
+        weight = source.read_weights()
+        self.weight = np.ones(source.count_rows()) if weight is None else host(weight)
+        self.fold = fold_of(0, source.count_rows(), folds)
+        weights = self.fold_weights(folds)
+        if not weights.all():
+            raise InvalidParameter(
+                f"fold {int(weights.argmin())} of {folds} has none of the {source.count_rows()} rows: use fewer folds"
+            )
+
+    def fitted(self, system: Any, k: int) -> Any:
+        return clone(system).fit(Fold(self.source, k, self.folds, held=False))
+
+
+def split_rows(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:
+    """Return the rows for a system, split into folds."""
+    if isinstance(x, Source):
+        if y is not None or sample_weight is not None:
+            raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
+        return SourceRows(x, folds)
+    kind = SignalRows if isinstance(system, SignalSystem) else ArrayRows
+    return kind(x, y, sample_weight, is_classifier(system)).split(folds, seed)
+
+
+def assign_folds(rows: int, folds: int, seed: int, labels: Labels | None) -> Indices:
+    """Return the fold of each row, (n,): shuffled rows go to the folds in turn, class by class.
+
+    A class of two rows or more is in every training set, as its rows go to different folds.
+    """
+    order = np.random.default_rng(seed).permutation(rows)
+    if labels is not None:
+        order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(rows, dtype=np.intp)
+    fold[order] = np.arange(rows) % folds
+    return fold
+
+
+def take_rows(x: Any, indices: Indices) -> Any:
+    """Return the rows of an array or frame with these indices."""
+    if is_device(x):
+        xp = namespace(x)
+        return xp.take(x, xp.asarray(indices, device=x.device), axis=0)
+    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    return frame[indices].to_native() if isinstance(frame, nw.DataFrame) else x[indices]
+
+
+def fit(system: Any, x: Any, y: Any, weight: Array | None) -> Any:
+    """Fit a system, or a pipeline whose last step takes the weights."""
+    name = f"{system.steps[-1][0]}__sample_weight" if isinstance(system, Pipeline) else "sample_weight"
+    return system.fit(x, y, **({} if weight is None else {name: weight}))
+
+
+def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Indices) -> list[float]:
+    """Return the error of a model on each of some parts of the rows, given by their indices."""
+    if rows.whole or not isinstance(rows, ArrayRows):
+        assert isinstance(measure, RowLoss)
+        losses = measure.losses(model, rows.x, rows.y)
+        return [float(np.average(losses[part], weights=rows.weight[part])) for part in parts]
+    if isinstance(measure, RowLoss):
+        return [float(np.average(measure.losses(model, *rows.at(part)), weights=rows.weight[part])) for part in parts]
+    assert isinstance(measure, Score)
+    return [measure.error(model, *rows.at(part)) for part in parts]
+
+
+def spread(errors: Array, weight: Array) -> float:
+    """Return the standard error of the weighted mean of the folds' errors."""
+    share = weight / weight.sum()
+    mean = share @ errors
+    return float(np.sqrt(share @ (errors - mean) ** 2 / (len(errors) - 1)))
+
+
+def freedom_of(model: Any) -> float:
+    """Return the effective number of parameters of a fitted model a target; NaN where it does not say."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    if not isinstance(last, LinearSystem):
+        return np.nan
+    return float(np.concatenate([fit.trace for fit in last._fits]).mean())
 
 
 class Fits:
-    """Fits begun, of a total that may grow: called before each with what it is of, it calls show(done, total, text)."""
+    """A count of fits, of a total that may grow: called with a text before each, it calls show(done, total, text)."""
 
     def __init__(self, total: int, show: Callable[[int, int, str], None]) -> None:
         self.done, self.total, self.show = 0, total, show
@@ -309,13 +317,13 @@ class Fits:
         self.done += 1
 
     def expect(self, more: int) -> None:
-        """Let so many more be made."""
+        """Add to the total."""
         self.total += more
 
 
 @contextmanager
 def reporting(progress: Progress, title: str, total: int) -> Iterator[Fits]:
-    """Return what is called before each fit: it shows a line, or calls `progress` with (done, total, text)."""
+    """Give the counter to call before each fit: it shows a line, or calls `progress` with (done, total, text)."""
     if callable(progress):
         fits = Fits(total, progress)
         yield fits
@@ -330,70 +338,47 @@ def reporting(progress: Progress, title: str, total: int) -> Iterator[Fits]:
         yield Fits(total, show)
 
 
-def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, tell: Callable[[], None]) -> Tried:
-    """Return the mean over the folds, each held out once, weighted by their rows."""
-
-    def judge(model: Any, learned: Places, held: Places) -> tuple[float, ...]:
-        return (*errors_on(model, rows, measure, learned, held), freedom_of(model))
-
-    run = CrossValidation(system, rows, judge)
-    start = perf_counter()
-    for k in range(folds):
-        tell()
-        run.fold(k)
-    if run.failure:
-        return tried(run, None, start)
-    weight = rows.held_weights(folds)
-    judged = np.array(run.judged)
-    training, error = (judged[:, :2] * (weight / weight.sum())[:, None]).sum(axis=0)
-    found = Tried(float(training), float(error), spread(judged[:, 1], weight), float(judged[:, 2].mean()))
-    return tried(run, found, start)
-
-
-def by_formula(formula: Callable[[], Tried]) -> Tried:
-    """Return what a formula gives; a candidate that cannot be fitted is a line, not an end."""
-    start, trial = perf_counter(), Trial()
-    return tried(trial, trial.attempt(formula), start)
-
-
-def tried(trial: Trial, found: Tried | None, start: float) -> Tried:
-    """Return how a candidate did, with its time since `start`, its first warning, and its failure."""
-    done = Tried(failure=trial.failure) if found is None else found
+def with_trial(trial: Trial, found: CandidateErrors | None, start: float) -> CandidateErrors:
+    """Return the errors of a candidate with its time since `start`, its first warning, and its failure."""
+    done = CandidateErrors(failure=trial.failure) if found is None else found
     if not done.failure and not np.isfinite(done.error):
         done = done._replace(failure=f"its error on new rows is {done.error}")
     return done._replace(seconds=perf_counter() - start, warning=(*trial.warnings, "")[0])
 
 
-def spread(errors: Array, weight: Array) -> float:
-    """Return the standard error of the weighted mean of the folds' errors."""
-    share = weight / weight.sum()
-    mean = share @ errors
-    return float(np.sqrt(share @ (errors - mean) ** 2 / (len(errors) - 1)))
+def first_line(problem: Any) -> str:
+    """Return the first line of what an exception or warning says."""
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
 
 
-def of_rows(losses: Array, weight: Array, n: float) -> tuple[float, float]:
-    """Return the mean loss over rows and its standard error: of n observations, the sum of weights or their number."""
-    share = weight / weight.sum()
-    mean = share @ losses
-    square = share @ (losses - mean) ** 2 / (n - 1) if n > 1 else np.nan
-    return float(mean), float(np.sqrt(square))
+def _on_host(y: Any) -> Any:
+    return host(y) if is_device(y) else np.asarray(y)
 
 
-def freedom_of(model: Any) -> float:
-    """Return the effective number of parameters of a fitted model a target; NaN where it does not say."""
-    last = model[-1] if isinstance(model, Pipeline) else model
-    if not isinstance(last, LinearSystem):
-        return np.nan
-    return float(np.concatenate([fit.trace for fit in last._fits]).mean())
+def _indexable(x: Any) -> Any:
+    if is_sparse(x):
+        return x.tocsr()
+    x = x if is_device(x) else collected(x)
+    if is_device(x) or isinstance(nw.from_native(x, pass_through=True, eager_only=True), nw.DataFrame):
+        return x
+    x = np.asarray(x)
+    if x.ndim == 0:
+        raise InvalidData(f"Expected 2D array, got {x.item()!r} instead")
+    return x
 
 
-def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Places) -> list[float]:
-    """Return the error of a model on each of some parts of the rows, given by their places."""
-    if rows.whole or not isinstance(rows, ArrayRows):
-        assert isinstance(measure, RowLoss)
-        losses = measure.losses(model, rows.x, rows.y)
-        return [float(np.average(losses[part], weights=rows.weight[part])) for part in parts]
-    if isinstance(measure, RowLoss):
-        return [float(np.average(measure.losses(model, *rows.at(part)), weights=rows.weight[part])) for part in parts]
-    assert isinstance(measure, Score)
-    return [measure.error(model, *rows.at(part)) for part in parts]
+def _check_folds(folds: Any, rows: int) -> None:
+    Whole(2).check("folds", folds)
+    if folds > rows:
+        raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
+
+
+def _check_classes(labels: Any) -> None:
+    found, counts = np.unique(labels, return_counts=True)
+    if len(found) < 2:
+        raise InvalidData(f"y is '{found[0]}' in every row: there is nothing to learn")
+    if np.count_nonzero(counts > 1) < 2:
+        raise InvalidData(
+            f"y has {len(found)} labels in {len(labels)} rows, fewer than two of them twice: folds need two classes of "
+            "two rows or more"
+        )

@@ -1,14 +1,15 @@
-"""Error on new rows from one fit, where predictions are linear in the targets: leave-one-out and GCV.
+"""Errors on new rows by a formula, from one fit, where predictions are linear in the targets: leave-one-out and GCV.
 
     leave-one-out: sum w L(r / (1 - h)) / W,     GCV = W RSS / (W - trace of the hat matrix)^2
 
-h are the leverages, the diagonal of the hat matrix. Columns are taken as they are: what a basis or `standardize` learns
-from X is that of all rows.
+h are the leverages, the diagonal of the hat matrix, W the sum of the weights w. Columns are taken as they are: what a
+basis or `standardize` learns from X is learned from all rows.
 """
 
 from __future__ import annotations
 
 from numbers import Real
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from adaline.construction import check_parameters
 from adaline.errors import InvalidParameter
 from adaline.inference.influence import LeaveOneOutResult, left_out
 from adaline.input.labels import encode, read_labels
-from adaline.selection.cross_validation import Tried, freedom_of, of_rows
-from adaline.selection.measures import ErrorRate, Measure, Residuals
+from adaline.selection.cross_validation import CandidateErrors, Trial, fit, freedom_of, with_trial
+from adaline.selection.measures import ErrorRate, InformationCriterion, Measure, Residuals
 from adaline.sources import Source
 from adaline.systems.least_squares_classifier import LeastSquaresClassifier
 from adaline.systems.linear_regression import LinearRegression, LinearSystem
@@ -28,7 +29,7 @@ from adaline.systems.ridge import Ridge
 
 
 def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
-    """Return why there is no formula for a system, "" where there is one."""
+    """Return why there is no formula of a method for a system, "" where there is one."""
     name = type(system).__name__
     if isinstance(system, LinearRegression) and system.solver == "gradient":
         return "gradient descent stops where it stops"
@@ -47,36 +48,59 @@ def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
     return ""
 
 
-def leave_one_out(system: Any, X: Any, y: Any, sample_weight: Any, measure: Measure) -> Tried:
+def by_formula(method: str, system: Any, X: Any, y: Any, sample_weight: Any, measure: Measure) -> CandidateErrors:
+    """Return the errors of a system by method "loo", "gcv", or by a criterion of the fit to all rows."""
+
+    def errors() -> CandidateErrors:
+        if method == "loo":
+            return leave_one_out(system, X, y, sample_weight, measure)
+        if method == "gcv":
+            return generalised(system, X, y, sample_weight)
+        assert isinstance(measure, InformationCriterion)
+        return CandidateErrors(error=measure.value(fit(system, X, y, sample_weight), X, sample_weight))
+
+    start, trial = perf_counter(), Trial()
+    return with_trial(trial, trial.attempt(errors), start)
+
+
+def leave_one_out(system: Any, X: Any, y: Any, sample_weight: Any, measure: Measure) -> CandidateErrors:
     """Return the exact leave-one-out error, from one fit and one pass."""
     if isinstance(system, LeastSquaresClassifier):
-        return _labels(system, X, y, sample_weight)
+        return _wrong_labels(system, X, y, sample_weight)
     assert isinstance(measure, Residuals)
     model = clone(system).fit(X, y, sample_weight)
     rows = _left_out(model, X, y, sample_weight)
-    error, std_error = of_rows(measure.of(rows.left_out), rows.weight, model._sample().n)
+    error, std_error = _mean_over_rows(measure.of(rows.left_out), rows.weight, model._sample().n)
     training = float(np.average(measure.of(rows.residual), weights=rows.weight))
-    return Tried(training, error, std_error, freedom_of(model))
+    return CandidateErrors(training, error, std_error, freedom_of(model))
 
 
-def generalised(system: Any, X: Any, y: Any, sample_weight: Any) -> Tried:
+def generalised(system: Any, X: Any, y: Any, sample_weight: Any) -> CandidateErrors:
     """Return the generalised cross-validation error, from one fit alone."""
     model = clone(system).fit(X, y, sample_weight)
     n = model._sample().n
-    rss = np.concatenate([fit.rss for fit in model._fits])
-    rest = n - np.concatenate([fit.trace for fit in model._fits])
+    rss = np.concatenate([one.rss for one in model._fits])
+    rest = n - np.concatenate([one.trace for one in model._fits])
     if (rest <= 0.5).any():
         raise InvalidParameter(f"{n:g} observations leave nothing to judge {freedom_of(model):g} parameters by")
-    return Tried(float((rss / n).mean()), float((n * rss / rest**2).mean()), np.nan, freedom_of(model))
+    return CandidateErrors(float((rss / n).mean()), float((n * rss / rest**2).mean()), np.nan, freedom_of(model))
+
+
+def _mean_over_rows(losses: Array, weight: Array, n: float) -> tuple[float, float]:
+    """Return the mean loss over rows (N,) and its standard error, for n observations."""
+    share = weight / weight.sum()
+    mean = share @ losses
+    square = share @ (losses - mean) ** 2 / (n - 1) if n > 1 else np.nan
+    return float(mean), float(np.sqrt(square))
 
 
 def _left_out(model: LinearSystem, X: Any, y: Any, sample_weight: Any) -> LeaveOneOutResult:
-    parts = [left_out(fit, rows, model._sample()) for fit, rows in model._with_rows(X, y, sample_weight)]
+    parts = [left_out(one, rows, model._sample()) for one, rows in model._with_rows(X, y, sample_weight)]
     residual, without = (np.concatenate([part[i] for part in parts], axis=1) for i in (0, 1))
     return LeaveOneOutResult(residual, without, parts[0].weight)
 
 
-def _labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight: Any) -> Tried:
+def _wrong_labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight: Any) -> CandidateErrors:
     """Return the share of rows that get a wrong label from the machines fitted without them."""
     check_parameters(system)
     classes, codes = encode(read_labels(y), None)
@@ -94,6 +118,6 @@ def _labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight: Any) 
         margin = outputs[:, -1] - (outputs[:, 0] if outputs.shape[1] == 2 else 0.0)
         return np.asarray((margin > system.threshold) != (codes == 1), dtype=np.float64)
 
-    error, std_error = of_rows(wrong(rows.left_out), rows.weight, model._sample().n)
+    error, std_error = _mean_over_rows(wrong(rows.left_out), rows.weight, model._sample().n)
     training = float(np.average(wrong(rows.residual), weights=rows.weight))
-    return Tried(training, error, std_error, freedom_of(model))
+    return CandidateErrors(training, error, std_error, freedom_of(model))

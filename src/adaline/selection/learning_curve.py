@@ -19,14 +19,14 @@ from adaline.input.labels import Labels
 from adaline.selection.cross_validation import (
     ArrayRows,
     CrossValidation,
-    Places,
+    Indices,
     Progress,
     errors_on,
     reporting,
     spread,
 )
 from adaline.selection.measures import InformationCriterion, measure_of, refuse_no_targets
-from adaline.selection.table import ErrorTable, told
+from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
 from adaline.systems.families.filter import SignalSystem
 from adaline.wording import counted
@@ -69,8 +69,8 @@ class LearningCurve:
             for n, failure, *row in zip(self.sizes.tolist(), self.failures, *columns, strict=True)
         ]
         title = f"{self.measure} by number of rows learned from, {self.folds} folds"
-        said = zip(self.sizes.tolist(), self.failures, self.warnings, strict=True)
-        notes = told([(counted(n), failed or warned) for n, failed, warned in said])
+        texts = zip(self.sizes.tolist(), self.failures, self.warnings, strict=True)
+        notes = grouped_notes([(counted(n), failed or warned) for n, failed, warned in texts])
         return ErrorTable(
             title, ["rows", "training", "std. error", "new rows", "std. error"], cells, rows, notes, left=0
         )
@@ -138,31 +138,31 @@ def learning_curve(
     measure = measure_of(system, scoring)
     if isinstance(measure, InformationCriterion):
         raise InvalidParameter(f"{measure.name} judges the fit to all rows: use another scoring")
-    rows = ArrayRows(X, y, sample_weight, is_classifier(system)).deal(folds, random_state)
+    rows = ArrayRows(X, y, sample_weight, is_classifier(system)).split(folds, random_state)
     wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
 
-    def judge(model: Any, learned: Places, held: Places) -> list[float]:
+    def judge(model: Any, learned: Indices, held: Indices) -> list[float]:
         return errors_on(model, rows, measure, learned, held)
 
     runs = [CrossValidation(system, rows, judge) for _ in wanted]
-    with reporting(progress, "learning curve", folds * len(wanted)) as tell:
+    with reporting(progress, "learning curve", folds * len(wanted)) as before_fit:
         for k in range(folds):
             order = shuffled(np.flatnonzero(rows.fold != k), rows.y if rows.classes else None, random_state)
             for size, run in zip(wanted.tolist(), runs, strict=True):
-                tell(f"{counted(size)}, fold {k + 1} of {folds}")
+                before_fit(f"{counted(size)}, fold {k + 1} of {folds}")
                 run.fold(k, order[:size])
     failures, warned = [run.failure for run in runs], [(*run.warnings, "")[0] for run in runs]
     if all(failures):
         raise InvalidData(f"no size could be fitted; {counted(int(wanted[-1]))}: {failures[-1]}")
     errors = np.array([np.full((folds, 2), np.nan) if run.failure else run.judged for run in runs])
-    weight = rows.held_weights(folds)
+    weight = rows.fold_weights(folds)
     mean = np.einsum("ikj,k->ji", errors, weight / weight.sum())
     spreads = [np.array([spread(one, weight) for one in errors[:, :, j]]) for j in (0, 1)]
     return LearningCurve(wanted, mean[0], mean[1], spreads[0], spreads[1], measure.name, folds, failures, warned)
 
 
-def read_sizes(sizes: Any, most: int) -> Places:
-    """Return numbers of rows from numbers or shares, ascending and apart.
+def read_sizes(sizes: Any, most: int) -> Indices:
+    """Return numbers of rows from numbers or shares, ascending and different.
 
     Examples
     --------
@@ -191,9 +191,9 @@ def read_sizes(sizes: Any, most: int) -> Places:
     return np.unique(np.array(out, dtype=np.intp))
 
 
-def shuffled(places: Places, labels: Labels | None, seed: int) -> Places:
-    """Return places in an order of which every start has the classes by their shares."""
-    order = np.random.default_rng(seed).permutation(places)
+def shuffled(indices: Indices, labels: Labels | None, seed: int) -> Indices:
+    """Return indices shuffled such that every first part of them has the classes by their shares."""
+    order = np.random.default_rng(seed).permutation(indices)
     if labels is None:
         return order
     _, codes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)

@@ -1,9 +1,11 @@
-"""What an error on rows is: a loss for each row where there is one, else minus a score of scikit-learn.
+"""Measures of error: a loss for each row where there is one, else minus a score of scikit-learn.
 
-regression        (y - prediction)^2, mean over targets          mean_squared_error (default), mean_absolute_error
-classes           1 where the label is wrong                     error_rate (default)
--ln p(label)                                   log_loss
-without targets   -ln p(x); squared distance to its centre       of systems with densities; of KMeans
+regression        (y - prediction)^2, |y - prediction|, mean over targets    mean_squared_error (default),
+mean_absolute_error
+classes           1 where the label is wrong                                 error_rate (default)
+-ln p(label)                                               log_loss
+without targets   -ln p(x)                                                   systems with densities
+squared distance to the nearest centre                     KMeans
 """
 
 from __future__ import annotations
@@ -20,12 +22,12 @@ from adaline.arrays import Array, host
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.systems.kmeans import KMeans
 
-SMALLEST = np.finfo(np.float64).eps  # a probability of zero for what happened counts as this
+SMALLEST = np.finfo(np.float64).eps  # the least probability of a label, so that its logarithm is finite
 CRITERIA = ("bic", "aic")
 
 
 class Measure(ABC):
-    """What being wrong costs, named; less is better."""
+    """A named error; less is better."""
 
     name: str
 
@@ -50,11 +52,11 @@ class Residuals(RowLoss):
         self.kind, self.name = kind, kind.replace("_", " ")
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
-        target, answer = (np.asarray(one, dtype=np.float64) for one in (y, host(model.predict(X))))
-        target, answer = (one[:, None] if one.ndim == 1 else one for one in (target, answer))
-        if target.shape != answer.shape:
-            raise InvalidData(f"y has shape {target.shape} and the predictions of {_name(model)} {answer.shape}")
-        return self.of(target - answer)
+        target, prediction = (np.asarray(one, dtype=np.float64) for one in (y, host(model.predict(X))))
+        target, prediction = (one[:, None] if one.ndim == 1 else one for one in (target, prediction))
+        if target.shape != prediction.shape:
+            raise InvalidData(f"y has shape {target.shape} and the predictions of {_name(model)} {prediction.shape}")
+        return self.of(target - prediction)
 
     def of(self, residual: Array) -> Array:
         """Return the loss of residuals (n, K), (n,)."""
@@ -72,14 +74,14 @@ class ErrorRate(RowLoss):
 
 
 class LogLoss(RowLoss):
-    """Minus the logarithm of the probability of the label; of an unknown label, that of the smallest number."""
+    """Minus the logarithm of the probability of the label; an unknown label has the probability SMALLEST."""
 
     name = "log loss"
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
         probability, classes = np.asarray(model.predict_proba(X)), model.classes_
-        place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        right = probability[np.arange(len(place)), place] * (classes[place] == y)
+        index = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        right = probability[np.arange(len(index)), index] * (classes[index] == y)
         return np.asarray(-np.log(np.clip(right, SMALLEST, 1.0)))
 
 
@@ -124,7 +126,7 @@ class Score(Measure):
 
 
 def measure_of(system: Any, scoring: Any) -> Measure:
-    """Return the measure that `scoring` names for a system; None is the kind's own."""
+    """Return the measure that `scoring` names for a system; for None, the usual one of its kind."""
     if scoring is None:
         return _usual(system)
     if callable(scoring):

@@ -1,4 +1,4 @@
-"""`select`: the candidate that does best on new rows, by a formula where there is one, by folds elsewhere."""
+"""`select`: the candidate with the smallest error on new rows, by a formula where there is one, else by folds."""
 
 from __future__ import annotations
 
@@ -18,238 +18,27 @@ from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.inference.summary import number
 from adaline.parameters import OneOf, Whole
-from adaline.selection.cross_validation import Fits, Progress, Rows, Tried, by_folds, by_formula, cut, fit, reporting
-from adaline.selection.formula import generalised, leave_one_out, why_not
+from adaline.selection.cross_validation import (
+    CandidateErrors,
+    Fits,
+    Progress,
+    Rows,
+    by_folds,
+    fit,
+    reporting,
+    split_rows,
+)
+from adaline.selection.formula import by_formula, why_not
 from adaline.selection.measures import InformationCriterion, Measure, RowLoss, one_measure, refuse_no_targets
-from adaline.selection.table import ErrorTable, told
+from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
 
+METHODS = ("auto", "loo", "gcv", "folds")
+RULES = ("best", "one-standard-error")
 SHRINKING = ("penalty", "l1", "alpha", "shrinkage", "reg_covar")
 """Parameters of which a larger value is the simpler choice."""
 
 SYSTEM = "system"
-
-
-class Candidate(NamedTuple):
-    """A system that was not fitted yet, what sets it apart from the others, and its place from simple to rich."""
-
-    system: Any
-    parameters: dict[str, Any]
-    place: tuple[Any, ...]
-
-    @property
-    def label(self) -> str:
-        """What sets it apart, as text."""
-        if list(self.parameters) == [SYSTEM]:
-            return shown(self.system)
-        return ", ".join(f"{name}={shown(value)}" for name, value in self.parameters.items())
-
-
-def read_candidates(system: Any, grid: Mapping[str, Any]) -> list[Candidate]:
-    """Return the candidates in the order given, the last parameter varying fastest."""
-    if isinstance(system, type) or not hasattr(system, "get_params"):
-        return _whole_systems(system, grid)
-    if not grid:
-        raise InvalidParameter(
-            f"nothing to choose from: name a parameter of {type(system).__name__} and its values, as in "
-            "select(Ridge(), X, y, penalty=[0.1, 1, 10])"
-        )
-    known = system.get_params()
-    names = [_full_name(system, known, name) for name in grid]
-    if len(set(names)) < len(names):
-        raise InvalidParameter(f"a parameter is named twice: {', '.join(names)}")
-    lists = [_values(name, values) for name, values in grid.items()]
-    places = [_places(name, values) for name, values in zip(names, lists, strict=True)]
-    out = []
-    for chosen in product(*(range(len(values)) for values in lists)):
-        given = {name: values[i] for name, values, i in zip(names, lists, chosen, strict=True)}
-        made = clone(system).set_params(**{name: clone(value, safe=False) for name, value in given.items()})
-        out.append(Candidate(made, given, tuple(place[i] for place, i in zip(places, chosen, strict=True))))
-    return out
-
-
-def shown(value: Any) -> str:
-    """Return a value of a parameter as one short line."""
-    text = f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _whole_systems(systems: Any, grid: Mapping[str, Any]) -> list[Candidate]:
-    if isinstance(systems, type | str) or not isinstance(systems, Iterable):
-        raise InvalidParameter(f"select takes a system or a list of systems, as Ridge(), got {systems!r}")
-    if grid:
-        raise InvalidParameter("several systems are compared as they are: leave the parameters out, or give one system")
-    given = list(systems)
-    if not given:
-        raise InvalidParameter("nothing to choose from: the list of systems is empty")
-    for one in given:
-        if not (hasattr(one, "fit") and hasattr(one, "get_params")) or isinstance(one, type):
-            raise InvalidParameter(f"select takes a system or a list of systems, as Ridge(), got {one!r}")
-    return [Candidate(clone(one), {SYSTEM: one}, (i,)) for i, one in enumerate(given)]
-
-
-def _full_name(system: Any, known: Mapping[str, Any], name: str) -> str:
-    """Return the parameter that a name stands for: itself, or that of the basis or of one step of a pipeline."""
-    if name in known:
-        return name
-    inner = [full for full in known if full.endswith(f"__{name}")]
-    if f"basis__{name}" in inner:
-        return f"basis__{name}"
-    if len(inner) == 1:
-        return inner[0]
-    owner = type(system).__name__
-    if inner:
-        raise InvalidParameter(f"{name!r} may be {' or '.join(inner)} of {owner}: write it in full")
-    raise InvalidParameter(peers.unknown(owner, known, {name: None}))
-
-
-def _values(name: str, values: Any) -> Sequence[Any]:
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InvalidParameter(
-            f"{name} needs a list of values to choose from, got {values!r}: write {name}=[{values!r}]"
-        )
-    out = [value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value for value in values]
-    if not out:
-        raise InvalidParameter(f"{name} has no values to choose from: the list is empty")
-    return out
-
-
-def _places(name: str, values: Sequence[Any]) -> list[int]:
-    """Return the place of each value from simple to rich: the order given, but large penalties first."""
-    if name.rpartition("__")[2] not in SHRINKING or not all(isinstance(value, int | float) for value in values):
-        return list(range(len(values)))
-    order = sorted(range(len(values)), key=lambda i: -values[i])
-    return [order.index(i) for i in range(len(values))]
-
-
-# What `select` found: the choice, how every candidate did, and the validation curve.
-
-
-@dataclass(frozen=True, eq=False)
-class ValidationCurve:
-    """Errors along one parameter: its values, errors on the rows learned from and on new rows, and the latter's
-    standard errors, arrays (m,); NaN where a candidate failed. `chosen` is the place of the one chosen, `others` what
-    the other parameters are held at.
-    """
-
-    parameter: str
-    values: NDArray[Any]
-    training: Array
-    validation: Array
-    std_error: Array
-    chosen: int
-    measure: str
-    others: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Selection:
-    """What `select` found; prints as its table.
-
-    Parameters
-    ----------
-    best : the system chosen, fitted to all rows.
-    parameters : what sets it apart from the other candidates.
-    index : its place among them. winner : the place of the one with the smallest error, another under
-        rule="one-standard-error".
-    candidates : the parameters of each.
-    tried : training error, error on new rows, its standard error, effective number of parameters, seconds, warning and
-        failure of each.
-    method : "loo", "gcv" or "folds", or the name of a criterion of the fit. measure : what the error is.
-    rule, folds : as asked for.
-    """
-
-    best: Any
-    parameters: dict[str, Any]
-    index: int
-    winner: int
-    candidates: Sequence[dict[str, Any]]
-    tried: Sequence[Tried]
-    method: str
-    measure: str
-    rule: str
-    folds: int
-
-    @property
-    def curve(self) -> ValidationCurve:
-        """The validation curve along the first parameter, the others held at the values chosen."""
-        return self.along(next(iter(self.parameters)))
-
-    def along(self, parameter: str) -> ValidationCurve:
-        """Return the validation curve along one parameter, the others held at the values chosen."""
-        if parameter not in self.parameters:
-            raise InvalidParameter(f"{parameter!r} was not varied. There are: {', '.join(self.parameters)}")
-        others = {name: value for name, value in self.parameters.items() if name != parameter}
-        places = [
-            i for i, one in enumerate(self.candidates) if all(one[name] is value for name, value in others.items())
-        ]
-        values = [self.candidates[i][parameter] for i in places]
-        numbers = all(isinstance(value, int | float) for value in values)
-        kept = np.array(values) if numbers else np.array([shown(value) for value in values], dtype=object)
-        training, validation, std_error = np.array([self.tried[i][:3] for i in places]).T
-        chosen = places.index(self.index)
-        return ValidationCurve(parameter, kept, training, validation, std_error, chosen, self.measure, others)
-
-    @cached_property
-    def table(self) -> ErrorTable:
-        """One row a candidate, in the order given; the one chosen is marked >, the smallest error *."""
-        names = list(self.parameters)
-        known = not all(np.isnan(one.freedom) for one in self.tried)
-        head = ["", *names, "training", self.measure, "std. error", *(["parameters"] if known else []), "seconds"]
-        cells, rows = [], []
-        for i, (given, one) in enumerate(zip(self.candidates, self.tried, strict=True)):
-            mark = ">" if i == self.index else "*" if i == self.winner else ""
-            values = ["failed" if one.failure else number(one.error), number(one.std_error)]
-            freedom = [f"{one.freedom:.4g}".replace("nan", "-")] if known else []
-            cells.append(
-                [mark, *map(shown, given.values()), number(one.training), *values, *freedom, f"{one.seconds:.2g}"]
-            )
-            plain = {name: value if isinstance(value, int | float) else shown(value) for name, value in given.items()}
-            rows.append({**plain, **one._asdict(), "chosen": i == self.index, "best": i == self.winner})
-        notes = [f"{self._name(i)} failed: {one.failure}" for i, one in enumerate(self.tried) if one.failure]
-        notes += told([(self._name(i), one.warning) for i, one in enumerate(self.tried)])
-        return ErrorTable(self._title(), head, cells, rows, [self._reason(), *notes], left=1 + len(names))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the fitted system as plain values."""
-        return {
-            "parameters": {name: shown(value) for name, value in self.parameters.items()},
-            "index": self.index,
-            "method": self.method,
-            "measure": self.measure,
-            "rule": self.rule,
-            **self.table.to_dict(),
-        }
-
-    def __str__(self) -> str:
-        return str(self.table)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
-
-    def _name(self, i: int) -> str:
-        return ", ".join(f"{name}={shown(value)}" for name, value in self.candidates[i].items())
-
-    def _title(self) -> str:
-        how = {
-            "loo": "by exact leave-one-out",
-            "gcv": "by generalised cross-validation",
-            "folds": f"by {self.folds} folds",
-        }.get(self.method, "of the fit to all rows")
-        return f"{len(self.tried)} candidates, {self.measure} {how}"
-
-    def _reason(self) -> str:
-        if self.index == self.winner:
-            return f"chosen: {self._name(self.index)}, the smallest error"
-        best = self.tried[self.winner]
-        limit = best.error + best.std_error
-        return f"chosen: {self._name(self.index)}, the simplest within one standard error of the smallest ({limit:.6g})"
-
-
-METHODS = ("auto", "loo", "gcv", "folds")
-RULES = ("best", "one-standard-error")
 
 
 def select(
@@ -287,7 +76,7 @@ def select(
         Exact leave-one-out, generalised cross-validation, or K folds; "auto" is "loo" where the formula holds for all
         candidates (LinearRegression, Ridge with numbers as penalties, LeastSquaresClassifier), else "folds". The
         formulas take columns as given: what a basis or `standardize` learns from X alone is that of all rows.
-    folds : number of folds; classes are dealt evenly among them.
+    folds : number of folds; each class is spread evenly over them.
     scoring : what the error is. None: mean squared error for regressions, share of wrong labels for classifiers, minus
         the log density (GaussianMixture) or the squared distance (KMeans) of a row without targets. "log_loss",
         "mean_absolute_error", or another scorer of scikit-learn, by name or as a function (system, X, y) -> score: the
@@ -342,18 +131,185 @@ def select(
     if rule != "best" and (method == "gcv" or isinstance(measure, InformationCriterion)):
         raise InvalidParameter("rule='one-standard-error' needs a standard error: use method='loo' or 'folds'")
     chosen = _method(method, candidates, X, measure)
-    with reporting(progress, "select", 1) as tell:
-        run = _Run(X, y, sample_weight, measure, folds, random_state, tell)
+    with reporting(progress, "select", 1) as before_fit:
+        run = _Run(X, y, sample_weight, measure, folds, random_state, before_fit)
         tried = run.all(chosen, candidates)
         if method == "auto" and chosen == "loo" and all(one.failure for one in tried):
             with suppress(AdalineError):  # where folds cannot be cut either, what the formula said is the reason
                 tried, chosen = run.all("folds", candidates), "folds"
         index, winner = _choice(candidates, tried, rule)
-        tell("all rows")
+        before_fit("all rows")
         best = candidates[index].system
         best = best.fit(X) if isinstance(X, Source) else fit(best, X, y, sample_weight)
     given = [one.parameters for one in candidates]
     return Selection(best, given[index], index, winner, given, tried, chosen, measure.name, rule, folds)
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationCurve:
+    """Errors along one parameter: its values, errors on the rows learned from and on new rows, and the latter's
+    standard errors, arrays (m,); NaN where a candidate failed. `chosen` is the index of the one chosen, `others` the
+    values of the other parameters.
+    """
+
+    parameter: str
+    values: NDArray[Any]
+    training: Array
+    validation: Array
+    std_error: Array
+    chosen: int
+    measure: str
+    others: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """What `select` found; prints as its table.
+
+    Parameters
+    ----------
+    best : the system chosen, fitted to all rows.
+    parameters : what sets it apart from the other candidates.
+    index : its index among them. winner : the index of the one with the smallest error, another under
+        rule="one-standard-error".
+    candidates : the parameters of each.
+    tried : training error, error on new rows, its standard error, effective number of parameters, seconds, warning and
+        failure of each.
+    method : "loo", "gcv" or "folds", or the name of a criterion of the fit. measure : what the error is.
+    rule, folds : as asked for.
+    """
+
+    best: Any
+    parameters: dict[str, Any]
+    index: int
+    winner: int
+    candidates: Sequence[dict[str, Any]]
+    tried: Sequence[CandidateErrors]
+    method: str
+    measure: str
+    rule: str
+    folds: int
+
+    @property
+    def curve(self) -> ValidationCurve:
+        """The validation curve along the first parameter, the others at the values chosen."""
+        return self.along(next(iter(self.parameters)))
+
+    def along(self, parameter: str) -> ValidationCurve:
+        """Return the validation curve along one parameter, the others at the values chosen."""
+        if parameter not in self.parameters:
+            raise InvalidParameter(f"{parameter!r} was not varied. There are: {', '.join(self.parameters)}")
+        others = {name: value for name, value in self.parameters.items() if name != parameter}
+        indices = [
+            i for i, one in enumerate(self.candidates) if all(one[name] is value for name, value in others.items())
+        ]
+        values = [self.candidates[i][parameter] for i in indices]
+        numbers = all(isinstance(value, int | float) for value in values)
+        kept = np.array(values) if numbers else np.array([as_text(value) for value in values], dtype=object)
+        training, validation, std_error = np.array([self.tried[i][:3] for i in indices]).T
+        chosen = indices.index(self.index)
+        return ValidationCurve(parameter, kept, training, validation, std_error, chosen, self.measure, others)
+
+    @cached_property
+    def table(self) -> ErrorTable:
+        """One row a candidate, in the order given; the one chosen is marked >, the smallest error *."""
+        names = list(self.parameters)
+        known = not all(np.isnan(one.freedom) for one in self.tried)
+        head = ["", *names, "training", self.measure, "std. error", *(["parameters"] if known else []), "seconds"]
+        cells, rows = [], []
+        for i, (given, one) in enumerate(zip(self.candidates, self.tried, strict=True)):
+            mark = ">" if i == self.index else "*" if i == self.winner else ""
+            values = ["failed" if one.failure else number(one.error), number(one.std_error)]
+            freedom = [f"{one.freedom:.4g}".replace("nan", "-")] if known else []
+            cells.append(
+                [mark, *map(as_text, given.values()), number(one.training), *values, *freedom, f"{one.seconds:.2g}"]
+            )
+            plain = {name: value if isinstance(value, int | float) else as_text(value) for name, value in given.items()}
+            rows.append({**plain, **one._asdict(), "chosen": i == self.index, "best": i == self.winner})
+        notes = [f"{self._name(i)} failed: {one.failure}" for i, one in enumerate(self.tried) if one.failure]
+        notes += grouped_notes([(self._name(i), one.warning) for i, one in enumerate(self.tried)])
+        return ErrorTable(self._title(), head, cells, rows, [self._reason(), *notes], left=1 + len(names))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the fitted system as plain values."""
+        return {
+            "parameters": {name: as_text(value) for name, value in self.parameters.items()},
+            "index": self.index,
+            "method": self.method,
+            "measure": self.measure,
+            "rule": self.rule,
+            **self.table.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+    def _name(self, i: int) -> str:
+        return ", ".join(f"{name}={as_text(value)}" for name, value in self.candidates[i].items())
+
+    def _title(self) -> str:
+        how = {
+            "loo": "by exact leave-one-out",
+            "gcv": "by generalised cross-validation",
+            "folds": f"by {self.folds} folds",
+        }.get(self.method, "of the fit to all rows")
+        return f"{len(self.tried)} candidates, {self.measure} {how}"
+
+    def _reason(self) -> str:
+        if self.index == self.winner:
+            return f"chosen: {self._name(self.index)}, the smallest error"
+        best = self.tried[self.winner]
+        limit = best.error + best.std_error
+        return f"chosen: {self._name(self.index)}, the simplest within one standard error of the smallest ({limit:.6g})"
+
+
+class Candidate(NamedTuple):
+    """A system to fit, the parameters that set it apart from the others, and a key that sorts from simple to rich."""
+
+    system: Any
+    parameters: dict[str, Any]
+    richness: tuple[Any, ...]
+
+    @property
+    def label(self) -> str:
+        """What sets it apart, as text."""
+        if list(self.parameters) == [SYSTEM]:
+            return as_text(self.system)
+        return ", ".join(f"{name}={as_text(value)}" for name, value in self.parameters.items())
+
+
+def read_candidates(system: Any, grid: Mapping[str, Any]) -> list[Candidate]:
+    """Return the candidates in the order given, the last parameter varying fastest."""
+    if isinstance(system, type) or not hasattr(system, "get_params"):
+        return _whole_systems(system, grid)
+    if not grid:
+        raise InvalidParameter(
+            f"nothing to choose from: name a parameter of {type(system).__name__} and its values, as in "
+            "select(Ridge(), X, y, penalty=[0.1, 1, 10])"
+        )
+    known = system.get_params()
+    names = [_full_name(system, known, name) for name in grid]
+    if len(set(names)) < len(names):
+        raise InvalidParameter(f"a parameter is named twice: {', '.join(names)}")
+    lists = [_values(name, values) for name, values in grid.items()]
+    ranks = [_richness(name, values) for name, values in zip(names, lists, strict=True)]
+    out = []
+    for chosen in product(*(range(len(values)) for values in lists)):
+        given = {name: values[i] for name, values, i in zip(names, lists, chosen, strict=True)}
+        made = clone(system).set_params(**{name: clone(value, safe=False) for name, value in given.items()})
+        out.append(Candidate(made, given, tuple(rank[i] for rank, i in zip(ranks, chosen, strict=True))))
+    return out
+
+
+def as_text(value: Any) -> str:
+    """Return a value of a parameter as one short line."""
+    text = f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 @dataclass(frozen=True)
@@ -366,35 +322,25 @@ class _Run:
     measure: Measure
     folds: int
     seed: int
-    tell: Fits
+    before_fit: Fits
 
-    def all(self, method: str, candidates: Sequence[Candidate]) -> list[Tried]:
+    def all(self, method: str, candidates: Sequence[Candidate]) -> list[CandidateErrors]:
         """Return how each candidate did."""
         data = self.X, self.y, self.sample_weight
         rows = None
         if method == "folds":
-            rows = cut(candidates[0].system, *data, self.folds, self.seed)
+            rows = split_rows(candidates[0].system, *data, self.folds, self.seed)
             if rows.whole and not isinstance(self.measure, RowLoss):
                 what = "a source" if isinstance(self.X, Source) else "signals"
                 raise InvalidParameter(f"{self.measure.name} of {what} is not a mean over rows: leave scoring out")
-        self.tell.expect(len(candidates) * (1 if rows is None else self.folds))
+        self.before_fit.expect(len(candidates) * (1 if rows is None else self.folds))
         return [self._one(method, one, rows) for one in candidates]
 
-    def _one(self, method: str, one: Candidate, rows: Rows | None) -> Tried:
+    def _one(self, method: str, one: Candidate, rows: Rows | None) -> CandidateErrors:
         if rows is not None:
-            return by_folds(one.system, rows, self.folds, self.measure, partial(self.tell, one.label))
-        self.tell(one.label)
-        return by_formula(partial(self._by_formula, method, one.system))
-
-    def _by_formula(self, method: str, system: Any) -> Tried:
-        data = self.X, self.y, self.sample_weight
-        if method == "loo":
-            return leave_one_out(system, *data, self.measure)
-        if method == "gcv":
-            return generalised(system, *data)
-        assert isinstance(self.measure, InformationCriterion)
-        model = fit(system, *data)
-        return Tried(error=self.measure.value(model, self.X, self.sample_weight))
+            return by_folds(one.system, rows, self.folds, self.measure, partial(self.before_fit, one.label))
+        self.before_fit(one.label)
+        return by_formula(method, one.system, self.X, self.y, self.sample_weight, self.measure)
 
 
 def _method(method: str, candidates: Sequence[Candidate], X: Any, measure: Measure) -> str:
@@ -415,15 +361,15 @@ def _method(method: str, candidates: Sequence[Candidate], X: Any, measure: Measu
     raise InvalidParameter(f"there is no formula for method={method!r}: {reasons[0]}. Use method='folds'{more}")
 
 
-def _choice(candidates: Sequence[Candidate], tried: Sequence[Tried], rule: str) -> tuple[int, int]:
-    """Return the place of the candidate chosen, and of that with the smallest error."""
+def _choice(candidates: Sequence[Candidate], tried: Sequence[CandidateErrors], rule: str) -> tuple[int, int]:
+    """Return the index of the candidate chosen, and of that with the smallest error."""
     fitted = [i for i, one in enumerate(tried) if not one.failure]
     if not fitted:
         raise InvalidData(f"no candidate could be fitted; {candidates[0].label}: {tried[0].failure}")
     known = not any(np.isnan(tried[i].freedom) for i in fitted)
 
     def richness(i: int) -> tuple[Any, ...]:
-        return (tried[i].freedom if known else 0.0, candidates[i].place)
+        return (tried[i].freedom if known else 0.0, candidates[i].richness)
 
     winner = min(fitted, key=lambda i: (tried[i].error, richness(i)))
     if rule == "best":
@@ -435,3 +381,51 @@ def _choice(candidates: Sequence[Candidate], tried: Sequence[Tried], rule: str) 
             "observation does not spread. Use rule='best', or more rows"
         )
     return min((i for i in fitted if tried[i].error <= limit), key=richness), winner
+
+
+def _whole_systems(systems: Any, grid: Mapping[str, Any]) -> list[Candidate]:
+    if isinstance(systems, type | str) or not isinstance(systems, Iterable):
+        raise InvalidParameter(f"select takes a system or a list of systems, as Ridge(), got {systems!r}")
+    if grid:
+        raise InvalidParameter("several systems are compared as they are: leave the parameters out, or give one system")
+    given = list(systems)
+    if not given:
+        raise InvalidParameter("nothing to choose from: the list of systems is empty")
+    for one in given:
+        if not (hasattr(one, "fit") and hasattr(one, "get_params")) or isinstance(one, type):
+            raise InvalidParameter(f"select takes a system or a list of systems, as Ridge(), got {one!r}")
+    return [Candidate(clone(one), {SYSTEM: one}, (i,)) for i, one in enumerate(given)]
+
+
+def _full_name(system: Any, known: Mapping[str, Any], name: str) -> str:
+    """Return the parameter that a name stands for: itself, or that of the basis or of one step of a pipeline."""
+    if name in known:
+        return name
+    inner = [full for full in known if full.endswith(f"__{name}")]
+    if f"basis__{name}" in inner:
+        return f"basis__{name}"
+    if len(inner) == 1:
+        return inner[0]
+    owner = type(system).__name__
+    if inner:
+        raise InvalidParameter(f"{name!r} may be {' or '.join(inner)} of {owner}: write it in full")
+    raise InvalidParameter(peers.unknown(owner, known, {name: None}))
+
+
+def _values(name: str, values: Any) -> Sequence[Any]:
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidParameter(
+            f"{name} needs a list of values to choose from, got {values!r}: write {name}=[{values!r}]"
+        )
+    out = [value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value for value in values]
+    if not out:
+        raise InvalidParameter(f"{name} has no values to choose from: the list is empty")
+    return out
+
+
+def _richness(name: str, values: Sequence[Any]) -> list[int]:
+    """Return the rank of each value from simple to rich: the order given, but large penalties first."""
+    if name.rpartition("__")[2] not in SHRINKING or not all(isinstance(value, int | float) for value in values):
+        return list(range(len(values)))
+    order = sorted(range(len(values)), key=lambda i: -values[i])
+    return [order.index(i) for i in range(len(values))]

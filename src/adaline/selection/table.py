@@ -1,4 +1,4 @@
-"""Errors as a table: text in a terminal, HTML in a notebook, plain values for machines."""
+"""`ErrorTable`: errors of candidates as a table, printed as text or HTML, or as plain values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ErrorTable:
     Parameters
     ----------
     title : what the rows are.
-    headings, cells : as they are shown; the first `left` and the last `ends` columns are text.
+    headings, cells : as they are printed; the first `left` and the last `ends` columns are text.
     rows : the same as plain values by name; iterating and indexing give these.
     notes : lines below.
     """
@@ -67,13 +67,13 @@ class ErrorTable:
         return html_table(self.title, self.headings, body) + notes
 
 
-def told(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a line for each thing that was said, with the names of those it was said of.
+def grouped_notes(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a line for each different text, with the names of the candidates that it is about; "" is left out.
 
     Examples
     --------
-    >>> from adaline.selection.table import told
-    >>> told([("a", "slow"), ("b", ""), ("c", "slow")])
+    >>> from adaline.selection.table import grouped_notes
+    >>> grouped_notes([("a", "slow"), ("b", ""), ("c", "slow")])
     ['a; c: slow']
     """
     by_text: dict[str, list[str]] = {}

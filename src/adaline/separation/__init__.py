@@ -1,1 +1,1 @@
-"""Separation: can a hyperplane tell the classes apart? Decided, with a proof either way."""
+"""Separation: can a hyperplane separate the classes? Decided, with a proof either way."""

@@ -1,4 +1,4 @@
-"""A budget of work for a proof: counted, not timed, so that what is proved does not depend on the machine."""
+"""A budget of work for a proof, counted in multiplications, not timed, so that proofs do not depend on the machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from adaline.errors import AdalineError
 
-EXACT = 50  # products of floats that one of integers takes as long as
+EXACT = 50  # products of floats in the time of one product of integers
 
 
 class Undecided(AdalineError):
@@ -16,12 +16,12 @@ class Undecided(AdalineError):
 
 @dataclass
 class Budget:
-    """What is left to spend, in products of two floats: about 1e9 a second."""
+    """The work that is left, in products of two floats: about 1e9 a second."""
 
     left: float = math.inf
 
     def spend(self, work: float) -> None:
-        """Take some work off; refuse where nothing is left."""
+        """Subtract some work; raise Undecided where nothing is left."""
         self.left -= work
         if self.left < 0:
             raise Undecided(

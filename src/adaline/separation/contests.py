@@ -1,11 +1,11 @@
-"""Rows against their rivals: Kesler's construction, which makes one question of separability for any K classes.
+"""Contests, a row of one class against one rival class: Kesler's construction, which decides K classes like two.
 
 A row x of class i is right when w_i . (1, x) > w_j . (1, x) for every rival j. With w_0 = 0 (only differences count)
-and theta = (w_1, ..., w_{K-1}) each contest (row, rival) is a vector v, (1, x) in the place of i and -(1, x) in the
-place of j, and is won when v . theta > 0. For two classes v is t (1, x). The (K - 1) N vectors are never built:
+and theta = (w_1, ..., w_{K-1}) each contest (row, rival) is a vector v, with (1, x) at the weights of i and -(1, x) at
+those of j, and is won when v . theta > 0. For two classes v is t (1, x). The (K - 1) N vectors are never built:
 v . theta is a difference of two scores.
 
-Signs are exact: a float is believed when it is larger than a bound on its error,
+Signs are exact: that of a float is used where it is larger than a bound on its error,
 
     |fl(w . x + w0) - (w . x + w0)| <= (D + 8) u (|w0| + |w| . |x|),   u = 2^-53
 
@@ -26,7 +26,7 @@ from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.block import Block
 from adaline.separation.budget import Budget
 from adaline.separation.exact import Complement, Whole, signs, whole, whole_rows
-from adaline.separation.survey import UNIT, ContestScores, ExactFrame
+from adaline.separation.survey import UNIT, ContestScores, ExactScaling
 from adaline.sources import Source
 
 Index = NDArray[np.int64]
@@ -35,13 +35,13 @@ Plane = tuple[tuple[Fraction, ...], ...]
 """Intercept and coefficients of each class but the first."""
 
 EXACT_ROWS = 4096  # rows at a time in integers
-REDUCED_ROWS = 256  # as many as there are columns, each
+REDUCED_ROWS = 256  # contests at a time as vectors of integers
 TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
 class ChosenContests:
-    """Some contests: rows by number, class and rival as places among the classes, and the rows' columns in use."""
+    """Some contests (n,): row numbers, own class and rival as indices among the classes, columns in use (n, D)."""
 
     row: Index
     own: Index
@@ -51,9 +51,9 @@ class ChosenContests:
     def __len__(self) -> int:
         return len(self.row)
 
-    def of(self, places: Any) -> ChosenContests:
+    def of(self, indices: Any) -> ChosenContests:
         """Return some of them."""
-        return ChosenContests(self.row[places], self.own[places], self.rival[places], self.x[places])
+        return ChosenContests(self.row[indices], self.own[indices], self.rival[indices], self.x[indices])
 
     @staticmethod
     def joined(parts: list[ChosenContests]) -> ChosenContests:
@@ -64,13 +64,13 @@ class ChosenContests:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a direction does to all contests.
+    """The values v . theta of all contests for one direction theta.
 
     worst : -1, 0 or 1: the sign of the smallest v . theta, exact; 1 where there is no contest.
-    lowest, height : the contests with the smallest values, some for each class and rival in each block.
+    lowest, height : the contests with the smallest values, and these; some for each class and rival in each block.
     low : (K, K) the smallest value for each class and rival, in floats.
     count : how many contests there are.
-    zeros : (n, 2) rows and rivals of contests with v . theta = 0, where they were asked for.
+    zeros : (n, 2) rows and rivals of contests with v . theta = 0, if asked for.
     """
 
     worst: int
@@ -89,45 +89,45 @@ class Contests:
     source : rows and class indices; rows without weight take no part.
     classes : the classes that take part.
     n_classes : how many there are.
-    frame : how the columns are shifted and scaled.
-    budget : how much work may go into a proof; None for any.
+    scaling : how the columns are shifted and scaled.
+    budget : how much work may go into a proof; None: unlimited.
     """
 
     def __init__(
-        self, source: Source, classes: list[int], n_classes: int, frame: ExactFrame, budget: Budget | None = None
+        self, source: Source, classes: list[int], n_classes: int, scaling: ExactScaling, budget: Budget | None = None
     ) -> None:
         self.source = source
         self.budget = budget or Budget()
         self.classes = classes
-        self.frame = frame
+        self.scaling = scaling
         self.k = len(classes)
-        self.place = np.full(n_classes, -1, dtype=np.int64)
-        self.place[classes] = np.arange(self.k)
-        self.width = 1 + len(frame.columns)
+        self.class_index = np.full(n_classes, -1, dtype=np.int64)  # among those that take part, -1 for others
+        self.class_index[classes] = np.arange(self.k)
+        self.width = 1 + len(scaling.columns)
         self.dimension = (self.k - 1) * self.width
 
     def vectors(self, chosen: ChosenContests) -> tuple[Whole, Index]:
         """Return the vectors v 2^power as integers, (n, dimension), and the powers."""
-        rows, power = whole_rows(chosen.x, self.frame.shift, self.frame.exponent)
-        return self._placed(rows, chosen, _zeros(len(chosen), self.dimension)), power
+        rows, power = whole_rows(chosen.x, self.scaling.shift, self.scaling.exponent)
+        return self._kesler(rows, chosen, _zeros(len(chosen), self.dimension)), power
 
     def floats(self, chosen: ChosenContests) -> Array:
         """Return the vectors in floats."""
-        rows = np.column_stack([np.ones(len(chosen)), self.frame.inside(chosen.x)])
-        return np.asarray(self._placed(rows, chosen, np.zeros((len(chosen), self.dimension))))
+        rows = np.column_stack([np.ones(len(chosen)), self.scaling.inside(chosen.x)])
+        return np.asarray(self._kesler(rows, chosen, np.zeros((len(chosen), self.dimension))))
 
     def direction(self, plane: Plane) -> Whole:
-        """Return the direction theta that a plane in the columns as given is, in integers."""
-        return whole(value for row in plane for value in self.frame.back(list(row)))
+        """Return the direction theta of a plane given in raw columns, in integers."""
+        return whole(value for row in plane for value in self.scaling.from_raw(list(row)))
 
     def sweep(self, theta: Whole, count: int, skip: Mask | None = None, zeros: bool = False) -> Sweep:
-        """Return what theta does to all contests, with the `count` lowest of each class and rival in each block.
+        """Return the values v . theta of all contests, with the `count` lowest of each class and rival in each block.
 
-        One pass. `skip`, (N, K): contests left out. With `zeros` every sign is settled and the contests on the plane
-        are listed; otherwise not those of a block in which some contest is lost for certain.
+        One pass. `skip`, (N, K): contests left out. With `zeros` every sign is decided and the contests on the plane
+        are listed; otherwise signs are not decided in a block in which some contest is certainly lost.
         """
         weights = theta.reshape(self.k - 1, self.width)
-        score = ContestScores(self.frame, weights)
+        score = ContestScores(self.scaling, weights)
         limit = float(score.limit[0] if self.k == 2 else 2.0 * score.limit.max()) * (1 + 8 * UNIT)
 
         def judge(rows: ClassRows) -> Sweep:
@@ -135,11 +135,11 @@ class Contests:
             flat: Index = np.empty((0, 2), dtype=np.int64)
             if zeros or not (height < -limit).any():
                 with np.errstate(invalid="ignore"):
-                    doubtful = np.argwhere(~(np.abs(height) > limit))
-                if len(doubtful):
-                    sign = self._settled(rows, doubtful, weights, score)
-                    height[doubtful[:, 0], doubtful[:, 1]] = sign * TINY
-                    level = doubtful[sign == 0]
+                    unclear = np.argwhere(~(np.abs(height) > limit))
+                if len(unclear):
+                    sign = self._exact_signs(rows, unclear, weights, score)
+                    height[unclear[:, 0], unclear[:, 1]] = sign * TINY
+                    level = unclear[sign == 0]
                     flat = np.column_stack([rows.number[level[:, 0]], self._rivals(rows, level)])
             chosen, found, low = self._lowest(rows, height, count)
             return Sweep(int(np.sign(height.min())), chosen, found, low, int((height < np.inf).sum()), flat)
@@ -155,15 +155,15 @@ class Contests:
         )
 
     def inside(self, room: Complement) -> Mask:
-        """Return which contests v lie in the space that the room is at right angles to. One pass.
+        """Return which contests v lie in the space L, given its orthogonal complement `room`. One pass.
 
-        v . theta is not zero for a theta of the room drawn at random, almost surely, if v lies outside; where it is
-        zero the whole of v decides. The mask is (N, K); what is no contest counts as inside.
+        If v lies outside L, v . theta is not zero for a random theta of the complement, almost surely; where it is
+        zero, all coordinates of v decide. The mask is (N, K); what is no contest counts as inside.
         """
         out = np.ones((self.source.count_rows(), self.k), dtype=bool)
         drawn = np.random.default_rng(0).integers(-(2**20), 2**20, len(room.free)).astype(object)
         weights = room.lift(drawn).reshape(self.k - 1, self.width)
-        score = ContestScores(self.frame, weights)
+        score = ContestScores(self.scaling, weights)
         limit = score.limit.max() * 2.0 * (1 + 8 * UNIT)
 
         def judge(rows: ClassRows) -> None:
@@ -172,12 +172,12 @@ class Contests:
             out[rows.number[at[:, 0]], self._rivals(rows, at)] = False
             with np.errstate(invalid="ignore"):
                 at = np.argwhere(~(np.abs(height) > limit))
-            at = at[self._settled(rows, at, weights, score) == 0]
+            at = at[self._exact_signs(rows, at, weights, score) == 0]
             for first in range(0, len(at), REDUCED_ROWS):
                 some = at[first : first + REDUCED_ROWS]
                 part = rows.of(some[:, 0])
                 chosen = ChosenContests(
-                    part.number, part.own, self._rivals(rows, some), dense_rows(self.frame.used(part.x))
+                    part.number, part.own, self._rivals(rows, some), dense_rows(self.scaling.used(part.x))
                 )
                 rest = room.reduce(self.vectors(chosen)[0])
                 out[chosen.row, chosen.rival] = (rest == 0).all(axis=1)
@@ -186,11 +186,11 @@ class Contests:
         return out
 
     def _rivals(self, rows: ClassRows, at: Index) -> Index:
-        """Return the rivals of contests given by places in what `_heights` returns."""
+        """Return the rivals of contests given by their indices (n, 2) in what `_heights` returns."""
         return np.asarray(1 - rows.own[at[:, 0]] if self.k == 2 else at[:, 1])
 
     def numbered(self, numbers: Index) -> dict[int, tuple[int, Array]]:
-        """Return class index and columns of rows given by number. One pass."""
+        """Return class index and columns of the rows with these numbers. One pass."""
         found: dict[int, tuple[int, Array]] = {}
         wanted = np.unique(numbers)
 
@@ -206,12 +206,13 @@ class Contests:
         self.source.map(pick)
         return found
 
-    def _placed(self, rows: Any, chosen: ChosenContests, out: Any) -> Any:
-        for place in range(1, self.k):
-            at = slice((place - 1) * self.width, place * self.width)
-            own, rival = chosen.own == place, chosen.rival == place
-            out[own, at] = rows[own]
-            out[rival, at] = -rows[rival]
+    def _kesler(self, rows: Any, chosen: ChosenContests, out: Any) -> Any:
+        """Fill out (n, dimension) with the vectors v of contests whose rows (1, c) are given, (n, width)."""
+        for k in range(1, self.k):
+            own_weights = slice((k - 1) * self.width, k * self.width)
+            own, rival = chosen.own == k, chosen.rival == k
+            out[own, own_weights] = rows[own]
+            out[rival, own_weights] = -rows[rival]
         return out
 
     def _heights(self, rows: ClassRows, scores: Array, skip: Mask | None) -> Array:
@@ -228,11 +229,11 @@ class Contests:
             height[skip[rows.number]] = np.inf
         return height
 
-    def _settled(self, rows: ClassRows, doubtful: Index, weights: Whole, score: ContestScores) -> NDArray[np.int8]:
+    def _exact_signs(self, rows: ClassRows, unclear: Index, weights: Whole, score: ContestScores) -> NDArray[np.int8]:
         """Return the exact signs of some contests: by bounds of their own, then in integers."""
-        out = np.zeros(len(doubtful), dtype=np.int8)
-        for first in range(0, len(doubtful), EXACT_ROWS):
-            at = doubtful[first : first + EXACT_ROWS]
+        out = np.zeros(len(unclear), dtype=np.int8)
+        for first in range(0, len(unclear), EXACT_ROWS):
+            at = unclear[first : first + EXACT_ROWS]
             part = rows.of(at[:, 0])
             every, own = np.arange(len(at)), part.own
             rival = 1 - own if self.k == 2 else at[:, 1]
@@ -268,20 +269,20 @@ class Contests:
         where = np.concatenate(at)
         part = rows.of(where[:, 0])
         return (
-            ChosenContests(part.number, part.own, where[:, 1], dense_rows(self.frame.used(part.x))),
+            ChosenContests(part.number, part.own, where[:, 1], dense_rows(self.scaling.used(part.x))),
             np.concatenate(found),
             low,
         )
 
     def _whole(self, rows: ClassRows) -> Whole:
-        return whole_rows(dense_rows(self.frame.used(rows.x)), self.frame.shift, self.frame.exponent)[0]
+        return whole_rows(dense_rows(self.scaling.used(rows.x)), self.scaling.shift, self.scaling.exponent)[0]
 
     def _each(self, judge: Callable[[ClassRows], Any]) -> list[Any]:
         """Call judge with the rows of every block that take part; results in the order of the blocks."""
         parts: dict[int, Any] = {}
 
         def work(block: Block) -> Array:
-            rows = ClassRows.of_block(block, self.place)
+            rows = ClassRows.of_block(block, self.class_index)
             if len(rows.number):
                 parts[block.first_row] = judge(rows)
             return np.empty(0)
@@ -294,31 +295,28 @@ def _zeros(*shape: int) -> Whole:
     return np.zeros(shape, dtype=np.int64).astype(object)
 
 
-# Rows of a block that take part in a question about some classes.
-
-
 @dataclass(frozen=True)
 class ClassRows:
-    """Rows of a block that take part: all their columns, their numbers and the places of their classes."""
+    """Rows of a block that take part: all columns, row numbers, and their classes among those that take part."""
 
     x: Any
     number: Index
     own: Index
 
     @classmethod
-    def of_block(cls, block: Block, place: Index) -> ClassRows:
-        """Return the rows of a block whose class has a place, and which weigh something."""
+    def of_block(cls, block: Block, class_index: Index) -> ClassRows:
+        """Return the rows of a block whose class takes part, and whose weight is positive."""
         x = host(block.x) if is_device(block.x) else block.x
-        own = place[host(block.t)[:, 0].astype(np.int64)]
+        own = class_index[host(block.t)[:, 0].astype(np.int64)]
         part = own >= 0
         if block.weight is not None:
             part &= host(block.weight) > 0
         rows = cls(x, block.first_row + np.arange(block.rows, dtype=np.int64), own)
         return rows if part.all() else rows.of(np.flatnonzero(part))
 
-    def of(self, places: Any) -> ClassRows:
+    def of(self, indices: Any) -> ClassRows:
         """Return some of them."""
-        return ClassRows(self.x[places], self.number[places], self.own[places])
+        return ClassRows(self.x[indices], self.number[indices], self.own[indices])
 
 
 def dense_rows(x: Any) -> Array:

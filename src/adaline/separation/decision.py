@@ -1,11 +1,13 @@
-"""Complete, quasi or none: which contests can be won, and the proof of it.
+"""The decision: complete, quasi or no separation, with a direction theta or an overlap as proof.
 
-1. Look for a direction that wins every contest: that of least squares, then the nearest point of the hull of a working
+    separated:  v . theta > 0 for all contests v,   or an overlap:  sum lambda_i v_i = 0, lambda >= 0, sum lambda = 1
+
+1. Search a direction that wins every contest: that of least squares, then the nearest point of the hull of a working
    set of rows, to which the contests it loses are added, until none is lost (complete) or the hull holds zero: an
-   overlap, a convex combination of contests that vanishes. Floats propose, integers decide; where floats cannot tell,
-   the exact simplex method goes on from where they stopped.
-2. An overlap spans a space L in which nothing can be won: any direction that loses no contest is at right angles to L.
-   Contests that lie in L are set aside, and the rest is looked at among the directions at right angles to L: won by one
+   overlap, a convex combination of contests that is zero. Directions are found in floats and checked in integers; where
+   floats do not decide, the exact simplex method goes on from where they stopped.
+2. An overlap spans a space L in which nothing can be won: any direction that loses no contest is orthogonal to L.
+   Contests in L are set aside, and the rest is decided among the directions orthogonal to L: won by one
    of them (quasi: exactly zero on L), or with an overlap modulo L, which makes L larger. At most as many rounds as
    there are coordinates; none is left when everything lies in L.
 """
@@ -26,8 +28,8 @@ from adaline.separation.hull import ZERO, SimplexBasis, alternative, nearest
 
 ALL = 2000  # contests up to which all are in the working set
 MOST_EXACT = 400  # rows of an overlap that integers can handle in reasonable time
-PATIENCE = 300  # rounds after which floats are no longer trusted to come to an end
-WIDE = 500  # coordinates beyond which the first separating direction will do
+PATIENCE = 300  # rounds in floats, after which the exact simplex method takes over
+WIDE = 500  # coordinates beyond which the first separating direction is returned
 IMPROVE = 3  # rounds spent on a larger margin once the contests are won
 
 
@@ -58,23 +60,23 @@ def decide(contests: Contests, start: Array) -> Decision:
     span: Overlap | None = None
     room = complement(np.empty((0, contests.dimension), dtype=object), contests.dimension)
     skip: Mask | None = None
-    towards = start.ravel()
+    direction = start.ravel()
     while True:
-        found = _search(contests, room, skip, towards)
+        found = _search(contests, room, skip, direction)
         if not isinstance(found, Overlap):
             return Decision(found, first, span)
         first = found if first is None else first
         span = found if span is None else _sum(span, found)
         if spans(span.vectors):
             return Decision(None, first, span)
-        contests.budget.spend(_lifted(*span.vectors.shape))
+        contests.budget.spend(_lifting_work(*span.vectors.shape))
         room = complement(span.vectors, contests.dimension)
         if not room.free:
             return Decision(None, first, span)
         skip = contests.inside(room)
         if skip.all():
             return Decision(None, first, span)
-        towards = _across(start.ravel(), span.vectors)
+        direction = _orthogonal_part(start.ravel(), span.vectors)
 
 
 def won(contests: Contests, start: Array) -> Whole | Overlap:
@@ -84,7 +86,7 @@ def won(contests: Contests, start: Array) -> Whole | Overlap:
 
 
 def _search(contests: Contests, room: Complement, skip: Mask | None, start: Array) -> Whole | Overlap:
-    """Return a direction of the room that wins every contest that is not skipped, or an overlap modulo the rest."""
+    """Return a direction of `room` that wins every contest that is not skipped, or an overlap modulo the rest."""
     whole_space = not room.pivots
     theta = room.lift(whole(start[room.free]))
     count = 16 + 4 * contests.dimension // (contests.k * (contests.k - 1))
@@ -111,8 +113,8 @@ def _search(contests: Contests, room: Complement, skip: Mask | None, start: Arra
         working.exact |= new == 0 or rounds >= PATIENCE
 
 
-def _across(start: Array, vectors: Whole) -> Array:
-    """Return what of a direction is at right angles to some vectors, in floats; a random one where nothing is left."""
+def _orthogonal_part(start: Array, vectors: Whole) -> Array:
+    """Return the part of a direction that is orthogonal to some vectors, in floats; a random one where that is zero."""
     q = np.linalg.qr(np.array([rounded(row) for row in vectors]).T)[0]
     out = start - q @ (q.T @ start)
     if np.linalg.norm(out) > 1e-8 * np.linalg.norm(start):
@@ -121,14 +123,14 @@ def _across(start: Array, vectors: Whole) -> Array:
 
 
 class _Working:
-    """The working set: contests taken into account so far, and the rows that carry the nearest point."""
+    """The working set: contests considered so far, and those of which the nearest point is a combination."""
 
     def __init__(self, contests: Contests, room: Complement, chosen: ChosenContests) -> None:
         self.contests = contests
         self.room = room
         self.chosen = chosen
         self.support: list[int] = []
-        self.exact = False  # floats could not tell
+        self.exact = False  # whether floats did not decide
         self.basis: SimplexBasis | None = None
         self._u: Whole | None = None
         self.floats = self._floats(chosen)
@@ -162,7 +164,7 @@ class _Working:
         return Overlap(chosen, share, vectors, power)
 
     def add(self, swept: Sweep, most: int) -> int:
-        """Take in the lowest contests that are not there yet; return how many."""
+        """Add the lowest contests that are not in the set yet; return how many."""
         k = self.contests.k
         new = ~np.isin(swept.lowest.row * k + swept.lowest.rival, self.chosen.row * k + self.chosen.rival)
         order = np.flatnonzero(new)[np.argsort(swept.height[new], kind="stable")[:most]]
@@ -175,9 +177,9 @@ class _Working:
         return len(order)
 
     def _overlap(self, support: NDArray[np.intp]) -> Overlap | None:
-        """Return the overlap that the support carries; None where it is none."""
+        """Return the overlap among the contests of the support; None where there is none."""
         _refuse_many(len(support))
-        self.contests.budget.spend(_lifted(len(support), len(support)))
+        self.contests.budget.spend(_lifting_work(len(support), len(support)))
         chosen = self.chosen.of(support)
         vectors, power = self.contests.vectors(chosen)
         found = eliminate(self.room.reduce(vectors))
@@ -195,7 +197,7 @@ class _Working:
         return self._u
 
     def _floats(self, chosen: ChosenContests) -> Array:
-        """Return contests as the room sees them; modulo L they are computed exactly first, and of any length."""
+        """Return contests modulo L in floats; where L is not empty they are computed exactly and scaled."""
         if not self.room.pivots:
             return self.contests.floats(chosen)
         self.contests.budget.spend(EXACT * float(len(chosen)) * len(self.room.free) * (1 + len(self.room.pivots)))
@@ -238,15 +240,15 @@ def _lowest(swept: Sweep, most: int) -> ChosenContests:
     pair = swept.lowest.own * (int(swept.lowest.rival.max(initial=0)) + 1) + swept.lowest.rival
     kinds = np.unique(pair)
     each = max(most // max(len(kinds), 1), 1)
-    places = []
+    chosen = []
     for kind in kinds:
         members = np.flatnonzero(pair == kind)
-        places.append(members[np.argsort(swept.height[members], kind="stable")[:each]])
-    return swept.lowest.of(np.concatenate(places))
+        chosen.append(members[np.argsort(swept.height[members], kind="stable")[:each]])
+    return swept.lowest.of(np.concatenate(chosen))
 
 
 def _sum(span: Overlap, more: Overlap) -> Overlap:
-    """Return one overlap of the contests of both, where `more` vanishes modulo the span.
+    """Return one overlap of the contests of both, where `more` is zero modulo the span.
 
     sum more = -sum c_i v_i over the span, c of any sign; with span times a large number added, all shares are positive.
     """
@@ -263,8 +265,8 @@ def _sum(span: Overlap, more: Overlap) -> Overlap:
     )
 
 
-def _lifted(rows: int, columns: int) -> float:
-    """Return about what lifting costs: its steps are as many as the digits of a determinant."""
+def _lifting_work(rows: int, columns: int) -> float:
+    """Return an estimate of the work of p-adic lifting, whose steps are as many as the digits of a determinant."""
     return 5.0 * rows**3 * columns
 
 

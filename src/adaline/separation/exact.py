@@ -1,7 +1,15 @@
-"""Exact linear algebra: floats are rationals, and rationals with one common factor are Python integers.
+"""Exact linear algebra on Python integers: elimination, complements, and linear systems by p-adic lifting.
 
-A row may be multiplied by any positive number without changing on which side of a plane it lies, so each is brought to
-integers by a power of two of its own.
+Floats are rationals. A row may be multiplied by any positive number without changing on which side of a plane it lies,
+so each is brought to integers by a power of two of its own.
+
+Linear systems A X = B are solved by Dixon's lifting (1982). With C = A^-1 mod p, the digits of
+X = A^-1 B = X_0 + X_1 p + X_2 p^2 + ... follow one after the other,
+
+    X_i = C R_i mod p,   R_{i+1} = (R_i - A X_i) / p,   R_0 = B
+
+each at the cost of a product of small integers. Enough digits determine the fractions (continued fractions), and
+A X = B is checked at the end, so that nothing depends on a bound or on the choice of p.
 """
 
 from __future__ import annotations
@@ -20,6 +28,13 @@ from adaline.arrays import Array
 
 MANTISSA = 53
 NEVER = 1 << 20  # an exponent above all others: that of zero
+LARGEST = 2**25  # primes below this: sums of 4096 products of two residues fit 63 bits
+DIGIT = 24  # bits of the pieces of A
+
+Whole = NDArray[np.object_]
+"""Integers of any size."""
+
+Small = NDArray[np.int64]
 
 
 def whole_rows(x: Array, shift: Array, exponent: NDArray[np.int64]) -> tuple[Whole, NDArray[np.int64]]:
@@ -48,19 +63,19 @@ def whole(values: Iterable[Any]) -> Whole:
 
 def objects(values: Iterable[Any]) -> Whole:
     """Return numbers as an array of Python objects."""
-    held = list(values)
-    out = np.empty(len(held), dtype=object)
-    out[:] = held
+    listed = list(values)
+    out = np.empty(len(listed), dtype=object)
+    out[:] = listed
     return out
 
 
 def rounded(values: Whole) -> Array:
     """Return integers as floats, each rounded once, divided by one power of two so that the largest is about one."""
     out = np.zeros(values.shape)
-    at = np.nonzero(values)  # few, of rows of words
-    held = [int(value) for value in values[at]]
-    scale = 1 << max((abs(value).bit_length() for value in held), default=0)
-    out[at] = [value / scale for value in held]
+    nonzero = np.nonzero(values)  # few, in rows of word counts
+    integers = [int(value) for value in values[nonzero]]
+    scale = 1 << max((abs(value).bit_length() for value in integers), default=0)
+    out[nonzero] = [value / scale for value in integers]
     return out
 
 
@@ -77,11 +92,11 @@ class Elimination(NamedTuple):
     table: Whole  # (independent, rest)
     det: int
 
-    def dependency(self, place: int) -> Whole:
-        """Return integers lambda with sum lambda_i row_i = 0, positive for row rest[place], zero for others of rest."""
+    def dependency(self, i: int) -> Whole:
+        """Return integers lambda with sum lambda_j row_j = 0, positive for row rest[i], zero for others of rest."""
         out = np.zeros(len(self.independent) + len(self.rest), dtype=np.int64).astype(object)
-        out[self.rest[place]] = self.det
-        out[self.independent] = -self.table[:, place]
+        out[self.rest[i]] = self.det
+        out[self.independent] = -self.table[:, i]
         return out
 
 
@@ -98,7 +113,7 @@ def eliminate(rows: Whole) -> Elimination:
 
 
 def spans(rows: Whole) -> bool:
-    """Return whether rows span their whole space for certain; False may be bad luck with a prime."""
+    """Return whether rows certainly span their whole space; False may be due to the choice of a prime."""
     return bool(len(pivots(rows, next(primes()))[0]) == rows.shape[1])
 
 
@@ -125,53 +140,18 @@ class Complement(NamedTuple):
 
 
 def complement(rows: Whole, dimension: int) -> Complement:
-    """Return the directions at right angles to some rows; pivots are chosen in floats, for a table of small ratios."""
+    """Return the orthogonal complement of some rows; pivots are chosen in floats, for a table of small ratios."""
     base = rows[eliminate(rows).independent]
     if not len(base):
         return Complement([], list(range(dimension)), np.empty((0, dimension), dtype=object), 1)
     order = linalg.qr(np.array([rounded(row) for row in base]), mode="r", pivoting=True)[1].tolist()
     for p in primes():
-        places = pivots(base[:, order].T, p)[0]
-        if len(places) == len(base):
-            columns = [order[i] for i in places]
+        found = pivots(base[:, order].T, p)[0]
+        if len(found) == len(base):
+            columns = [order[i] for i in found]
             free = [j for j in range(dimension) if j not in columns]
             return Complement(columns, free, *solve_integers(base[:, columns], base[:, free], p))
     raise AssertionError("unreachable: only finitely many primes divide a determinant")
-
-
-def _parts(x: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return odd integers m and powers e with x = m 2^e; zero has a power above all others."""
-    mantissa, e = np.frexp(np.asarray(x, dtype=np.float64))
-    m = np.ldexp(mantissa, MANTISSA).astype(np.int64)
-    zeros = np.frexp((m & -m).astype(np.float64))[1].astype(np.int64) - 1
-    m = np.where(m == 0, 0, m >> np.maximum(zeros, 0))
-    return m, np.where(m == 0, NEVER, e.astype(np.int64) - MANTISSA + zeros)
-
-
-def _times_power(m: NDArray[np.int64], power: NDArray[np.int64]) -> Whole:
-    out = np.zeros(m.shape, dtype=np.int64).astype(object)
-    at = np.nonzero(m)
-    out[at] = np.left_shift(m[at].astype(object), np.broadcast_to(power, m.shape)[at].astype(object))
-    return out
-
-
-# Linear systems of integers, solved exactly by p-adic lifting (Dixon, 1982).
-#
-# With C = A^-1 mod p, the digits of X = A^-1 B = X_0 + X_1 p + X_2 p^2 + ... follow one after the other,
-#
-#     X_i = C R_i mod p,   R_{i+1} = (R_i - A X_i) / p,   R_0 = B
-#
-# each at the cost of a product of small integers. Enough digits determine the fractions (continued fractions), and
-# A X = B is checked at the end, so that nothing rests on a bound or on luck with p.
-
-
-Whole = NDArray[np.object_]
-"""Integers of any size."""
-
-Small = NDArray[np.int64]
-
-LARGEST = 2**25  # primes below this: sums of 4096 products of two residues fit 63 bits
-DIGIT = 24  # bits of the pieces of A
 
 
 def primes() -> Iterator[int]:
@@ -228,12 +208,28 @@ def solve_integers(a: Whole, b: Whole, p: int) -> tuple[Whole, int]:
     raise AssertionError("unreachable")
 
 
+def _parts(x: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return odd integers m and powers e with x = m 2^e; zero has a power above all others."""
+    mantissa, e = np.frexp(np.asarray(x, dtype=np.float64))
+    m = np.ldexp(mantissa, MANTISSA).astype(np.int64)
+    zeros = np.frexp((m & -m).astype(np.float64))[1].astype(np.int64) - 1
+    m = np.where(m == 0, 0, m >> np.maximum(zeros, 0))
+    return m, np.where(m == 0, NEVER, e.astype(np.int64) - MANTISSA + zeros)
+
+
+def _times_power(m: NDArray[np.int64], power: NDArray[np.int64]) -> Whole:
+    out = np.zeros(m.shape, dtype=np.int64).astype(object)
+    at = np.nonzero(m)
+    out[at] = np.left_shift(m[at].astype(object), np.broadcast_to(power, m.shape)[at].astype(object))
+    return out
+
+
 def _inverse(a: Small, p: int) -> Small:
     n = len(a)
     both = np.concatenate([a, np.eye(n, dtype=np.int64)], axis=1)
     for k in range(n):
-        place = k + int(np.flatnonzero(both[k:, k])[0])
-        both[[k, place]] = both[[place, k]]
+        pivot = k + int(np.flatnonzero(both[k:, k])[0])
+        both[[k, pivot]] = both[[pivot, k]]
         both[k] = both[k] * pow(int(both[k, k]), -1, p) % p
         factor = both[:, k].copy()
         factor[k] = 0

@@ -1,9 +1,16 @@
-"""The point of a convex hull that is nearest to zero (Wolfe, 1976), in floats.
+"""The point of a convex hull that is nearest to zero (Wolfe, 1976), in floats, and Gordan's alternative, exactly.
 
     minimise ||y||,   y = sum lambda_i z_i,   lambda >= 0,   sum lambda = 1
 
 If y is not zero, z_i . y >= ||y||^2 for every row: y separates with the largest margin there is. If y is zero, lambda
-proves that no y separates. Either way it is only a proposal here: rounding decides nothing, exact arithmetic does.
+proves that no y separates. In floats both are only candidates, which exact arithmetic checks.
+
+Gordan's alternative: a direction with u_i . phi > 0 for all rows, or weights lambda >= 0 that add up to one with
+sum lambda_i u_i = 0. Always exactly one of them exists. It is decided by the dual simplex method with nothing to
+minimise. A basis B of columns a_i = (u_i, 1) gives lambda = B^-1 (0, 1). Where some lambda_k is negative, row k of B^-1
+is a direction rho = (phi, c) with c < 0: if rho . a_i >= 0 for every row, then u_i . phi >= -c > 0 separates; else a
+row with rho . a_i < 0 replaces row k. B^-1 is kept as integers over one determinant (Edmonds), so that a pivot has no
+fractions and no rounding.
 """
 
 from __future__ import annotations
@@ -22,10 +29,13 @@ ENOUGH = 0.9  # of the largest margin
 ZERO = 1e-14  # lengths below this, next to those of the rows, are rounding
 UPDATED = 40  # supports of more rows are updated, smaller ones factored afresh
 MOST_CHANGES = 50  # before an updated factor is made afresh
+GREEDY = 50  # pivots by the largest violation, times the dimension; then by index, which cannot cycle (Bland)
 
 
 class Nearest(NamedTuple):
-    """Rows that carry the nearest point (at most one more than there are coordinates), their shares, and the point."""
+    """Rows of which the nearest point is a combination (at most one more than there are coordinates), their shares, and
+    the point.
+    """
 
     support: list[int]
     share: Array
@@ -40,7 +50,7 @@ def nearest(
 ) -> Nearest:
     """Return the nearest point of the hull of rows (n, p), or one with `enough` of the largest margin.
 
-    `start`: rows that carried it before others came. `spend`: told what each step costs.
+    `start`: its rows before others were added. `spend`: called with the work of each step.
 
     Cost: n p + s p a step for a support of s rows; steps are several times s.
     """
@@ -48,7 +58,7 @@ def nearest(
     size = float(np.sqrt(squares.max()))
     first = start or [int(squares.argmin())]
     plane = _Plane(rows, first)
-    share, point = _settled(plane, np.full(len(first), 1.0 / len(first)))
+    share, point = _nearest_in_plane(plane, np.full(len(first), 1.0 / len(first)))
     for _ in range(100 * rows.shape[1] + 1000):
         length = float(point @ point)
         spend(rows.size + 4.0 * len(plane.support) * rows.shape[1])
@@ -60,14 +70,14 @@ def nearest(
             break
         before = Nearest(list(plane.support), share, point)
         plane.add(lowest)
-        share, point = _settled(plane, np.append(share, 0.0))
+        share, point = _nearest_in_plane(plane, np.append(share, 0.0))
         if not float(point @ point) < length * (1 - 1e-13):
             return before
     return Nearest(list(plane.support), share, point)
 
 
-def _settled(plane: _Plane, share: Array) -> tuple[Array, Array]:
-    """Go to the nearest point of the plane through the support; where a share becomes negative, drop rows instead."""
+def _nearest_in_plane(plane: _Plane, share: Array) -> tuple[Array, Array]:
+    """Return shares and point nearest to zero in the plane through the support; rows of negative shares are dropped."""
     while True:
         wanted, point = plane.nearest()
         falling = wanted <= 0
@@ -97,7 +107,7 @@ class _Plane:
         self._factor()
 
     def add(self, row: int) -> None:
-        """Take in a row."""
+        """Add a row to the support."""
         self.support.append(row)
         s, p = len(self.support), self.rows.shape[1]
         if self.changes >= MOST_CHANGES or not UPDATED < s <= p:
@@ -108,21 +118,21 @@ class _Plane:
         self.q, self.r = update(self.q, self.r, away, s - 2, which="col", check_finite=False)
         self.changes += 1
 
-    def drop(self, places: NDArray[np.intp]) -> None:
-        """Leave some rows of the support out."""
-        kept = np.delete(np.arange(len(self.support)), places)
+    def drop(self, indices: NDArray[np.intp]) -> None:
+        """Remove some rows from the support, by their indices in it."""
+        kept = np.delete(np.arange(len(self.support)), indices)
         self.support = [self.support[i] for i in kept]
-        if len(places) > 1 or places[0] == 0 or not UPDATED < len(kept) < self.rows.shape[1]:
+        if len(indices) > 1 or indices[0] == 0 or not UPDATED < len(kept) < self.rows.shape[1]:
             self._factor()
             return
         downdate: Any = linalg.qr_delete
-        self.q, self.r = downdate(self.q, self.r, int(places[0]) - 1, which="col", check_finite=False)
+        self.q, self.r = downdate(self.q, self.r, int(indices[0]) - 1, which="col", check_finite=False)
         self.changes += 1
 
     def nearest(self) -> tuple[Array, Array]:
         """Return shares (of any sign) of the point nearest to zero, and the point.
 
-        The point is what is left of a corner at right angles to the differences, taken twice: so it is right to all
+        The point is the part of a corner that is orthogonal to the differences, taken twice: so it is right to all
         digits of its own length, however short it is.
         """
         corner = self.rows[self.support[0]]
@@ -146,43 +156,29 @@ class _Plane:
         self.changes = 0
 
 
-# Gordan's alternative in exact arithmetic: a direction with u_i . phi > 0 for all rows, or weights lambda >= 0 that
-# add up to one with sum lambda_i u_i = 0. Never both, always one of them.
-#
-# The dual simplex method with nothing to minimise. A basis B of columns a_i = (u_i, 1) gives lambda = B^-1 (0, 1).
-# Where
-# some lambda_k is negative, row k of B^-1 is a direction rho = (phi, c) with c < 0: if rho . a_i >= 0 for every row,
-# then
-# u_i . phi >= -c > 0 separates; else a row with rho . a_i < 0 takes the place of k. B^-1 is kept as integers over one
-# determinant (Edmonds), so that a pivot has no fractions and no rounding.
-
-
-GREEDY = 50  # pivots by the largest violation, times the dimension; then by index, which cannot cycle (Bland)
-
-
 class SimplexBasis:
-    """The inverse of a basis, table / det with det > 0; places without a row hold a unit vector, which must weigh 0."""
+    """The inverse of a basis, table / det with det > 0; slots without a row have a unit vector of weight 0."""
 
     def __init__(self, dimension: int) -> None:
         self.table: Whole = np.eye(dimension + 1, dtype=np.int64).astype(object)
         self.det = 1
         self.rows = [-1] * (dimension + 1)
 
-    def take(self, row: int, u: Whole, place: int | None = None) -> bool:
-        """Let a row take a place, or one of those that no row has; False where it depends on the rows there."""
+    def take(self, row: int, u: Whole, slot: int | None = None) -> bool:
+        """Put a row into a slot, or into an empty one; return False where it depends on the rows in the basis."""
         along = self.table[:, :-1] @ u + self.table[:, -1]
-        if place is None:
-            open_places = [k for k, held in enumerate(self.rows) if held < 0 and along[k] != 0]
-            if not open_places:
+        if slot is None:
+            empty = [k for k, there in enumerate(self.rows) if there < 0 and along[k] != 0]
+            if not empty:
                 return False
-            place = open_places[0]
-        pivot, kept = along[place], self.table[place].copy()
+            slot = empty[0]
+        pivot, kept = along[slot], self.table[slot].copy()
         self.table = (self.table * pivot - np.multiply.outer(along, kept)) // self.det
-        self.table[place] = kept
+        self.table[slot] = kept
         self.det = pivot
         if pivot < 0:
             self.table, self.det = -self.table, -pivot
-        self.rows[place] = row
+        self.rows[slot] = row
         return True
 
     @property
@@ -199,8 +195,8 @@ def alternative(u: Whole, basis: SimplexBasis) -> Whole | None:
     greedy = GREEDY * (u.shape[1] + 1)
     while True:
         weights = basis.weights
-        held = np.array(basis.rows)
-        wrong = np.flatnonzero(((held < 0) & (weights != 0)) | ((held >= 0) & (weights < 0)))
+        row = np.array(basis.rows)
+        wrong = np.flatnonzero(((row < 0) & (weights != 0)) | ((row >= 0) & (weights < 0)))
         if not len(wrong):
             return None
         k = max(wrong, key=lambda i: abs(weights[i])) if greedy > 0 else min(wrong, key=lambda i: basis.rows[i])

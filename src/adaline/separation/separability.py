@@ -1,4 +1,7 @@
-"""Can a hyperplane tell the classes of a source apart? Asked of two classes, of every pair, and jointly."""
+"""`separability`: can a hyperplane separate the classes? Decided for two classes, for every pair, and jointly.
+
+t (w.x + w0) > 0 for every row   or   sum lambda_n t_n (1, x_n) = 0, lambda >= 0, sum lambda = 1   (Gordan)
+"""
 
 from __future__ import annotations
 
@@ -25,139 +28,6 @@ from adaline.sources import Source
 MOST_CLASSES = 50
 MOST_COORDINATES = 200  # (K - 1)(D + 1), of the joint question
 MOST_CONTESTS = 2_000_000  # (K - 1) N, of the joint question
-
-
-def settle(source: Source, labels: NDArray[Any]) -> Separability | ManyClasses:
-    """Return whether the rows of a source, whose targets are places among the labels, can be separated."""
-    survey = _looked(source, labels)
-    present = np.flatnonzero(survey.rows > 0)
-    if len(present) == 2:
-        return _answer(survey, present.tolist(), labels)
-    names = labels.tolist()
-    pairs = {}
-    for i, j in combinations(present.tolist(), 2):
-        pairs[names[i], names[j]] = _answer(survey, [i, j], labels)
-    reason = _too_many(survey, present.tolist())
-    joint = None if reason else _answer(survey, present.tolist(), labels)
-    return ManyClasses(labels[present], pairs, joint, f"not asked: {reason}." if reason else "")
-
-
-def jointly(source: Source, labels: NDArray[Any], work: float) -> Separability:
-    """Return the answer to the joint question alone; refuse (Undecided) what needs more work than this."""
-    survey = _looked(source, labels)
-    present = np.flatnonzero(survey.rows > 0).tolist()
-    if len(present) > 2 and (reason := _too_many(survey, present)):
-        raise Undecided(f"separability was not asked about: {reason}")
-    return _answer(survey, present, labels, Budget(work))
-
-
-def _looked(source: Source, labels: NDArray[Any]) -> Survey:
-    survey = Survey.of(source, len(labels))
-    present = np.flatnonzero(survey.rows > 0)
-    if len(present) < 2:
-        found = f"there is one class, {labels[present[0]]!r}" if len(present) else "there are no rows"
-        raise InvalidData(f"separability needs rows of at least 2 classes; {found}")
-    if len(present) > MOST_CLASSES:
-        raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
-    return survey
-
-
-def _too_many(survey: Survey, present: list[int]) -> str:
-    """Return why the joint question of many classes is not asked; nothing where it is."""
-    coordinates = (len(present) - 1) * (1 + len(survey.frame(present).columns))
-    contests = (len(present) - 1) * int(survey.rows.sum())
-    if coordinates <= MOST_COORDINATES and contests <= MOST_CONTESTS:
-        return ""
-    return f"{contests} comparisons in {coordinates} coordinates, the limits are {MOST_CONTESTS} and {MOST_COORDINATES}"
-
-
-def separating(source: Source, n_classes: int) -> NDArray[np.float64] | None:
-    """Return weights (K, 1 + D) whose largest output is right on every row, or None where there are none.
-
-    This is `settle` without the kind of overlap, which can take a hundred times as long to find.
-    """
-    survey = Survey.of(source, n_classes)
-    classes = np.flatnonzero(survey.rows > 0).tolist()
-    if len(classes) < n_classes:
-        raise InvalidData(f"there are rows of {len(classes)} of {n_classes} classes")
-    frame = survey.frame(classes)
-    contests = Contests(source, classes, n_classes, frame)
-    found = won(contests, survey.start(classes, frame))
-    if isinstance(found, Overlap):
-        return None
-    weights = [[float(value) for value in row] for row in _plane(contests, found, rounding=True)]
-    return np.array([[0.0] * len(weights[0]), *weights])
-
-
-def _answer(survey: Survey, classes: list[int], labels: NDArray[Any], budget: Budget | None = None) -> Separability:
-    frame = survey.frame(classes)
-    contests = Contests(survey.source, classes, len(labels), frame, budget)
-    decision = decide(contests, survey.start(classes, frame))
-    kind = "complete" if decision.overlap is None else "quasi" if decision.theta is not None else "none"
-    plane, on_plane, margin = None, np.empty(0, dtype=np.int64), 0.0
-    coef: Any = None
-    intercept: Any = None
-    if decision.theta is not None:
-        plane = _plane(contests, decision.theta, rounding=kind == "complete")
-        every = np.array([[float(value) for value in row] for row in plane])
-        coef, intercept = every[:, 1:], every[:, 0]
-        if kind == "quasi":
-            swept = contests.sweep(contests.direction(plane), 1, zeros=True)
-            on_plane = np.unique(swept.zeros[:, 0])
-        else:
-            margin = _margin(contests, plane)
-        if contests.k == 2:
-            coef, intercept = coef[0], float(intercept[0])
-        else:
-            coef = np.concatenate([np.zeros((1, coef.shape[1])), coef])
-            intercept = np.concatenate([[0.0], intercept])
-    weights = _combination(decision.overlap, contests, labels)
-    span = weights if decision.span is decision.overlap else _combination(decision.span, contests, labels)
-    return Separability(kind, labels[classes], coef, intercept, plane, margin, weights, span, on_plane, contests)
-
-
-def _plane(contests: Contests, theta: Whole, rounding: bool) -> Plane:
-    """Return the plane in the columns as given; in floats if that is still a plane that separates."""
-    rows = [contests.frame.outside(row) for row in theta.reshape(contests.k - 1, contests.width)]
-    largest = max(abs(value) for row in rows for value in row)
-    size = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
-    plane = tuple(tuple(value / size for value in row) for row in rows)
-    even = tuple(tuple(Fraction(float(value)) for value in row) for row in plane)
-    if not rounding or even == plane or contests.sweep(contests.direction(even), 1).worst <= 0:
-        return plane
-    return even
-
-
-def _margin(contests: Contests, plane: Plane) -> float:
-    """Return the smallest distance from the plane; the rows that floats show as the nearest are measured exactly."""
-    theta = [contests.frame.back(list(row)) for row in plane]
-    size = max(abs(value) for row in theta for value in row)
-    swept = contests.sweep(whole(value for row in theta for value in row), 4)
-    every = np.array([[0.0] * len(plane[0]), *([float(value) for value in row] for row in plane)])
-    apart = every[swept.lowest.own, 1:] - every[swept.lowest.rival, 1:]
-    largest = np.abs(apart).max(axis=1, keepdims=True)
-    gap = largest[:, 0] * np.linalg.norm(apart / largest, axis=1)
-    near = np.argsort(swept.height / gap, kind="stable")[:64]
-    vectors, power = contests.vectors(swept.lowest.of(near))
-    flat = [value for row in theta for value in row]
-    found = []
-    for vector, k, length in zip(vectors, power.tolist(), gap[near].tolist(), strict=True):
-        height = sum((value * int(v) for value, v in zip(flat, vector, strict=True) if v), Fraction(0)) / 2**k
-        found.append(float(height / size) / length * float(size))
-    return float(min(found))
-
-
-def _combination(overlap: Overlap | None, contests: Contests, labels: NDArray[Any]) -> Combination | None:
-    if overlap is None:
-        return None
-    shares = [int(share) << int(k) for share, k in zip(overlap.share, overlap.power, strict=True)]
-    total = sum(shares)
-    order = np.argsort(overlap.chosen.row, kind="stable")
-    rivals = None if contests.k == 2 else labels[np.array(contests.classes)[overlap.chosen.rival[order]]]
-    return Combination(overlap.chosen.row[order], tuple(Fraction(shares[i], total) for i in order), rivals)
-
-
-# `separability`: can a hyperplane tell the classes apart? Decided, with a proof either way.
 
 
 def separability(X: Any, y: Any = None, sample_weight: Any = None) -> Separability | ManyClasses:
@@ -205,15 +75,145 @@ def separability(X: Any, y: Any = None, sample_weight: Any = None) -> Separabili
     the proof needs more than 400 rows, it is refused (`Undecided`).
     """
     source, labels = _opened(X, y, sample_weight)
-    return settle(source, labels)
+    return decide_separability(source, labels)
+
+
+def decide_separability(source: Source, labels: NDArray[Any]) -> Separability | ManyClasses:
+    """Return whether the classes of a source, whose targets are class indices, can be separated: pairs and jointly."""
+    survey = _survey(source, labels)
+    present = np.flatnonzero(survey.rows > 0)
+    if len(present) == 2:
+        return _answer(survey, present.tolist(), labels)
+    names = labels.tolist()
+    pairs = {}
+    for i, j in combinations(present.tolist(), 2):
+        pairs[names[i], names[j]] = _answer(survey, [i, j], labels)
+    reason = _too_many(survey, present.tolist())
+    joint = None if reason else _answer(survey, present.tolist(), labels)
+    return ManyClasses(labels[present], pairs, joint, f"not asked: {reason}." if reason else "")
+
+
+def decide_jointly(source: Source, labels: NDArray[Any], work: float) -> Separability:
+    """Return whether all classes are separable jointly; raise Undecided where that needs more than this work."""
+    survey = _survey(source, labels)
+    present = np.flatnonzero(survey.rows > 0).tolist()
+    if len(present) > 2 and (reason := _too_many(survey, present)):
+        raise Undecided(f"separability was not asked about: {reason}")
+    return _answer(survey, present, labels, Budget(work))
+
+
+def separating_weights(source: Source, n_classes: int) -> NDArray[np.float64] | None:
+    """Return weights (K, 1 + D) whose largest output is right on every row, or None where there are none.
+
+    This is `decide_separability` without the kind of overlap, which can take a hundred times as long to find.
+    """
+    survey = Survey.of(source, n_classes)
+    classes = np.flatnonzero(survey.rows > 0).tolist()
+    if len(classes) < n_classes:
+        raise InvalidData(f"there are rows of {len(classes)} of {n_classes} classes")
+    scaling = survey.scaling(classes)
+    contests = Contests(source, classes, n_classes, scaling)
+    found = won(contests, survey.start(classes, scaling))
+    if isinstance(found, Overlap):
+        return None
+    weights = [[float(value) for value in row] for row in _plane(contests, found, rounding=True)]
+    return np.array([[0.0] * len(weights[0]), *weights])
+
+
+def _survey(source: Source, labels: NDArray[Any]) -> Survey:
+    survey = Survey.of(source, len(labels))
+    present = np.flatnonzero(survey.rows > 0)
+    if len(present) < 2:
+        found = f"there is one class, {labels[present[0]]!r}" if len(present) else "there are no rows"
+        raise InvalidData(f"separability needs rows of at least 2 classes; {found}")
+    if len(present) > MOST_CLASSES:
+        raise InvalidData(f"separability takes {MOST_CLASSES} classes at most, there are {len(present)}")
+    return survey
+
+
+def _too_many(survey: Survey, present: list[int]) -> str:
+    """Return why many classes are not decided jointly, "" where they are."""
+    coordinates = (len(present) - 1) * (1 + len(survey.scaling(present).columns))
+    contests = (len(present) - 1) * int(survey.rows.sum())
+    if coordinates <= MOST_COORDINATES and contests <= MOST_CONTESTS:
+        return ""
+    return f"{contests} comparisons in {coordinates} coordinates, the limits are {MOST_CONTESTS} and {MOST_COORDINATES}"
+
+
+def _answer(survey: Survey, classes: list[int], labels: NDArray[Any], budget: Budget | None = None) -> Separability:
+    scaling = survey.scaling(classes)
+    contests = Contests(survey.source, classes, len(labels), scaling, budget)
+    decision = decide(contests, survey.start(classes, scaling))
+    kind = "complete" if decision.overlap is None else "quasi" if decision.theta is not None else "none"
+    plane, on_plane, margin = None, np.empty(0, dtype=np.int64), 0.0
+    coef: Any = None
+    intercept: Any = None
+    if decision.theta is not None:
+        plane = _plane(contests, decision.theta, rounding=kind == "complete")
+        every = np.array([[float(value) for value in row] for row in plane])
+        coef, intercept = every[:, 1:], every[:, 0]
+        if kind == "quasi":
+            swept = contests.sweep(contests.direction(plane), 1, zeros=True)
+            on_plane = np.unique(swept.zeros[:, 0])
+        else:
+            margin = _margin(contests, plane)
+        if contests.k == 2:
+            coef, intercept = coef[0], float(intercept[0])
+        else:
+            coef = np.concatenate([np.zeros((1, coef.shape[1])), coef])
+            intercept = np.concatenate([[0.0], intercept])
+    weights = _combination(decision.overlap, contests, labels)
+    span = weights if decision.span is decision.overlap else _combination(decision.span, contests, labels)
+    return Separability(kind, labels[classes], coef, intercept, plane, margin, weights, span, on_plane, contests)
+
+
+def _plane(contests: Contests, theta: Whole, rounding: bool) -> Plane:
+    """Return the plane in raw columns; rounded to floats if it still separates then."""
+    rows = [contests.scaling.to_raw(row) for row in theta.reshape(contests.k - 1, contests.width)]
+    largest = max(abs(value) for row in rows for value in row)
+    size = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+    plane = tuple(tuple(value / size for value in row) for row in rows)
+    even = tuple(tuple(Fraction(float(value)) for value in row) for row in plane)
+    if not rounding or even == plane or contests.sweep(contests.direction(even), 1).worst <= 0:
+        return plane
+    return even
+
+
+def _margin(contests: Contests, plane: Plane) -> float:
+    """Return the smallest distance from the plane; it is exact for the rows that are nearest in floats."""
+    theta = [contests.scaling.from_raw(list(row)) for row in plane]
+    size = max(abs(value) for row in theta for value in row)
+    swept = contests.sweep(whole(value for row in theta for value in row), 4)
+    every = np.array([[0.0] * len(plane[0]), *([float(value) for value in row] for row in plane)])
+    apart = every[swept.lowest.own, 1:] - every[swept.lowest.rival, 1:]
+    largest = np.abs(apart).max(axis=1, keepdims=True)
+    gap = largest[:, 0] * np.linalg.norm(apart / largest, axis=1)
+    near = np.argsort(swept.height / gap, kind="stable")[:64]
+    vectors, power = contests.vectors(swept.lowest.of(near))
+    flat = [value for row in theta for value in row]
+    found = []
+    for vector, k, length in zip(vectors, power.tolist(), gap[near].tolist(), strict=True):
+        height = sum((value * int(v) for value, v in zip(flat, vector, strict=True) if v), Fraction(0)) / 2**k
+        found.append(float(height / size) / length * float(size))
+    return float(min(found))
+
+
+def _combination(overlap: Overlap | None, contests: Contests, labels: NDArray[Any]) -> Combination | None:
+    if overlap is None:
+        return None
+    shares = [int(share) << int(k) for share, k in zip(overlap.share, overlap.power, strict=True)]
+    total = sum(shares)
+    order = np.argsort(overlap.chosen.row, kind="stable")
+    rivals = None if contests.k == 2 else labels[np.array(contests.classes)[overlap.chosen.rival[order]]]
+    return Combination(overlap.chosen.row[order], tuple(Fraction(shares[i], total) for i in order), rivals)
 
 
 class _SeparabilityInput(BaseEstimator):
-    """Who the rows are read for, where there is no system."""
+    """The estimator that rows are read for, as there is no system."""
 
 
 def _opened(X: Any, y: Any, sample_weight: Any) -> tuple[Source, Any]:
-    """Return rows with the places of their labels as targets, and the labels."""
+    """Return the rows with class indices as targets, and the labels."""
     reader = _SeparabilityInput()
     if isinstance(X, Source):
         source = open_rows(reader, X, y, sample_weight, reset=True)

@@ -1,8 +1,11 @@
-"""What a first look at the rows tells: extremes and moments of each class, and a direction to start from.
+"""A survey of the rows: extremes and moments of each class, the scaling of the columns, and a direction to start from.
 
 The start is least squares on class indicators (S1, S2): w_k = S^-1 N_k (m_k - m), from class moments. Where there are
 too many columns for that, it is along the class means; two classes then go on with logistic regression (L-BFGS), which
-separates early where it can. Nothing here needs to be exact.
+stops at the first iterate that separates. The start needs not be exact.
+
+Separability is decided in the columns that vary, scaled by powers of two, and shifted if far from zero. Both maps are
+exact, so a plane found there is brought back to the raw columns without rounding.
 """
 
 from __future__ import annotations
@@ -24,6 +27,10 @@ from adaline.sums.columns import times_power
 
 MOST_COLUMNS = 1024  # for a matrix of second moments
 STEPS = 500  # of L-BFGS, at most
+UNIT = 2.0**-53
+FLOOR = 2.0**-700  # bound on what underflow removes from a product
+EXTREME = 300  # powers of two beyond which the columns themselves are scaled, not the weights
+FAR = 16.0  # spreads; columns with a larger mean are shifted
 
 
 @dataclass(frozen=True)
@@ -38,15 +45,15 @@ class Survey:
 
     @classmethod
     def of(cls, source: Source, n_classes: int) -> Survey:
-        """Look at the rows; refuse numbers that are not finite. Two passes, or one where there are many columns."""
+        """Return the survey of a source; refuse numbers that are not finite. Two passes, one where columns are many."""
         d = source.shape.features
         parts: dict[int, tuple[NDArray[np.int64], Array, Array]] = {}
 
-        def look(block: Block) -> Array:
+        def take(block: Block) -> Array:
             parts[block.first_row] = _extremes(block, n_classes)
             return np.empty(0)
 
-        source.map(look)
+        source.map(take)
         rows = np.sum([part[0] for part in parts.values()], axis=0)
         low = np.minimum.reduce([part[1] for part in parts.values()])
         high = np.maximum.reduce([part[2] for part in parts.values()])
@@ -56,34 +63,34 @@ class Survey:
         moments = source.sum(ClassMoments, classes=n_classes) if few else None
         return cls(source, rows, low, high, moments)
 
-    def frame(self, classes: list[int]) -> ExactFrame:
+    def scaling(self, classes: list[int]) -> ExactScaling:
         """Return how to shift and scale the columns for rows of these classes."""
         low, high = self.low[classes].min(axis=0), self.high[classes].max(axis=0)
         if self.moments is None:
-            return ExactFrame.of(low, high, low / 2 + high / 2, (high / 2 - low / 2) / 2, self.source.sparse)
+            return ExactScaling.of(low, high, low / 2 + high / 2, (high / 2 - low / 2) / 2, self.source.sparse)
         total = ClassMoments([self.moments.parts[k] for k in classes]).total()
         with np.errstate(over="ignore", invalid="ignore"):
             spread = times_power(np.sqrt(np.maximum(np.diagonal(total.second), 0) / total.weight), total.exponent)
-        return ExactFrame.of(low, high, total.first_hi, spread, False)
+        return ExactScaling.of(low, high, total.first_hi, spread, False)
 
-    def start(self, classes: list[int], frame: ExactFrame) -> Array:
+    def start(self, classes: list[int], scaling: ExactScaling) -> Array:
         """Return a direction to start from, (K - 1, 1 + columns in use), weights of the first class taken off."""
-        w = self._means(classes, frame) if self.moments is None else self._least_squares(classes, frame)
+        w = self._means(classes, scaling) if self.moments is None else self._least_squares(classes, scaling)
         theta = w[1:] - w[0]
         if not np.isfinite(theta).all() or not theta.any():
             theta = np.ones_like(theta)
-        return self._logistic(classes, frame, theta[0])[None, :] if self.moments is None and len(w) == 2 else theta
+        return self._logistic(classes, scaling, theta[0])[None, :] if self.moments is None and len(w) == 2 else theta
 
-    def _least_squares(self, classes: list[int], frame: ExactFrame) -> Array:
+    def _least_squares(self, classes: list[int], scaling: ExactScaling) -> Array:
         assert self.moments is not None
         parts = ClassMoments([self.moments.parts[k] for k in classes])
         total = parts.total()
-        used = frame.columns
-        down = total.exponent[used] - frame.exponent
+        used = scaling.columns
+        down = total.exponent[used] - scaling.exponent
         with np.errstate(over="ignore", invalid="ignore"):
             second = times_power(times_power(total.second[np.ix_(used, used)], down).T, down)
             away = times_power(parts.differences(total)[:, used], down)
-            mean = frame.inside(total.first_hi[used])
+            mean = scaling.inside(total.first_hi[used])
         if not (np.isfinite(second).all() and np.isfinite(away).all() and len(used)):
             return np.zeros((len(classes), 1 + len(used)))
         share = parts.weights[:, None]
@@ -91,14 +98,14 @@ class Survey:
         w = np.linalg.solve(second, (share * away).T).T
         return np.column_stack([share[:, 0] / total.weight - w @ mean, w])
 
-    def _means(self, classes: list[int], frame: ExactFrame) -> Array:
+    def _means(self, classes: list[int], scaling: ExactScaling) -> Array:
         codes = self.source.read_targets()[:, 0]
-        power = -frame.exponent
-        means = [self.source.rmatvec((codes == k) / max(self.rows[k], 1))[frame.columns] for k in classes]
-        c = times_power(np.array(means) - frame.shift, power)
+        power = -scaling.exponent
+        means = [self.source.rmatvec((codes == k) / max(self.rows[k], 1))[scaling.columns] for k in classes]
+        c = times_power(np.array(means) - scaling.shift, power)
         return np.column_stack([-0.5 * (c * c).sum(axis=1), c])
 
-    def _logistic(self, classes: list[int], frame: ExactFrame, start: Array) -> Array:
+    def _logistic(self, classes: list[int], scaling: ExactScaling, start: Array) -> Array:
         codes = self.source.read_targets()[:, 0]
         t = np.where(codes == classes[1], 1.0, np.where(codes == classes[0], -1.0, 0.0))
         weight = self.source.read_weights()
@@ -108,16 +115,16 @@ class Survey:
         best = start
 
         def scores(theta: Array) -> Array:
-            w = np.zeros(frame.features)
-            w[frame.columns] = times_power(theta[1:], -frame.exponent)
-            constant = theta[0] - float(w[frame.columns] @ frame.shift)
+            w = np.zeros(scaling.features)
+            w[scaling.columns] = times_power(theta[1:], -scaling.exponent)
+            constant = theta[0] - float(w[scaling.columns] @ scaling.shift)
             return np.asarray(t * (self.source.matvec(w) + constant))
 
         def loss(theta: Array) -> tuple[float, Array]:
             height = scores(theta)
             slope = -t * special.expit(-height)
-            back = self.source.rmatvec(slope)[frame.columns] - frame.shift * slope.sum()
-            gradient = np.concatenate([[slope.sum()], times_power(back, -frame.exponent)])
+            back = self.source.rmatvec(slope)[scaling.columns] - scaling.shift * slope.sum()
+            gradient = np.concatenate([[slope.sum()], times_power(back, -scaling.exponent)])
             return float(np.logaddexp(0.0, -height)[part].sum()), gradient
 
         def separates(xk: Array) -> None:
@@ -130,45 +137,16 @@ class Survey:
         return best
 
 
-def _extremes(block: Block, n_classes: int) -> tuple[NDArray[np.int64], Array, Array]:
-    codes = host(block.t)[:, 0].astype(np.int64)
-    x = host(block.x) if is_device(block.x) else block.x
-    low, high = (np.full((n_classes, x.shape[1]), value) for value in (np.inf, -np.inf))
-    count = np.zeros(n_classes, dtype=np.int64)
-    weighty = np.ones(len(codes), dtype=bool) if block.weight is None else host(block.weight) > 0
-    for k in range(n_classes):
-        rows = np.flatnonzero((codes == k) & weighty)
-        count[k] = len(rows)
-        if not len(rows):
-            continue
-        part = x[rows]
-        for out, take in ((low, "min"), (high, "max")):
-            found = getattr(part, take)(axis=0)
-            out[k] = found.toarray().ravel() if is_sparse(found) else np.asarray(found).ravel()
-    return count, low, high
-
-
-# The columns in which separability is decided: those that vary, scaled by powers of two, shifted if far from zero.
-#
-# Both maps are exact, so a plane found here is brought back to the columns as they are given without rounding.
-
-
-UNIT = 2.0**-53
-FLOOR = 2.0**-700  # what underflow may hide in a product
-EXTREME = 300  # powers of two beyond which the columns themselves are scaled, not the weights
-FAR = 16.0  # a mean of more than so many spreads is shifted away
-
-
 @dataclass(frozen=True)
-class ExactFrame:
-    """Columns c = (x - shift) 2^-exponent of the columns in use.
+class ExactScaling:
+    """The columns c = (x - shift) 2^-exponent in which separability is decided.
 
     Parameters
     ----------
     features : number of columns that the rows have.
-    columns : those in use.
+    columns : indices of those in use, which vary.
     shift, exponent : of the columns in use.
-    reach : the largest |x - shift|.
+    reach : the largest |x - shift| of each.
     """
 
     features: int
@@ -178,8 +156,8 @@ class ExactFrame:
     reach: Array
 
     @classmethod
-    def of(cls, low: Array, high: Array, mean: Array, spread: Array, sparse: bool) -> ExactFrame:
-        """Return the frame for columns with these extremes, means and spreads; sparse columns are not shifted."""
+    def of(cls, low: Array, high: Array, mean: Array, spread: Array, sparse: bool) -> ExactScaling:
+        """Return the scaling of columns with these extremes, means and spreads; sparse columns are not shifted."""
         columns = np.flatnonzero(low < high)
         features = len(low)
         low, high, mean, spread = (values[columns] for values in (low, high, mean, spread))
@@ -193,7 +171,7 @@ class ExactFrame:
         return cls(features, columns, shift, exponent, reach)
 
     def inside(self, x: Array) -> Array:
-        """Return the columns c of rows that hold the columns in use."""
+        """Return the columns c of rows (n, columns in use)."""
         with np.errstate(over="ignore"):
             return np.asarray(times_power(x - self.shift, -self.exponent))
 
@@ -201,8 +179,8 @@ class ExactFrame:
         """Return the columns in use."""
         return x if len(self.columns) == self.features else x[:, self.columns]
 
-    def outside(self, theta: Whole) -> list[Fraction]:
-        """Return intercept and weights of the columns as they are given, from weights of (1, c); exact."""
+    def to_raw(self, theta: Whole) -> list[Fraction]:
+        """Return intercept and weights in raw columns, from weights of (1, c); exact."""
         out = [Fraction(0)] * (1 + self.features)
         out[0] = Fraction(theta[0])
         for j, value, shift, e in zip(self.columns, theta[1:], self.shift, self.exponent.tolist(), strict=True):
@@ -211,8 +189,8 @@ class ExactFrame:
             out[0] -= w * Fraction(float(shift))
         return out
 
-    def back(self, plane: list[Fraction]) -> list[Fraction]:
-        """Return weights of (1, c) from intercept and weights of the columns as they are given; exact."""
+    def from_raw(self, plane: list[Fraction]) -> list[Fraction]:
+        """Return weights of (1, c) from intercept and weights in raw columns; exact."""
         out = [plane[0]]
         for j, shift, e in zip(self.columns, self.shift, self.exponent.tolist(), strict=True):
             w = plane[1 + int(j)]
@@ -224,20 +202,20 @@ class ExactFrame:
 class ContestScores:
     """Scores (1, c) . theta of rows for several theta at once, (m, 1 + columns in use), with bounds on their errors."""
 
-    def __init__(self, frame: ExactFrame, theta: Whole) -> None:
-        self.frame = frame
+    def __init__(self, scaling: ExactScaling, theta: Whole) -> None:
+        self.scaling = scaling
         floats = rounded(theta)
         self.constant = floats[:, 0]
         self.present = theta != 0
-        self.scaled = bool((np.abs(frame.exponent) > EXTREME).any())
-        self.shifted = bool(frame.shift.any())
-        self.w = floats[:, 1:] if self.scaled else np.ldexp(floats[:, 1:], -frame.exponent)
+        self.scaled = bool((np.abs(scaling.exponent) > EXTREME).any())
+        self.shifted = bool(scaling.shift.any())
+        self.w = floats[:, 1:] if self.scaled else np.ldexp(floats[:, 1:], -scaling.exponent)
         self.direct = not (self.scaled or self.shifted)
         self.every = self.w
-        if self.direct and len(frame.columns) < frame.features:
-            self.every = np.zeros((len(theta), frame.features))
-            self.every[:, frame.columns] = self.w
-        reach = times_power(frame.reach, -frame.exponent) if self.scaled else frame.reach
+        if self.direct and len(scaling.columns) < scaling.features:
+            self.every = np.zeros((len(theta), scaling.features))
+            self.every[:, scaling.columns] = self.w
+        reach = times_power(scaling.reach, -scaling.exponent) if self.scaled else scaling.reach
         self.share = (self.w.shape[1] + 8) * UNIT
         with np.errstate(invalid="ignore", over="ignore"):
             self.limit = (np.abs(self.constant) + np.abs(self.w) @ reach) * self.share * (1 + self.share)
@@ -259,11 +237,29 @@ class ContestScores:
             return np.asarray(size * (self.share * (1 + self.share)) + FLOOR * terms)
 
     def _columns(self, x: Any) -> Array:
-        part = self.frame.used(x)
+        part = self.scaling.used(x)
         c = np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
         if self.scaled:
-            return self.frame.inside(c)
-        return np.asarray(c - self.frame.shift) if self.shifted else c
+            return self.scaling.inside(c)
+        return np.asarray(c - self.scaling.shift) if self.shifted else c
+
+
+def _extremes(block: Block, n_classes: int) -> tuple[NDArray[np.int64], Array, Array]:
+    codes = host(block.t)[:, 0].astype(np.int64)
+    x = host(block.x) if is_device(block.x) else block.x
+    low, high = (np.full((n_classes, x.shape[1]), value) for value in (np.inf, -np.inf))
+    count = np.zeros(n_classes, dtype=np.int64)
+    positive = np.ones(len(codes), dtype=bool) if block.weight is None else host(block.weight) > 0
+    for k in range(n_classes):
+        rows = np.flatnonzero((codes == k) & positive)
+        count[k] = len(rows)
+        if not len(rows):
+            continue
+        part = x[rows]
+        for out, take in ((low, "min"), (high, "max")):
+            found = getattr(part, take)(axis=0)
+            out[k] = found.toarray().ravel() if is_sparse(found) else np.asarray(found).ravel()
+    return count, low, high
 
 
 def _power(e: int) -> Fraction:

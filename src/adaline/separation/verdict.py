@@ -1,4 +1,4 @@
-"""The answer to "can a hyperplane tell the classes apart?", with a proof that checks itself against the rows."""
+"""The answer to "can a hyperplane separate the classes?", with a proof that can be checked against the rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ProofFailed(AdalineError):
 
 @dataclass(frozen=True)
 class Combination:
-    """Rows, and positive numbers that add up to one, with sum of values x t (1, x) = 0: exact.
+    """Rows, and positive numbers (`values`) that add up to one, with sum of value t (1, x) = 0, exactly.
 
     For two classes t is +1 or -1, so each class has half of the weight and the two weighted means coincide. For the
     joint question of K classes `rivals` are the classes that the rows are compared with.
@@ -40,7 +40,7 @@ class Combination:
 
 @dataclass(frozen=True)
 class Separability:
-    """Whether a hyperplane separates classes, and the proof.
+    """Whether a hyperplane separates classes, with a proof.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class Separability:
     def verify(self) -> bool:
         """Check the proof against the rows in exact arithmetic; True, or `ProofFailed` says what does not hold.
 
-        One to four passes. Rows are read again, signs are settled by error bounds and, where these do not suffice, by
-        integers; combinations are added up in integers too.
+        One to four passes. Rows are read again, signs are decided by error bounds and, where these do not suffice, by
+        integers; sums of combinations are exact too.
         """
         zeros = self._check_plane()
         if (self.weights is None) != self.separable or (self.span is None) != self.separable:
@@ -130,7 +130,7 @@ class Separability:
         return swept.zeros
 
     def _check_sum(self, combination: Combination) -> ChosenContests:
-        """Check that a combination vanishes; return its rows."""
+        """Check that a combination adds up to zero; return its contests."""
         contests = self._contests
         found = contests.numbered(combination.rows)
         common = lcm(*(value.denominator for value in combination.values))
@@ -138,7 +138,7 @@ class Separability:
         if sum(shares) != common or min(shares) <= 0:
             raise ProofFailed("the weights of a combination are not positive, or do not add up to one")
         codes, rows = zip(*(found[number] for number in combination.rows.tolist()), strict=True)
-        own = contests.place[list(codes)]
+        own = contests.class_index[list(codes)]
         rival = 1 - own
         if combination.rivals is not None:
             rival = np.array([self.classes.tolist().index(label) for label in combination.rivals.tolist()])
@@ -153,7 +153,7 @@ class Separability:
                 total = sum(v * (int(a == k) - int(b == k)) for v, a, b in zip(terms, own, rival, strict=True))
                 if total != 0:
                     raise ProofFailed("a combination does not vanish")
-        return ChosenContests(combination.rows, own, rival, x[:, contests.frame.columns])
+        return ChosenContests(combination.rows, own, rival, x[:, contests.scaling.columns])
 
     def _check_span(self, chosen: ChosenContests, zeros: NDArray[np.int64]) -> None:
         contests = self._contests

@@ -2,8 +2,8 @@
 
 The metadata have one text, under `adaline`. It is a JSON object that ends with `data`, the BLAKE2b-256 of names, types,
 shapes and bytes of all tensors, and `checksum`, that of everything before it, so that any altered byte is noticed, the
-header's without reading the data. Files are read, not mapped: one that changes meanwhile ends in an error, no crash.
-Whatever is wrong with a file is a ModelFileError that says what it is and what to do.
+header's without reading the data. Files are read, not mapped: one that changes meanwhile ends in an error, not in a
+crash. Whatever is wrong with a file is a ModelFileError that says what it is and what to do.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TYPES = {
     **{f"F{8 * size}": f"<f{size}" for size in (2, 4, 8)},
 }
 BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
-"""What reading nonsense may raise."""
+"""What reading a damaged file may raise."""
 AGAIN = "Restore it from a copy, or save the model again."
 
 Tensors = dict[str, NDArray[Any]]
@@ -79,7 +79,7 @@ def refuse(path: Any, what: str, advice: str) -> NoReturn:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give a temporary name in the same folder; at the end the file takes the place of `path`, or vanishes on error."""
+    """Give a temporary name in the same folder; at the end the file replaces `path`, or is removed on error."""
     final = os.path.realpath(_name(path))
     temporary = f"{final}.{secrets.token_hex(4)}.tmp"
     try:

@@ -9,8 +9,8 @@ The container (see `adaline.storage.container`) holds the arrays of the model as
     state         what fit has set, as trees (see `adaline.storage.tree`) that refer to the tensors by name
     data, checksum
 
-The checksums guard against accidents. What guards against malice is that nothing in a file can run: names are looked up
-in closed lists, never imported. Constructor arguments that a later version adds take their defaults for older files;
+The checksums detect accidents. Against malice, nothing in a file can run: names are looked up in closed lists, never
+imported. Constructor arguments that a later version adds take their defaults for older files;
 every other change of layout is a new schema.
 """
 
@@ -70,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "system": type(model).__name__,
         "parameters": encode(parameters),
-        "certificate": encode(_shown(model.certificate_)),
+        "certificate": encode(_certificate_fields(model.certificate_)),
         **encode({"columns": _listed(model, "feature_names_in_"), "classes": _listed(model, "classes_")}),
         "state": encode(state, tensors),
     }
@@ -167,7 +167,7 @@ def _listed(model: Any, name: str) -> list[Any] | None:
     return None if values is None else np.asarray(values).tolist()
 
 
-def _shown(proof: Certificate) -> dict[str, Any]:
+def _certificate_fields(proof: Certificate) -> dict[str, Any]:
     """Return a certificate for the header: numbers, and the label of its status."""
     return {**{field.name: getattr(proof, field.name) for field in fields(proof)}, "status": str(proof.status)}
 

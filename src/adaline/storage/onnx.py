@@ -44,6 +44,9 @@ from adaline.systems.families.filter import SignalSystem
 from adaline.systems.one_vs_rest import MOST, OneVsRest, Scheme
 
 TYPES = ("float64", "float32")
+OPSET, IR_VERSION = 13, 8
+OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
+FOREVER = np.iinfo(np.int64).max
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64") -> None:
@@ -96,6 +99,85 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     content = graph.model(model, columns).SerializeToString()
     with replacing(path) as temporary, open(temporary, "wb") as file:
         file.write(content)
+
+
+class Graph:
+    """An ONNX graph under construction: nodes, constants and outputs of one type of numbers; values have names."""
+
+    def __init__(self, onnx: Any, dtype: np.dtype[Any]) -> None:
+        self.onnx = onnx
+        self.dtype = dtype
+        self.number = onnx.helper.np_dtype_to_tensor_dtype(dtype)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node of one output and return its name."""
+        name = f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def put(self, values: Any) -> str:
+        """Add a constant of its own type and return its name."""
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values, order="C"), name))
+        return name
+
+    def real(self, values: Any) -> str:
+        """Add a constant of the graph's type; refuse finite numbers that it cannot hold."""
+        exact = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            cast = exact.astype(self.dtype)
+        if (np.isfinite(exact) & ~np.isfinite(cast)).any():
+            raise InvalidData("the coefficients or the columns are too large for float32: use dtype='float64'")
+        return self.put(cast)
+
+    def rounded(self, values: Array) -> Array:
+        """Return numbers rounded to the graph's type, as float64."""
+        with np.errstate(over="ignore"):
+            return values.astype(self.dtype).astype(np.float64)
+
+    def affine(self, x: str, w: Array, constant: Any, centre: Array) -> str:
+        """Return (n, K) outputs w'x + constant of rows x (n, D), taken about a centre (D,)."""
+        m = self.rounded(centre)
+        product = self.op("MatMul", self.op("Sub", x, self.real(m)), self.real(w.T))
+        return self.op("Add", product, self.real(np.broadcast_to(constant, (len(w),)) + w @ m))
+
+    def flat(self, value: str) -> str:
+        """Return (n,) from (n, 1)."""
+        return self.op("Squeeze", value, self.put(np.array([1])))
+
+    def output(self, name: str, value: str, columns: int | None, dtype: Any = None) -> None:
+        """Declare an output (n,) or (n, columns)."""
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
+        self.outputs.append(self._info(name, dtype or self.dtype, columns))
+
+    def model(self, system: Any, columns: int) -> Any:
+        """Return the ONNX model of a system for rows of `columns` columns, checked."""
+        helper = self.onnx.helper
+        rows = [self._info("X", self.dtype, columns)]
+        graph = helper.make_graph(self.nodes, type(system).__name__, rows, self.outputs, self.constants)
+        out = helper.make_model(
+            graph,
+            producer_name="adaline",
+            producer_version=__version__,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+        )
+        notes = {"system": type(system).__name__, "certificate": str(system.certificate_)}
+        names = getattr(getattr(system, "coding_", None), "names", getattr(system, "feature_names_in_", None))
+        for key, values in (("columns", names), ("classes", getattr(system, "classes_", None))):
+            if values is not None:
+                notes[key] = json.dumps([str(value) for value in values])
+        helper.set_model_props(out, notes)
+        self.onnx.checker.check_model(out, full_check=True)
+        return out
+
+    def _info(self, name: str, dtype: Any, columns: int | None) -> Any:
+        kind = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        shape = ["n"] if columns is None else ["n", columns]
+        return self.onnx.helper.make_tensor_value_info(name, kind, shape)
 
 
 def _onnx() -> Any:
@@ -179,39 +261,39 @@ def _scores(graph: Graph, model: Any) -> tuple[str, int, str | None]:
 def _scheme(graph: Graph, model: Scheme) -> tuple[str, int, str | None]:
     """Return decisions, (n, K), or (n, 1) for two classes, and those that have probabilities, (n, K)."""
     k = len(model.classes_)
-    said = [_machine(graph, machine, model.n_features_in_) for machine in model.estimators_]
+    decisions = [_machine(graph, machine, model.n_features_in_) for machine in model.estimators_]
     if isinstance(model, OneVsOne):
-        scores = _votes(graph, said, k)
+        scores = _votes(graph, decisions, k)
     else:
-        last = [_nothing(graph, model.n_features_in_)] * (k - len(said))  # the class without a machine
-        scores = graph.op("Concat", *said, *last, axis=1)
+        last = [_zero(graph, model.n_features_in_)] * (k - len(decisions))  # the class without a machine
+        scores = graph.op("Concat", *decisions, *last, axis=1)
     each = scores if hasattr(model, "predict_proba") else None
     return (scores, k, each) if k > 2 else (graph.op("MatMul", scores, graph.real([[-1.0], [1.0]])), 1, each)
 
 
 def _machine(graph: Graph, machine: Any, features: int) -> str:
     """Return the decisions of a machine, (n, 1); zero before its first row."""
-    return _scores(graph, machine)[0] if hasattr(machine, "classes_") else _nothing(graph, features)
+    return _scores(graph, machine)[0] if hasattr(machine, "classes_") else _zero(graph, features)
 
 
-def _nothing(graph: Graph, features: int) -> str:
+def _zero(graph: Graph, features: int) -> str:
     return graph.affine("X", np.zeros((1, features)), 0.0, np.zeros(features))
 
 
-def _votes(graph: Graph, said: list[str], k: int) -> str:
-    """Return votes, and less than half of one for the sum s of the decisions: s / (3 (|s| + 1)).
+def _votes(graph: Graph, decisions: list[str], k: int) -> str:
+    """Return votes plus s / (3 (|s| + 1)), less than half a vote, for the sum s of the decisions.
 
     Decisions are added in the order of the machines, as the system does: where some are infinite the others vanish.
     """
     pairs = list(combinations(range(k), 2))
     second, first = np.zeros((2, len(pairs), k))
     most = graph.real(min(MOST, float(np.finfo(graph.dtype).max) / (4 * k)))
-    sums = [graph.op("Mul", _limited(graph, said[0], most), graph.real(0.0))] * k
-    for machine, (one, (i, j)) in enumerate(zip(said, pairs, strict=True)):
+    sums = [graph.op("Mul", _limited(graph, decisions[0], most), graph.real(0.0))] * k
+    for machine, (one, (i, j)) in enumerate(zip(decisions, pairs, strict=True)):
         first[machine, i] = second[machine, j] = 1.0
         limited = _limited(graph, one, most)
         sums[i], sums[j] = graph.op("Sub", sums[i], limited), graph.op("Add", sums[j], limited)
-    positive = graph.op("Greater", graph.op("Concat", *said, axis=1), graph.real(0.0))
+    positive = graph.op("Greater", graph.op("Concat", *decisions, axis=1), graph.real(0.0))
     yes = graph.op("Cast", positive, to=int(graph.number))
     votes = graph.op("Add", graph.op("MatMul", yes, graph.real(second - first)), graph.real(first.sum(axis=0)))
     total = graph.op("Concat", *sums, axis=1)
@@ -231,21 +313,23 @@ def _log_joint(graph: Graph, model: GaussianClassifier) -> str:
         if factor is None:
             parts.append(None)
             continue
-        whiten = factor.half(np.diag(np.exp2(-factor.frame.scale.astype(np.float64)))) * np.sqrt(factor.frame.weight)
+        whiten = factor.half(np.diag(np.exp2(-factor.scaling.scale.astype(np.float64)))) * np.sqrt(
+            factor.scaling.weight
+        )
         m = graph.rounded(model._hi[k])
         rest = (m - model._hi[k]) - model._lo[k]
         rows = graph.op("MatMul", graph.op("Sub", "X", graph.real(m)), graph.real(whiten))
         rows = graph.op("Add", rows, graph.real(rest @ whiten))
         distance = graph.op("ReduceSumSquare", rows, axes=[1], keepdims=1)
         parts.append(graph.op("Add", graph.op("Mul", distance, graph.real(-0.5)), graph.real(constant[k])))
-    there = graph.op("Shape", next(part for part in parts if part is not None))
-    never = graph.op("Expand", graph.real([[-np.inf]]), there)
+    shape = graph.op("Shape", next(part for part in parts if part is not None))
+    never = graph.op("Expand", graph.real([[-np.inf]]), shape)
     return graph.op("Concat", *(part or never for part in parts), axis=1)
 
 
 def _centre(model: Any, features: int) -> Array:
     """Return the mean of the training columns, zero where the model does not know it."""
-    typical = vars(model).get("_typical")  # a row of the training data will do where the mean is not known
+    typical = vars(model).get("_typical")  # a row of the training data, where the mean is not known
     if typical is not None:
         return np.asarray(typical)
     sums = vars(model).get("_sums")
@@ -271,12 +355,6 @@ def _no_form(model: Any) -> InvalidType:
     if getattr(model, "machine", None) is not None:
         return InvalidType("a machine of one's own is Python code, which has no ONNX form")
     return InvalidType(f"{model} has no ONNX form yet")
-
-
-# Activations as nodes of an ONNX graph, and probabilities: from log odds, from machines, from pairs of classes.
-
-
-OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
 
 
 def two_classes(graph: Graph, score: str) -> str:
@@ -359,14 +437,11 @@ def _activation(model: GeneralizedLinear) -> Activation:
     return found
 
 
-# Filters as graphs: y_n = w0 + sum_(c, j) w_cj x_c(n - delay - j), signals zero outside the record.
-
-
-FOREVER = np.iinfo(np.int64).max
-
-
 def filtered(graph: Graph, model: SignalSystem) -> str:
-    """Return the outputs of a filter, (n, K)."""
+    """Return the outputs of a filter, (n, K).
+
+    y_n = w0 + sum_(c, j) w_cj x_c(n - delay - j), signals zero outside the record.
+    """
     taps, delay = model._line
     w, longest = np.atleast_2d(model.coef_), max(taps)
     kernel = np.zeros((len(w), len(taps), longest))  # oldest sample first
@@ -386,102 +461,17 @@ def filtered(graph: Graph, model: SignalSystem) -> str:
     else:  # onnxruntime has no Conv for double: rows of samples times the kernel
         rows = graph.op("Gather", graph.op("Shape", "X"), graph.put(np.array(0)))
         start = graph.op("Range", graph.put(np.array(0)), rows, graph.put(np.array(1)))
-        places = graph.op("Add", graph.op("Unsqueeze", start, graph.put(np.array([1]))), graph.put(np.arange(longest)))
-        windows = graph.op("Gather", samples, places, axis=0)  # (n, longest, C)
+        indices = graph.op("Add", graph.op("Unsqueeze", start, graph.put(np.array([1]))), graph.put(np.arange(longest)))
+        windows = graph.op("Gather", samples, indices, axis=0)  # (n, longest, C)
         flat = graph.op("Reshape", windows, graph.put(np.array([-1, longest * len(taps)])))
         value = graph.op("MatMul", flat, graph.real(kernel.transpose(2, 1, 0).reshape(-1, len(w))))
     return graph.op("Add", value, graph.real(constant))
 
 
 def _level(model: SignalSystem) -> Array:
-    """Return about the mean of each signal, zero where the model does not know it."""
+    """Return an estimate of the mean of each signal, zero where the model does not know it."""
     if isinstance(model, AdaptiveFilter):
         return np.asarray(model._state.past.mean(axis=1))
     total = model._recording.total if isinstance(model, WienerFilter) else None
     newest = np.cumsum([0, *model._line[0][:-1]])
     return np.zeros(len(newest)) if total is None else total.about_mean().first_hi[newest]
-
-
-# An ONNX graph in the making: nodes, constants and outputs of one type of numbers.
-
-
-OPSET, IR_VERSION = 13, 8
-
-
-class Graph:
-    """Nodes, constants and outputs, as they are added; values go by their names."""
-
-    def __init__(self, onnx: Any, dtype: np.dtype[Any]) -> None:
-        self.onnx = onnx
-        self.dtype = dtype
-        self.number = onnx.helper.np_dtype_to_tensor_dtype(dtype)
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.outputs: list[Any] = []
-
-    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node of one output and return its name."""
-        name = f"{kind.lower()}_{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
-        return name
-
-    def put(self, values: Any) -> str:
-        """Add a constant as it is."""
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values, order="C"), name))
-        return name
-
-    def real(self, values: Any) -> str:
-        """Add a constant of the graph's type; refuse finite numbers that it cannot hold."""
-        exact = np.asarray(values, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            cast = exact.astype(self.dtype)
-        if (np.isfinite(exact) & ~np.isfinite(cast)).any():
-            raise InvalidData("the coefficients or the columns are too large for float32: use dtype='float64'")
-        return self.put(cast)
-
-    def rounded(self, values: Array) -> Array:
-        """Return numbers rounded to the graph's type, as float64."""
-        with np.errstate(over="ignore"):
-            return values.astype(self.dtype).astype(np.float64)
-
-    def affine(self, x: str, w: Array, constant: Any, centre: Array) -> str:
-        """Return (n, K) outputs w'x + constant of rows x (n, D), taken about a centre (D,)."""
-        m = self.rounded(centre)
-        product = self.op("MatMul", self.op("Sub", x, self.real(m)), self.real(w.T))
-        return self.op("Add", product, self.real(np.broadcast_to(constant, (len(w),)) + w @ m))
-
-    def flat(self, value: str) -> str:
-        """Return (n,) from (n, 1)."""
-        return self.op("Squeeze", value, self.put(np.array([1])))
-
-    def output(self, name: str, value: str, columns: int | None, dtype: Any = None) -> None:
-        """Declare an output (n,) or (n, columns)."""
-        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
-        self.outputs.append(self._info(name, dtype or self.dtype, columns))
-
-    def model(self, system: Any, columns: int) -> Any:
-        """Return the whole for rows of so many columns, checked."""
-        helper = self.onnx.helper
-        rows = [self._info("X", self.dtype, columns)]
-        graph = helper.make_graph(self.nodes, type(system).__name__, rows, self.outputs, self.constants)
-        out = helper.make_model(
-            graph,
-            producer_name="adaline",
-            producer_version=__version__,
-            opset_imports=[helper.make_opsetid("", OPSET)],
-            ir_version=IR_VERSION,
-        )
-        notes = {"system": type(system).__name__, "certificate": str(system.certificate_)}
-        names = getattr(getattr(system, "coding_", None), "names", getattr(system, "feature_names_in_", None))
-        for key, values in (("columns", names), ("classes", getattr(system, "classes_", None))):
-            if values is not None:
-                notes[key] = json.dumps([str(value) for value in values])
-        helper.set_model_props(out, notes)
-        self.onnx.checker.check_model(out, full_check=True)
-        return out
-
-    def _info(self, name: str, dtype: Any, columns: int | None) -> Any:
-        kind = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        shape = ["n"] if columns is None else ["n", columns]
-        return self.onnx.helper.make_tensor_value_info(name, kind, shape)

@@ -1,15 +1,23 @@
-"""Objects as a tree of JSON and back: what a fitted model holds, bit for bit, and nothing that could run.
+"""Objects as a tree of JSON and back: what a fitted model consists of, bit for bit, and nothing that could run.
 
-None, booleans, whole numbers, finite floats, text and lists are JSON as they are. All else is an object of one key that
-says what it is: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]},
-{"tensor": name}, {"array": ...} (text, labels, and numbers where there are no tensors), {"Status": "SOLVED"}, one of
-the listed classes, such as {"Shape": {"features": 4, "targets": 1}}, {"same": n}: the n-th of these objects, or
-{"system": {"name": ..., "parameters": ..., "state": ...}}: a system inside another, likewise {"basis": ...}, or
-{"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}: a loss or an activation.
+None, booleans, whole numbers, finite floats, text and lists are JSON as they are. Everything else is an object of one
+key that names its kind:
 
-Classes are a closed list (`adaline.storage.tree`); an object is made only if exactly its own fields are there.
+    {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]}
+    {"tensor": name}                         an array of numbers, stored beside the tree
+    {"array": {"dtype", "shape", "values"}}  text, labels, and numbers where there are no tensors
+    {"Status": "SOLVED"}
+    {"Shape": {"features": 4, "targets": 1}} one of the listed classes, by its fields
+    {"same": n}                              the n-th of these objects again
+    {"system": {"name", "parameters", "state"}}, {"basis": ...}   a system or a basis inside another
+    {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}   a loss or an activation
 
-Arrays that do not lie row by row are stored with the order and direction of their axes (see `adaline.storage.tree`).
+Classes are a closed list (`FIELDS`); an object is made only if exactly its own fields are there. A user's own losses
+and activations are code, and never stored.
+
+Arrays that are not C-contiguous are stored with the order and direction of their axes: the layout decides which routine
+multiplies an array (BLAS as it is, BLAS transposed, or a plain loop where an axis runs backwards or has gaps), and so
+the last bits of the product. A model gives the same bits after a round trip only if its arrays have the same layout.
 """
 
 from __future__ import annotations
@@ -39,7 +47,7 @@ from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
 from adaline.solvers.epochs.pocket import Best
 from adaline.solvers.least_squares.dependence import Dependence
-from adaline.solvers.least_squares.factor import CholeskyFactor, Frame, KeptFactor, SpectralFactor
+from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources.standardized import Standard
@@ -48,16 +56,24 @@ from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Recording
 
-_FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
+Anything = NDArray[Any]
+
+_WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
+NUMBERS: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("bool", *_WIDTHS)}
+TEXT = re.compile(r"<U(\d{1,7})")
+DATE = re.compile(r"(datetime64|timedelta64)(\[\w{1,9}\])?")
+MOST_TEXT = 2**28  # characters of an array of text, padding included
+
+_FACTOR = ("scaling", "length", "alive", "condition", "rank", "contraction", "decided")
 
 RECORDS: tuple[type[Any], ...] = (
-    *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
+    *(Adaptation, Certificate, Counted, Fit, ColumnScaling, Recording, RidgePenalty, Shape, Solution),
     *(RobustFit, StandardErrors),
     *(Coding, Column, TermFactor, Term),
     *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),
     *(Components, View),
 )
-"""Dataclasses and named tuples: stored by their fields, made again by their constructor."""
+"""Dataclasses and named tuples: stored by their fields, restored by their constructor."""
 
 PARTS: dict[type[Any], tuple[str, ...]] = {
     Moments: ("shape", "buffer"),
@@ -67,146 +83,28 @@ PARTS: dict[type[Any], tuple[str, ...]] = {
     SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
     **{cls: tuple(n for n in vars(cls.start(Shape(1, 1))) if n != "_native") for cls in SCANS.values()},
 }
-"""Other classes with the attributes that make them up; cached properties are formed again from these."""
+"""Other classes with the attributes that are stored; cached properties are computed again from these."""
 
 FIELDS: dict[type[Any], tuple[str, ...]] = {
     **{cls: getattr(cls, "_fields", None) or tuple(f.name for f in dataclasses.fields(cls)) for cls in RECORDS},
     **PARTS,
 }
-"""All of them, with the names of what is stored."""
+"""All classes that can be stored, with the names of the attributes that are."""
 
 NESTED: dict[str, dict[str, type[Any]]] = {
     "system": SYSTEMS,
     "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
 }
-"""What can stand inside a system: stored by its arguments and what it has learned."""
+"""What can be inside a system: stored by its constructor arguments and what fit has set."""
 
 CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
-
-
-# What a tree must hold before objects are made of it: exactly the fields, types and sizes that fit together.
-
-
-def typed(value: Any, kind: type[Any]) -> Any:
-    """Return a value of exactly this type; refuse others."""
-    if type(value) is not kind:
-        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
-    return value
-
-
-def fields_of(inner: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return an object with exactly these fields; refuse others."""
-    if set(typed(inner, dict)) != set(names):
-        raise ValueError(f"expected the fields {', '.join(names)}")
-    return {name: inner[name] for name in names}
-
-
-def check(made: Any) -> None:
-    """Refuse sums that do not fit together: native code reads their buffers."""
-    if isinstance(made, Moments):
-        q = typed(made.shape, Shape).features + made.shape.targets
-        buffer = typed(made.buffer, np.ndarray)
-        if buffer.dtype != np.float64 or buffer.shape != (3 + 4 * q + q * q,) or not buffer.flags.c_contiguous:
-            raise ValueError("moments of the wrong size")
-    elif isinstance(made, ClassMoments):
-        shapes = {typed(part, Moments).shape for part in typed(made.parts, list)}
-        if len(shapes) != 1:
-            raise ValueError("classes of different shape")
-    elif isinstance(made, Scan):
-        _check_scan(made)
-    elif isinstance(made, Shape) and not all(type(n) is int and 0 <= n < 2**31 for n in made):
-        raise ValueError("a shape has whole numbers")
-
-
-def _check_scan(made: Scan) -> None:
-    """Refuse a scan whose arrays do not fit together, or that says of itself what its class would not."""
-    theta = typed(made.theta, np.ndarray)
-    if theta.ndim != 2 or theta.shape[1] < 1:
-        raise ValueError("weights must be (K, 1 + D)")
-    shape = Shape(theta.shape[1] - 1, len(theta))
-    options: dict[str, Any] = {"classes": len(theta)} if made.classes else {}
-    options |= {name: typed(value, str) for name, value in vars(made).items() if name in ("variant", "activation")}
-    plain = type(made).start(shape, **options)
-    for name, mine in vars(plain).items():
-        value = getattr(made, name)
-        if isinstance(mine, np.ndarray):
-            lags = name == "lag" and made.average is not None
-            size = theta.shape if lags else mine.shape
-            array = typed(value, np.ndarray)
-            if array.dtype != np.float64 or array.shape != size or not array.flags.c_contiguous:
-                raise ValueError(f"{name} of a scan has the wrong size")
-    typed(made.schedule, Schedule)
-    known = {cls.__name__: cls for cls in SCANS.values()}
-    if known[type(made).__name__] is not type(made) or made.rule != plain.rule or type(made.intercept) is not bool:
-        raise ValueError("a scan that no rule starts")
-
-
-# How an array lies in memory.
-#
-# The layout decides which routine multiplies an array (BLAS as it is, BLAS transposed, or a plain loop where an axis
-# runs
-# backwards or has gaps), and so the last bits of the product. A model that is to give the same bits after a round trip
-# needs its arrays to lie as they did.
-
-
-Anything = NDArray[Any]
-
-
-def layout(array: Anything) -> tuple[list[int], bool]:
-    """Return the axes from the one with the largest step, from 1 and negative where it runs backwards; gaps between."""
-    if array.flags.c_contiguous or 0 in array.strides:
-        return list(range(1, array.ndim + 1)), False
-    steps = array.strides
-    order = sorted(range(array.ndim), key=lambda axis: -abs(steps[axis]))
-    return [-axis - 1 if steps[axis] < 0 else axis + 1 for axis in order], abs(steps[order[-1]]) > array.itemsize
-
-
-def laid_out(array: Anything, axes: list[Any], gaps: bool) -> Anything:
-    """Return the same numbers in another layout."""
-    if not all(type(axis) is int for axis in axes) or sorted(map(abs, axes)) != list(range(1, array.ndim + 1)):
-        raise ValueError("not the axes of a tensor")
-    order = [abs(axis) - 1 for axis in axes]
-    sizes = [array.shape[axis] for axis in order]
-    room = np.empty([*sizes[:-1], sizes[-1] * (2 if gaps else 1)], dtype=array.dtype)
-    view = room[..., ::2] if gaps else room
-    view = view[tuple(slice(None, None, -1 if axis < 0 else 1) for axis in axes)]
-    out = view.transpose(np.argsort(order))
-    out[...] = array
-    return out
-
-
-# Losses and activations in model files: a closed list, by kind and name. A user's own are code, and never stored.
-
 
 CRITERIA: dict[type[Any], str] = {
     **{cls: f"loss {name}" for name, cls in LOSSES.items()},
     Composed: "loss composed",
     **{type(one): f"activation {name}" for name, one in ACTIVATIONS.items()},
 }
-"""What can be stored: frozen, made of numbers and of each other."""
-
-
-def parts_of_criterion(value: Any) -> dict[str, Any]:
-    """Return the fields of a loss or an activation."""
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-
-
-def criterion_of(name: Any, values: dict[str, Any]) -> Any:
-    """Return the loss or activation of this name; refuse other fields than it has."""
-    found = next((cls for cls, known in CRITERIA.items() if known == name), None)
-    if found is None:
-        raise ValueError(f"unknown loss or activation {str(name)[:40]!r}")
-    fields = fields_of(values, tuple(field.name for field in dataclasses.fields(found)))
-    if not all(type(value) in (int, float, *CRITERIA) for value in fields.values()):
-        raise ValueError("a loss has numbers")
-    return found(**fields)
-
-
-_WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
-NUMBERS: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("bool", *_WIDTHS)}
-TEXT = re.compile(r"<U(\d{1,7})")
-DATE = re.compile(r"(datetime64|timedelta64)(\[\w{1,9}\])?")
-MOST_TEXT = 2**28  # characters of an array of text, padding included
+"""The losses and activations that can be stored, frozen and made of numbers and of each other, by kind and name."""
 
 
 def encode(values: dict[str, Any], tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
@@ -242,7 +140,7 @@ def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -> Any:
-    """Return the system or basis of these parts; refuse others than it has."""
+    """Return the system or basis of these parts; refuse parameters or state that it does not have."""
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
     if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
@@ -255,11 +153,13 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
 
 
 class _Writer:
+    """Objects to trees."""
+
     def __init__(self, tensors: dict[str, Anything] | None) -> None:
         self.tensors = tensors
-        self.objects: dict[int, int] = {}  # by identity, the number of each object
+        self.objects: dict[int, int] = {}  # by identity, the index of each object
         self.arrays: dict[int, Any] = {}  # by identity, the tree of each array
-        self.alive: list[Any] = []  # what has been stored, so that no identity is used twice
+        self.alive: list[Any] = []  # what has been stored, kept alive so that no identity is used twice
 
     def write(self, value: Any, path: str) -> Any:
         kind = type(value)
@@ -278,8 +178,8 @@ class _Writer:
         if kind in (np.ndarray, np.memmap):
             return self._array(np.asarray(value), path)
         if is_device(value):
-            there = host(value)
-            return self._array(there, path) if there.ndim else self.write(float(there), path)
+            array = host(value)
+            return self._array(array, path) if array.ndim else self.write(float(array), path)
         if kind is Status:
             return {"Status": value.name}
         if kind in CRITERIA:
@@ -320,7 +220,7 @@ class _Writer:
             ]
             if unknown:
                 raise InvalidType(
-                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.classes"
+                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.tree"
                 )
         tree = {kind.__name__: {name: self.write(getattr(value, name), f"{path}.{name}") for name in fields}}
         self.objects[id(value)] = len(self.objects)
@@ -366,9 +266,11 @@ class _Writer:
 
 
 class _Reader:
+    """Trees to objects."""
+
     def __init__(self, tensors: dict[str, Anything]) -> None:
         self.tensors = tensors
-        self.laid: dict[str, Anything] = {}
+        self.laid_out: dict[str, Anything] = {}
         self.made: list[Any] = []
 
     def named(self, trees: Any) -> dict[str, Any]:
@@ -432,10 +334,10 @@ class _Reader:
         name, axes, gaps = (inner, [], False) if plain else fields_of(inner, ("name", "axes", "gaps")).values()
         if name not in self.tensors:
             raise ValueError(f"no tensor {str(name)[:40]!r}")
-        if name not in self.laid:
+        if name not in self.laid_out:
             array = self.tensors[name]
-            self.laid[name] = array if plain else laid_out(array, typed(axes, list), typed(gaps, bool))
-        return self.laid[name]
+            self.laid_out[name] = array if plain else laid_out(array, typed(axes, list), typed(gaps, bool))
+        return self.laid_out[name]
 
     def _values(self, parts: dict[str, Any]) -> Anything:
         name, shape = typed(parts["dtype"], str), typed(parts["shape"], list)
@@ -455,6 +357,99 @@ class _Reader:
         return out.reshape(shape)
 
 
+def typed(value: Any, kind: type[Any]) -> Any:
+    """Return a value of exactly this type; refuse others."""
+    if type(value) is not kind:
+        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
+    return value
+
+
+def fields_of(inner: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return an object with exactly these fields; refuse others."""
+    if set(typed(inner, dict)) != set(names):
+        raise ValueError(f"expected the fields {', '.join(names)}")
+    return {name: inner[name] for name in names}
+
+
+def check(made: Any) -> None:
+    """Refuse objects whose sizes do not fit together: native code reads their buffers."""
+    if isinstance(made, Moments):
+        q = typed(made.shape, Shape).features + made.shape.targets
+        buffer = typed(made.buffer, np.ndarray)
+        if buffer.dtype != np.float64 or buffer.shape != (3 + 4 * q + q * q,) or not buffer.flags.c_contiguous:
+            raise ValueError("moments of the wrong size")
+    elif isinstance(made, ClassMoments):
+        shapes = {typed(part, Moments).shape for part in typed(made.parts, list)}
+        if len(shapes) != 1:
+            raise ValueError("classes of different shape")
+    elif isinstance(made, Scan):
+        _check_scan(made)
+    elif isinstance(made, Shape) and not all(type(n) is int and 0 <= n < 2**31 for n in made):
+        raise ValueError("a shape has whole numbers")
+
+
+def _check_scan(made: Scan) -> None:
+    """Refuse a scan whose arrays do not fit together, or whose rule is not that of its class."""
+    theta = typed(made.theta, np.ndarray)
+    if theta.ndim != 2 or theta.shape[1] < 1:
+        raise ValueError("weights must be (K, 1 + D)")
+    shape = Shape(theta.shape[1] - 1, len(theta))
+    options: dict[str, Any] = {"classes": len(theta)} if made.classes else {}
+    options |= {name: typed(value, str) for name, value in vars(made).items() if name in ("variant", "activation")}
+    plain = type(made).start(shape, **options)
+    for name, expected in vars(plain).items():
+        value = getattr(made, name)
+        if isinstance(expected, np.ndarray):
+            lags = name == "lag" and made.average is not None
+            size = theta.shape if lags else expected.shape
+            array = typed(value, np.ndarray)
+            if array.dtype != np.float64 or array.shape != size or not array.flags.c_contiguous:
+                raise ValueError(f"{name} of a scan has the wrong size")
+    typed(made.schedule, Schedule)
+    known = {cls.__name__: cls for cls in SCANS.values()}
+    if known[type(made).__name__] is not type(made) or made.rule != plain.rule or type(made.intercept) is not bool:
+        raise ValueError("a scan that no rule starts")
+
+
+def parts_of_criterion(value: Any) -> dict[str, Any]:
+    """Return the fields of a loss or an activation."""
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def criterion_of(name: Any, values: dict[str, Any]) -> Any:
+    """Return the loss or activation of this name; refuse other fields than it has."""
+    found = next((cls for cls, known in CRITERIA.items() if known == name), None)
+    if found is None:
+        raise ValueError(f"unknown loss or activation {str(name)[:40]!r}")
+    fields = fields_of(values, tuple(field.name for field in dataclasses.fields(found)))
+    if not all(type(value) in (int, float, *CRITERIA) for value in fields.values()):
+        raise ValueError("a loss has numbers")
+    return found(**fields)
+
+
+def layout(array: Anything) -> tuple[list[int], bool]:
+    """Return the axes by falling stride, from 1, negative where they run backwards, and whether there are gaps."""
+    if array.flags.c_contiguous or 0 in array.strides:
+        return list(range(1, array.ndim + 1)), False
+    steps = array.strides
+    order = sorted(range(array.ndim), key=lambda axis: -abs(steps[axis]))
+    return [-axis - 1 if steps[axis] < 0 else axis + 1 for axis in order], abs(steps[order[-1]]) > array.itemsize
+
+
+def laid_out(array: Anything, axes: list[Any], gaps: bool) -> Anything:
+    """Return the same numbers in a layout as `layout` returns it."""
+    if not all(type(axis) is int for axis in axes) or sorted(map(abs, axes)) != list(range(1, array.ndim + 1)):
+        raise ValueError("not the axes of a tensor")
+    order = [abs(axis) - 1 for axis in axes]
+    sizes = [array.shape[axis] for axis in order]
+    memory = np.empty([*sizes[:-1], sizes[-1] * (2 if gaps else 1)], dtype=array.dtype)
+    view = memory[..., ::2] if gaps else memory
+    view = view[tuple(slice(None, None, -1 if axis < 0 else 1) for axis in axes)]
+    out = view.transpose(np.argsort(order))
+    out[...] = array
+    return out
+
+
 def _number(name: Any) -> np.dtype[Any]:
     if name not in NUMBERS:
         raise ValueError(f"unknown type of numbers {str(name)[:40]!r}")
@@ -462,5 +457,5 @@ def _number(name: Any) -> np.dtype[Any]:
 
 
 def _fits(name: str, size: int) -> bool:
-    """Whether so many texts of type <U... take no more room than a model file may ask for."""
+    """Return whether `size` texts of type <U... take no more memory than a model file may ask for."""
     return int(name[2:]) * size <= MOST_TEXT

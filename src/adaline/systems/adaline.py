@@ -121,7 +121,7 @@ class Adaline(OnlineClassifier):
             return super()._learn(source, scan, draw, epochs)
         intercept = bool(self.fit_intercept)
         rate: Any = self.rate if isinstance(self.rate, str) else float(self.rate)
-        rule = descent.Rule(rate, scan.theta, float(self.tol), None, epochs)
+        rule = descent.DescentOptions(rate, scan.theta, float(self.tol), None, epochs)
         fit, histories, bound = descent.solve_by_descent(sums(source, intercept), intercept, rule)
         scan.theta[:] = fit.solution.theta
         scan.numbers[STEPS] += max(map(len, histories)) - 1

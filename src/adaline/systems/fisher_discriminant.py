@@ -108,7 +108,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         apart = solved.away[1] - solved.away[0]
         u = solved.slopes[1] - solved.slopes[0]
         if self.covariance == "identity":
-            u = np.ldexp(apart, 2 * solved.factor.frame.scale)
+            u = np.ldexp(apart, 2 * solved.factor.scaling.scale)
             w = solved.raw(u)
             u = u / np.linalg.norm(w)
         spread = float(u @ solved.within.second @ u) / n
@@ -147,11 +147,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
             r = self._count(spectrum[1], solved.factor)
             slopes = (spectrum[0][:, :r] / spectrum[1][:r]).T @ (root * solved.slopes)
         else:
-            raw = np.ldexp(solved.away, solved.factor.frame.scale)
+            raw = np.ldexp(solved.away, solved.factor.scaling.scale)
             spectrum = np.linalg.svd(root * raw, full_matrices=False)
             even = np.linalg.svd(root * solved.away / solved.factor.length, full_matrices=False)
             r = self._count(even[1], solved.factor)
-            slopes = np.ldexp(spectrum[2] * raw.any(axis=0), solved.factor.frame.scale)
+            slopes = np.ldexp(spectrum[2] * raw.any(axis=0), solved.factor.scaling.scale)
         self._n_features_out = r
         self.directions_ = solved.raw(slopes[:r])
         self.criterion_ = spectrum[1][:r] ** 2

@@ -19,7 +19,7 @@ from adaline.input.random_state import generator
 from adaline.parameters import COUNT, NONE, SEED, AnyOf, Check, Number, Numbers, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate, Status
-from adaline.solvers.clusters.components import Kind, raw
+from adaline.solvers.clusters.components import CovarianceForm, in_raw_units
 from adaline.solvers.clusters.mixture import MixtureOptions, fit_mixture
 from adaline.solvers.least_squares.direct import gram_name
 from adaline.solvers.least_squares.discriminant import discriminant, shrunk
@@ -32,12 +32,12 @@ from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.closed_form import ClosedFormClassifier
 
 COVARIANCES = {
-    "shared": Kind.TIED,
-    "tied": Kind.TIED,
-    "full": Kind.FULL,
-    "diag": Kind.DIAG,
-    "spherical": Kind.SPHERICAL,
-    "identity": Kind.SPHERICAL,
+    "shared": CovarianceForm.TIED,
+    "tied": CovarianceForm.TIED,
+    "full": CovarianceForm.FULL,
+    "diag": CovarianceForm.DIAG,
+    "spherical": CovarianceForm.SPHERICAL,
+    "identity": CovarianceForm.SPHERICAL,
 }
 """What may be asked for, and what it means for the components of a mixture."""
 
@@ -61,7 +61,7 @@ def spherical(within: Moments) -> Moments:
 
 def log_determinant(factor: Factor) -> float:
     """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
-    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.frame.weight))
+    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.scaling.weight))
 
 
 # One mixture of Gaussians for each class: Bayes' decision with mixture densities.
@@ -95,7 +95,7 @@ class ClassMixtures(NamedTuple):
 
 
 def class_mixtures(
-    source: Source, sums: ClassMoments, kind: Kind, components: int, draw: np.random.Generator
+    source: Source, sums: ClassMoments, kind: CovarianceForm, components: int, draw: np.random.Generator
 ) -> ClassMixtures:
     """Fit a mixture to the rows of every class, whose moments tell the floor of its variances."""
     found = []
@@ -108,7 +108,7 @@ def class_mixtures(
             found.append(fit_mixture(of_class(source, k, len(sums.parts)), plan, draw))
         except InvalidData as error:
             raise InvalidData(f"class {k}: {error}") from None
-    mixtures = [raw(one.mixture) for one in found]
+    mixtures = [in_raw_units(one.mixture) for one in found]
     return ClassMixtures(
         [one.components for one in mixtures],
         np.stack([one.covariances for one in mixtures]),
@@ -239,9 +239,9 @@ class GaussianClassifier(ClosedFormClassifier):
             if factor is None:  # a class without rows is infinitely far
                 out[:, k] = np.inf
                 continue
-            frame = factor.frame
-            rows = np.ldexp((x - self._hi[k]) - self._lo[k], -frame.scale)
-            out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * frame.weight
+            scaling = factor.scaling
+            rows = np.ldexp((x - self._hi[k]) - self._lo[k], -scaling.scale)
+            out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * scaling.weight
         return out
 
     def decision_function(self, X: Any) -> Array:

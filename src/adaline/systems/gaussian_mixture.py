@@ -1,4 +1,7 @@
-"""Mixtures of Gaussians by EM."""
+"""Mixtures of Gaussians by EM (S3).
+
+maximise  sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k)
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,14 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_sparse
-from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
 from adaline.input.meter import Meter
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, Numbers, OneOf
-from adaline.solvers.clusters.components import Kind, Mixture, raw
-from adaline.solvers.clusters.mixture import STARTS, Given, MixtureOptions, fit_mixture
+from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
+from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
 from adaline.sources import Source
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
@@ -35,7 +37,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     assigned rows; both are one pass. The likelihood never falls: a step that would lower it, which only reg_covar can
     cause, is not taken and ends the run. EM itself works on shifted and scaled columns and does not depend on units;
     reg_covar, as in scikit-learn, is a number in squared units of the columns: where columns are much smaller than 1,
-    lower it, and where they are much larger it guards against nothing.
+    lower it; where they are much larger it has no effect.
 
     Parameters
     ----------
@@ -55,9 +57,9 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     weights_init, means_init, precisions_init : arrays or None
         Start from these instead: (K,), (K, D), and inverse covariances shaped as precisions_.
     random_state : int, generator or None
-        Where starts and samples are drawn from.
+        Seed of starts and samples.
     warm_start : bool
-        Whether fit goes on from the parameters there are.
+        Whether fit starts from the parameters of the last fit.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -85,7 +87,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     parameters: ClassVar[dict[str, Check]] = {
         "n_components": COUNT,
-        "covariance_type": OneOf(*(kind.value for kind in Kind)),
+        "covariance_type": OneOf(*(kind.value for kind in CovarianceForm)),
         "reg_covar": ZERO_OR_MORE,
         "n_init": COUNT,
         "init_params": OneOf(*STARTS),
@@ -131,8 +133,8 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
-        kind, going_on = self._kind(), self.warm_start and hasattr(self, "means_")
-        plan = MixtureOptions(
+        kind, warm = self._kind(), self.warm_start and hasattr(self, "means_")
+        options = MixtureOptions(
             components=int(self.n_components),
             kind=kind,
             floor=float(self.reg_covar),
@@ -141,18 +143,18 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
             starts=int(self.n_init),
             how=self.init_params,
         )
-        source = self._open(X, sample_weight, reset=not going_on)
-        given = self._given(plan.components, source.shape.features, going_on)
-        last: float = self.__dict__["lower_bound_"] if going_on else -np.inf
-        best = fit_mixture(source, replace(plan, given=given, last=last), generator(self.random_state))
-        self._keep(best.mixture, kind)
+        source = self._open(X, sample_weight, reset=not warm)
+        given = self._given(options.components, source.shape.features, warm)
+        last: float = self.__dict__["lower_bound_"] if warm else -np.inf
+        best = fit_mixture(source, replace(options, given=given, last=last), generator(self.random_state))
+        self._store(best.mixture, kind)
         self.converged_, self.n_iter_, self.history_ = best.converged, best.n_iter, best.values
         self.lower_bound_ = best.values[-1]
         objective = -self.lower_bound_ * source.total_weight()
         self.certificate_ = self._certify(source, meter, objective, "EM", best.converged)
         if not best.converged:
             warn(
-                f"GaussianMixture did not converge in {plan.max_iter} steps: raise max_iter or tol",
+                f"GaussianMixture did not converge in {options.max_iter} steps: raise max_iter or tol",
                 ConvergenceWarning,
             )
         return self
@@ -219,12 +221,9 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         return super()._open_given(X, sample_weight, reset=reset)
 
     def _mapped(self, X: Any, function: Any) -> Array:
-        at = self._components()
-
-        def rows(block: Block) -> Array:
-            return np.asarray(function(host(log_joint(block.gathered().x, at))))
-
-        return self._over(X, rows)
+        """Return function(ln pi_k N(x; mean_k, Sigma_k)) of rows X, from an array (n, K) for each block."""
+        components = self._components()
+        return self._over(X, lambda block: np.asarray(function(host(log_joint(block.gathered().x, components)))))
 
     def _weight(self, X: Any, sample_weight: Any) -> Array | None:
         weight = self._open_given(X, sample_weight, reset=False).read_weights()
@@ -242,14 +241,14 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     def _parameters(self) -> int:
         return self._kind().parameters(*self.means_.shape)
 
-    def _kind(self) -> Kind:
-        return Kind(self.covariance_type)
+    def _kind(self) -> CovarianceForm:
+        return CovarianceForm(self.covariance_type)
 
-    def _given(self, k: int, d: int, going_on: bool) -> Given:
-        """Return what the start is given, in raw units."""
+    def _given(self, k: int, d: int, warm: bool) -> GivenStart:
+        """Return the start: the parameters there are, or those of the constructor, in raw units."""
         kind = self._kind()
-        if going_on:
-            return Given(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
+        if warm:
+            return GivenStart(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
         weights, means, precisions = self.weights_init, self.means_init, self.precisions_init
         if weights is not None:
             weights = shaped("weights_init", weights, (k,))
@@ -258,7 +257,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         if means is not None:
             means = shaped("means_init", means, (k, d))
         if precisions is None:
-            return Given(weights, means, None)
+            return GivenStart(weights, means, None)
         shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind.value]
         try:
             inverse = shaped("precisions_init", precisions, shape)
@@ -267,10 +266,10 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
                 raise np.linalg.LinAlgError
         except np.linalg.LinAlgError:
             raise InvalidParameter("precisions_init must be symmetric and positive definite") from None
-        return Given(weights, means, for_each(covariances, kind, k, d))
+        return GivenStart(weights, means, for_each(covariances, kind, k, d))
 
-    def _keep(self, mixture: Mixture, kind: Kind) -> None:
-        (log_weights, self.means_, factors, _), covariances = raw(mixture)
+    def _store(self, mixture: Mixture, kind: CovarianceForm) -> None:
+        (log_weights, self.means_, factors, _), covariances = in_raw_units(mixture)
         self.weights_ = np.exp(log_weights)
         precisions = factors @ factors.transpose(0, 2, 1) if kind.whole else factors**2
         own: Any = {"tied": 0, "spherical": (slice(None), 0)}.get(kind.value, slice(None))
@@ -278,8 +277,8 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         self.precisions_ = precisions[own].copy()
 
 
-def for_each(values: Array, kind: Kind, k: int, d: int) -> Array:
+def for_each(values: Array, kind: CovarianceForm, k: int, d: int) -> Array:
     """Return covariances or factors of every component and, where they are not matrices, of every column."""
-    if kind is Kind.TIED:
+    if kind is CovarianceForm.TIED:
         return np.ascontiguousarray(np.broadcast_to(values, (k, d, d)))
-    return np.repeat(values[:, None], d, axis=1) if kind is Kind.SPHERICAL else values
+    return np.repeat(values[:, None], d, axis=1) if kind is CovarianceForm.SPHERICAL else values

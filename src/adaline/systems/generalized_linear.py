@@ -34,7 +34,7 @@ from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
-from adaline.solvers.smooth.problem import pose
+from adaline.solvers.smooth.problem import build_problem
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Targets
@@ -268,7 +268,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> FittedMachine:
         """Return the machine of the targets `own`."""
         seen = opening.targets
-        problem = pose(
+        problem = build_problem(
             *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
         )
         constants = constants_of_targets(problem, constant, float(seen.lowest[own].sum()))

@@ -1,4 +1,7 @@
-"""K-means clustering."""
+"""K-means clustering (S3).
+
+minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest centre of the row
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,20 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
-from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.input.meter import Meter
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Check, Numbers, OneOf
 from adaline.solvers.clusters.alternate import Clustering, lloyd
-from adaline.solvers.clusters.starts import at_random, some_rows, spread_out, view_of
+from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sums import Centres, View
 from adaline.sums.clusters import distances, nearest
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
-STARTS = {"k-means++": spread_out, "random": at_random}
-
-
+STARTS = {"k-means++": k_means_plus_plus, "random": random_rows}
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
 
 
@@ -37,8 +37,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     Rows go to their nearest centre, centres to the mean of their rows, in turn. The error never rises, and as there are
     finitely many assignments this ends, in a local minimum that depends on the start. A centre that loses all its rows
     moves to the row that is farthest from its centre. Distances are in the columns' own units: bring columns to one
-    scale where their units have nothing to do with each other. Errors that float64 cannot hold, as those of columns of
-    1e200, are infinite or zero; centres and labels are not touched by that.
+    scale where their units differ. Errors that float64 cannot represent, as those of columns of 1e200, are infinite or
+    zero; centres and labels are right all the same.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         K.
     init : "k-means++", "random", or array (K, D)
         First centres: rows far from each other, any rows, or as given. Of more than 2^14 rows (64 K if that is more),
-        so many are drawn at random, and the start is made on these.
+        that many are drawn at random, and the start is chosen from these.
     n_init : int or "auto"
         How many starts to try; the smallest error wins. "auto" is 10 for "random", otherwise 1.
     max_iter : int
@@ -55,13 +55,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         A start ends when the squares of all moves together are no more than tol times the mean variance of the columns;
         zero: when no row changes its centre.
     random_state : int, generator or None
-        Where rows are drawn from.
+        Seed of the random rows.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
-    cluster_centers_ : (K, D). labels_ : place of each row's centre, (n,). inertia_ : the error. n_iter_ : moves.
+    cluster_centers_ : (K, D). labels_ : index of each row's centre, (n,). inertia_ : the error. n_iter_ : moves.
     history_ : the error before each move, and at the end. certificate_ : its objective is the error; how far it is from
     the least possible is not known.
 
@@ -117,20 +117,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         k, max_iter, starts = int(self.n_clusters), int(self.max_iter), self._starts()
         source = self._open(X, sample_weight, reset=True)
         spread = column_spread(source)
-        view = view_of(spread, source.sparse, alike=True)
-        still = self.tol * float(((spread.deviation * view.scale) ** 2).mean())
+        view = cluster_view(spread, source.sparse, alike=True)
+        tol = self.tol * float(((spread.deviation * view.scale) ** 2).mean())
         best: Clustering | None = None
         for points in self._first_centres(source, k, starts, view.scale[0]):
-            found = lloyd(source, points + view.offset, view, still, max_iter)
+            found = lloyd(source, points + view.offset, view, tol, max_iter)
             if best is None or found.errors[-1] < best.errors[-1]:
                 best = found
         assert best is not None
-        places = source.map(lambda block: nearest(block, Centres(best.points, view)))
+        nearest_centres = source.map(lambda block: nearest(block, Centres(best.points, view)))
         given = source.read_weights()
         weight = 1.0 if given is None else host(given)
         self.cluster_centers_ = (best.points - view.offset) / view.scale
-        self.labels_ = places[:, 0].astype(np.int32)
-        self.inertia_ = _raw(float((weight * places[:, 1]).sum()), view)
+        self.labels_ = nearest_centres[:, 0].astype(np.int32)
+        self.inertia_ = _raw(float((weight * nearest_centres[:, 1]).sum()), view)
         self.n_iter_ = best.n_iter
         self.history_ = [_raw(error, view) for error in best.errors]
         self.history_ += [] if best.settled else [self.inertia_]
@@ -140,7 +140,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """Return the place of the nearest centre of each row, (n,)."""
+        """Return the index of the nearest centre of each row, (n,)."""
         check_is_fitted(self, "cluster_centers_")
         return self._nearest(X)[:, 0].astype(np.int32)
 
@@ -161,13 +161,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def _nearest(self, X: Any) -> Array:
         centres = self._centres()
 
-        def find(block: Block) -> Array:
-            return nearest(block, centres)
-
-        return self._over(X, find)
+        return self._over(X, lambda block: nearest(block, centres))
 
     def _centres(self) -> Centres:
-        """Return the centres about their mean, in a power of two near their distance: squares stay numbers."""
+        """Return the centres about their mean, in a power of two near their distance, so that no square overflows."""
         points = np.asarray(self.cluster_centers_, dtype=np.float64)
         middle = points.mean(axis=0)
         size = float(np.abs(points - middle).max() or np.abs(points).max())
@@ -186,7 +183,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         if not isinstance(self.init, str):
             return [shaped("init", self.init, (k, source.shape.features)) * scale]
         draw = generator(self.random_state)
-        rows, weight = some_rows(source, k, draw)
+        rows, weight = sample_to_draw_from(source, k, draw)
         return [STARTS[self.init](rows * scale, weight, k, draw) for _ in range(starts)]
 
 

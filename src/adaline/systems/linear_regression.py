@@ -401,8 +401,8 @@ class LinearRegression(LinearSystem):
         return (solve_wide(source, self.fit_intercept, no_penalty(source.shape.features)),)
 
     def _descend(self, moments: Moments) -> Fit:
-        rule = descent.Rule(self.rate, self.init, self.tol, self.stop_error, self.epochs)
-        fit, histories, bound = descent.solve_by_descent(moments, self.fit_intercept, rule)
+        options = descent.DescentOptions(self.rate, self.init, self.tol, self.stop_error, self.epochs)
+        fit, histories, bound = descent.solve_by_descent(moments, self.fit_intercept, options)
         self.history_ = histories[0] if self._flat else histories
         self.n_iter_ = max(len(history) for history in histories) - 1
         status = fit.solution.certificate.status

@@ -34,7 +34,7 @@ from adaline.results import Certificate, Status, combine_certificates, without_c
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.problem import column_spread, pose
+from adaline.solvers.smooth.problem import build_problem, column_spread
 from adaline.sources import Source
 from adaline.sources.views import recoded
 from adaline.systems.families.closed_form import LinearDecision
@@ -361,12 +361,12 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
         loss: Loss = Logistic() if two else Softmax()
         outputs = 1 if two else len(rows.counts)
         known = (spread, rows.sample, rows.lightest)
-        problem = pose(rows.source, loss, outputs, options.intercept, options.penalty, *known)
+        problem = build_problem(rows.source, loss, outputs, options.intercept, options.penalty, *known)
         constants, path = constants_of_classes(problem, rows.counts), None
         if self.penalty == "auto":
             path = cross_validated(rows.source, problem, unit, constants.theta, constants.loss, int(self.folds))
             options = replace(options, penalty=RidgePenalty(path.best, unit))
-            problem = pose(rows.source, loss, outputs, options.intercept, options.penalty, *known)
+            problem = build_problem(rows.source, loss, outputs, options.intercept, options.penalty, *known)
         fitted = minimise(problem, constants, options)
         return Machine(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
 

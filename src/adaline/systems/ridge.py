@@ -15,7 +15,7 @@ from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
-from adaline.solvers.least_squares.ridge import CRITERIA, Choice, Spectrum, minimise
+from adaline.solvers.least_squares.ridge import CRITERIA, PenaltyChoice, Spectrum, choose_penalty
 from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sums import LeaveOneOut, Moments, Ridges
@@ -139,12 +139,12 @@ class Ridge(LinearSystem):
             return solve_sums(moments, self.fit_intercept, penalty)
         return solve_least_squares(source, moments, self.fit_intercept, penalty)
 
-    def _choose(self, source: Source | None, basis: _Basis, k: int) -> Choice:
+    def _choose(self, source: Source | None, basis: _Basis, k: int) -> PenaltyChoice:
         spectrum = basis.spectrum
         largest = float(spectrum.d.max(initial=0.0)) or 1.0
         if self.criterion != "loo":
             function = spectrum.gcv if self.criterion == "gcv" else spectrum.evidence
-            return self._in_units(minimise(lambda penalty: function(k, penalty), largest), spectrum, k)
+            return self._in_units(choose_penalty(lambda penalty: function(k, penalty), largest), spectrum, k)
         if source is None or basis.ridges is None:
             raise SumsMissing("criterion='loo' needs the rows, and only sums are at hand; use 'gcv' or 'evidence'")
         ridges = basis.of_target(k)
@@ -153,9 +153,9 @@ class Ridge(LinearSystem):
             found = source.sum(LeaveOneOut, ridges._replace(penalties=penalty[None]), penalties=len(penalty))
             return np.asarray(found.sums[0] / spectrum.weight)
 
-        return self._in_units(minimise(leave_one_out, largest), spectrum, k)
+        return self._in_units(choose_penalty(leave_one_out, largest), spectrum, k)
 
-    def _in_units(self, choice: Choice, spectrum: Spectrum, k: int) -> Choice:
+    def _in_units(self, choice: PenaltyChoice, spectrum: Spectrum, k: int) -> PenaltyChoice:
         """Return the criterion in the units of the target, from those of the scaled one."""
         twice = 2 * int(spectrum.exponent[k])
         if self.criterion == "evidence":
@@ -170,7 +170,7 @@ class Ridge(LinearSystem):
         self._set_variances(fit.rss / freedom, np.full(len(fit.squares), self.penalty_))
         return (fit,)
 
-    def _chosen(self, spectrum: Spectrum, fits: list[Fit], choices: list[Choice]) -> tuple[Fit, ...]:
+    def _chosen(self, spectrum: Spectrum, fits: list[Fit], choices: list[PenaltyChoice]) -> tuple[Fit, ...]:
         penalties = np.array([choice.penalty for choice in choices])
         paths = [{"penalties": choice.penalties, "values": choice.values} for choice in choices]
         self.penalty_ = float(penalties[0]) if self._flat else penalties

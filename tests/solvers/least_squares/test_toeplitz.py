@@ -54,7 +54,7 @@ def test_the_factor_is_that_of_the_dense_matrix(colour: list[float], taps: int) 
     true = np.sqrt(np.linalg.cond(dense))
     assert 0.999 * true <= factor.condition <= 3 * true
     assert factor.aliased() == []
-    assert not factor.outside(g).any()
+    assert not factor.undetermined(g).any()
 
 
 @pytest.mark.parametrize("taps", [1, 2, 17, 64])

@@ -10,8 +10,8 @@ from adaline.solvers.smooth.proximal_newton import (
     NATIVE,
     coordinate_descent,
     coordinate_descent_reference,
-    least,
-    minimum,
+    least_subgradient,
+    minimise_quadratic,
 )
 
 
@@ -47,9 +47,9 @@ def test_minimum_meets_the_conditions(m, rows):
     hessian, g, start, l1 = _model(m, rows)
     if rows < m:
         g = hessian @ g / rows  # within what the matrix sees, or there is no minimum along the free coordinate
-    w = minimum(hessian, g, start, l1, 1e-12)
+    w = minimise_quadratic(hessian, g, start, l1, 1e-12)
     slope = g + hessian @ (w - start)
-    assert np.abs(least(w, slope, l1)).max() <= 1e-10 * np.abs(g).max()
+    assert np.abs(least_subgradient(w, slope, l1)).max() <= 1e-10 * np.abs(g).max()
     assert (w == 0).any() or m == 1
 
 
@@ -58,5 +58,5 @@ def test_columns_that_are_alike_cost_no_more():
     a = rng.standard_normal((60, 1)) + 1e-5 * rng.standard_normal((60, 8))
     hessian, l1 = a.T @ a, np.full(8, 1e-7)
     g = -(a.T @ (a[:, 0] - a[:, 1] + a[:, 2]))
-    w = minimum(hessian, g, np.zeros(8), l1, 1e-10)
-    assert np.abs(least(w, g + hessian @ w, l1)).max() <= 1e-9 * np.abs(g).max()
+    w = minimise_quadratic(hessian, g, np.zeros(8), l1, 1e-10)
+    assert np.abs(least_subgradient(w, g + hessian @ w, l1)).max() <= 1e-9 * np.abs(g).max()

@@ -26,7 +26,7 @@ def solved(X: Array, y: Array, weight: Array | None = None, **options: Any) -> t
     assert np.isinf(found.gap)
     assert len(found.history) < 40
     errors = np.linalg.norm(raw_root(problem, found.curvature)[0], axis=1)
-    return problem.outside(found.theta)[0], errors, found.at.value
+    return problem.to_raw(found.theta)[0], errors, found.evaluation.value
 
 
 def penalised(theta: Array, rows: Array, y: Array, weight: Array) -> tuple[float, Array]:
@@ -142,13 +142,13 @@ def test_ratios_hold_coefficients_at_zero_and_keep_their_columns(name: str) -> N
 
     places = range(rows.shape[1])
     expected = [without([0]), *(without([k for k in places if k != j]) for j in places[1:])]
-    best = penalised(problem.outside(found.theta)[0], rows, t, ones)[0]
+    best = penalised(problem.to_raw(found.theta)[0], rows, t, ones)[0]
     np.testing.assert_allclose(firth_ratios(problem, found, 1e-10), 2 * (np.array(expected) - best), rtol=1e-8)
 
 
 def test_too_few_steps_are_no_convergence() -> None:
     X, y = cases()["separable"]
-    found = firth(posed(X, y), np.zeros((1, 4)), 1e-10, most=2)
+    found = firth(posed(X, y), np.zeros((1, 4)), 1e-10, max_steps=2)
     assert not found.converged
     assert len(found.history) == 2
 

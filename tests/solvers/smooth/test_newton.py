@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adaline.solvers.smooth.newton import factor
+from adaline.solvers.smooth.newton import factor_hessian
 
 
 def test_negative_curvature_is_turned_round() -> None:
@@ -12,12 +12,12 @@ def test_negative_curvature_is_turned_round() -> None:
     for values in ([-2.0, 3.0, 0.5], [-2.0, -3.0, -0.5]):
         hessian = turned @ np.diag(values) @ turned.T
         g = np.array([[1.0, -2.0, 0.3]])
-        assert (factor(hessian).solve(g) * g).sum() > 0
-    np.testing.assert_allclose(factor(np.diag([-2.0, 4.0])).solve(np.array([2.0, 4.0])), [1.0, 1.0], rtol=1e-12)
+        assert (factor_hessian(hessian).solve(g) * g).sum() > 0
+    np.testing.assert_allclose(factor_hessian(np.diag([-2.0, 4.0])).solve(np.array([2.0, 4.0])), [1.0, 1.0], rtol=1e-12)
 
 
 def test_no_curvature_at_all_gives_no_step() -> None:
-    found = factor(np.zeros((2, 2)))
+    found = factor_hessian(np.zeros((2, 2)))
     assert found.rank == 0
     assert found.null.shape == (2, 2)
     np.testing.assert_array_equal(found.solve(np.array([1.0, 2.0])), [0.0, 0.0])

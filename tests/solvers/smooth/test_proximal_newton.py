@@ -11,7 +11,7 @@ from adaline.losses import Gamma, Huber, Logistic, Poisson, Softmax, Squared, Sq
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth import proximal_newton
 from adaline.solvers.smooth.newton import newton
-from adaline.solvers.smooth.problem import Problem, pose
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.solvers.smooth.proximal_newton import l1_points, largest_l1, proximal
 from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.sample import select_columns
@@ -40,7 +40,7 @@ def _data(loss, rows=300, features=12, seed=0, spreads=1.0):
 def _pose(loss, x, t, ridge=0.0, intercept=True, weight=None) -> Problem:
     source = (SparseSource if sparse.issparse(x) else ArraySource)(x, t, weight)
     outputs = 3 if loss.coupled else 1
-    return pose(source, loss, outputs, intercept, RidgePenalty(ridge, np.ones(x.shape[1])))
+    return build_problem(source, loss, outputs, intercept, RidgePenalty(ridge, np.ones(x.shape[1])))
 
 
 def _start(problem):
@@ -53,7 +53,7 @@ def _fit(problem, l1, wanted=1e-11, **how):
 
 def _told(problem, l1):
     """Return the weights in raw units, intercepts of coupled outputs about their mean: all may gain the same."""
-    theta = problem.outside(_fit(problem, l1, wanted=0.0).theta)
+    theta = problem.to_raw(_fit(problem, l1, wanted=0.0).theta)
     theta[:, 0] -= theta[:, 0].mean() * problem.loss.coupled
     return theta
 
@@ -64,10 +64,10 @@ def _l1(problem, share):
 
 def _kkt(problem, theta, l1):
     """Return the largest violation of the conditions in raw units, relative to l1."""
-    at = problem.at(theta)
-    gradient, w = at.gradient[:, 1:] / problem.view.scale, theta[:, 1:]
+    evaluation = problem.evaluate(theta)
+    gradient, w = evaluation.gradient[:, 1:] / problem.view.scale, theta[:, 1:]
     wrong = np.where(w != 0, np.abs(gradient + l1 * np.sign(w)), np.maximum(np.abs(gradient) - l1, 0.0))
-    return max(wrong.max() / l1, np.abs(at.gradient[:, 0]).max() / problem.spread.weight)
+    return max(wrong.max() / l1, np.abs(evaluation.gradient[:, 0]).max() / problem.spread.weight)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -83,7 +83,7 @@ def test_conditions_of_the_minimum_and_a_falling_objective(loss, ridge, intercep
     assert (found.theta[:, 1:] == 0).any()
     assert (found.theta[:, 1:] != 0).any()
     assert (np.diff(found.history) <= 1e-12 * abs(value)).all()
-    assert found.at.value == pytest.approx(value, rel=1e-14)
+    assert found.evaluation.value == pytest.approx(value, rel=1e-14)
     if not intercept:
         assert not found.theta[:, 0].any()
 
@@ -93,11 +93,11 @@ def test_conditions_of_the_minimum_and_a_falling_objective(loss, ridge, intercep
 def test_the_gap_bounds_what_is_left(loss, ridge):
     problem = _pose(loss, *_data(loss, seed=1), ridge=ridge)
     l1 = _l1(problem, 0.05)
-    best = _fit(problem, l1).at.value
+    best = _fit(problem, l1).evaluation.value
     seen = 0
     for steps in range(1, 6):
-        found = _fit(problem, l1, wanted=0.0, most=steps)
-        left = found.at.value - best
+        found = _fit(problem, l1, wanted=0.0, max_steps=steps)
+        left = found.evaluation.value - best
         assert found.gap >= left - 1e-12 * abs(best)
         seen += np.isfinite(found.gap) and left > 1e-9 * abs(best)
     assert seen >= 2 or loss.name == "squared"  # whose first step is the last
@@ -107,7 +107,7 @@ def test_the_gap_bounds_what_is_left(loss, ridge):
 def test_no_penalty_is_newton(loss):
     problem = _pose(loss, *_data(loss))
     ours, theirs = _fit(problem, 0.0, wanted=0.0), newton(problem, _start(problem), 1e-12)
-    a, b = (problem.outside(found.theta) for found in (ours, theirs))
+    a, b = (problem.to_raw(found.theta) for found in (ours, theirs))
     a, b = (part - part.mean(axis=0) * loss.coupled for part in (a, b))
     np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9 * np.abs(b).max())
     assert _fit(problem, 0.0, wanted=1e-8).converged
@@ -121,7 +121,7 @@ def test_units_do_not_matter(loss):
     l1 = _l1(one, 0.1)
     a = _fit(one, l1)
     b = proximal(other, l1 * units * other.view.scale, _start(other), 1e-11)
-    np.testing.assert_allclose(one.outside(a.theta)[:, 1:], other.outside(b.theta)[:, 1:] * units, rtol=1e-7)
+    np.testing.assert_allclose(one.to_raw(a.theta)[:, 1:], other.to_raw(b.theta)[:, 1:] * units, rtol=1e-7)
 
 
 @pytest.mark.parametrize("loss", [Squared(), Logistic(), Softmax()], ids=lambda loss: loss.name)
@@ -147,7 +147,7 @@ def test_columns_are_narrowed_as_they_are():
         theta = np.arange(1.0, 5.0)[None]
         whole = _start(problem)
         whole[:, [0, *columns + 1]] = theta
-        a, b = few.at(theta), problem.at(whole)
+        a, b = few.evaluate(theta), problem.evaluate(whole)
         assert a.value == pytest.approx(b.value, rel=1e-13)
         np.testing.assert_allclose(a.gradient, b.gradient[:, [0, *columns + 1]], rtol=1e-11, atol=1e-11)
         assert select_columns(problem.source, columns).reads is problem.source.reads
@@ -171,17 +171,17 @@ def test_outputs_apart_meet_outputs_together(monkeypatch):
     monkeypatch.setattr(proximal_newton, "TOGETHER", 0)
     apart = _fit(problem, l1, wanted=1e-9)
     assert apart.converged
-    assert apart.at.value == pytest.approx(together.at.value, abs=2e-9)
+    assert apart.evaluation.value == pytest.approx(together.evaluation.value, abs=2e-9)
 
 
 def test_without_any_matrix_it_goes_down_and_says_how_far(monkeypatch):
     problem = _pose(Logistic(), *_data(Logistic()))
     l1 = _l1(problem, 0.3)
-    best = _fit(problem, l1).at.value
+    best = _fit(problem, l1).evaluation.value
     monkeypatch.setattr(proximal_newton, "MOST", 0)
-    found = _fit(problem, l1, wanted=1e-3, most=1000)
+    found = _fit(problem, l1, wanted=1e-3, max_steps=1000)
     assert found.converged
-    assert -1e-10 <= found.at.value - best <= found.gap <= 1e-3
+    assert -1e-10 <= found.evaluation.value - best <= found.gap <= 1e-3
 
 
 @pytest.mark.parametrize("features", [12, 300])
@@ -194,7 +194,9 @@ def test_a_path_meets_each_penalty(loss, features):
     assert _fit(problem, 0.99 * largest).theta[:, 1:].any()
     for point in points:
         assert point.found.converged
-        assert point.found.at.value == pytest.approx(_fit(problem, point.l1, wanted=1e-9).at.value, abs=2e-9)
+        assert point.found.evaluation.value == pytest.approx(
+            _fit(problem, point.l1, wanted=1e-9).evaluation.value, abs=2e-9
+        )
     assert points[-1].l1 == pytest.approx(0.05 * largest, rel=1e-12)
 
 
@@ -207,7 +209,7 @@ def test_columns_without_a_penalty_are_free():
     assert found.gap <= 1e-9
     assert found.theta[0, 1:3].all()
     assert not found.theta[0, 3:].any()
-    assert np.abs(found.at.gradient[0, :3]).max() <= 1e-6
+    assert np.abs(found.evaluation.gradient[0, :3]).max() <= 1e-6
     assert proximal(problem, 0.99 * largest * unit, _start(problem), 1e-9).theta[0, 3:].any()
 
 
@@ -218,7 +220,7 @@ def test_logistic_regression_of_scikit_learn(loss, intercept, ridge):
     x, t = _data(loss, spreads=0.2)
     problem = _pose(loss, x, t, ridge=ridge, intercept=intercept)
     l1 = _l1(problem, 0.1)
-    ours = problem.outside(_fit(problem, l1).theta)
+    ours = problem.to_raw(_fit(problem, l1).theta)
     model = LogisticRegression(
         C=1 / (l1 + ridge), l1_ratio=l1 / (l1 + ridge), solver="saga", tol=1e-8, max_iter=20_000,
         fit_intercept=intercept, random_state=0,
@@ -232,7 +234,7 @@ def test_lasso_and_elastic_net_of_scikit_learn(intercept, ridge):
     x, t = _data(Squared())
     problem = _pose(Squared(), x, t, ridge=ridge, intercept=intercept)
     l1 = _l1(problem, 0.05)
-    ours = problem.outside(_fit(problem, l1).theta)
+    ours = problem.to_raw(_fit(problem, l1).theta)
     how = {"tol": 1e-14, "max_iter": 1_000_000, "fit_intercept": intercept}
     alpha = (l1 + ridge) / len(x)
     model = ElasticNet(alpha=alpha, l1_ratio=l1 / (l1 + ridge), **how) if ridge else Lasso(alpha=alpha, **how)

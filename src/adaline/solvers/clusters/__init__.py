@@ -1,1 +1,1 @@
-"""Clusters: k-means and EM, assignments and moves in turn."""
+"""Clusters: k-means and EM, which alternate assignments and updates."""

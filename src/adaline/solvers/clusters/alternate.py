@@ -1,10 +1,13 @@
-"""Two steps in turn, each a sum over rows: assign the rows, then move the centres (k-means) or the densities (EM).
+"""Alternating minimisation, one sum over the rows a step: Lloyd's algorithm for k-means, and EM for mixtures.
 
-k-means. Neither step can raise the error, and there are finitely many assignments, so that it ends. A centre that has
+    k-means   assign each row to its nearest centre;              centre_k = mean of its rows
+    EM        gamma_k = p(k | x), the E step;                     the M step, see `components.py`
+
+k-means: neither step can raise the error, and there are finitely many assignments, so that it ends. A centre that has
 lost all rows moves to the row that is farthest from its own centre, which lowers the error too.
 
-EM. Neither step can lower the likelihood but for the floor of the covariances: a step that lowers it is taken back,
-and ends the run.
+EM: neither step can lower the likelihood but for the floor of the covariances. A step that lowers it is undone, and
+ends the run.
 """
 
 from __future__ import annotations
@@ -15,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
-from adaline.solvers.clusters.components import Kind, Mixture, maximised
+from adaline.solvers.clusters.components import CovarianceForm, Mixture, m_step
 from adaline.sources import Source
 from adaline.sums import Centres, Clusters, Components, MixtureMoments, View
 from adaline.sums.clusters import nearest
 
 ROUNDING = 2.0**-48
-"""What rounding may take off a mean log-likelihood, or move means and covariances by."""
+"""Changes of a mean log-likelihood, of means and of covariances below this are rounding."""
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """Centres (K, D) in the view, the error at the centres of each pass, and how it ended."""
+    """Centres (K, D) in the view, the error at the centres of each pass, and how Lloyd's algorithm ended."""
 
     points: Array
     errors: list[float]
@@ -37,16 +40,16 @@ class Clustering:
 
 
 def lloyd(source: Source, start: Array, view: View, tol: float, max_iter: int) -> Clustering:
-    """Move the centres to the means of their rows until they stop, or move by no more than tol (a sum of squares)."""
+    """Move the centres to the means of their rows until the squares of their moves add up to at most tol."""
     points, errors = start, []
     for step in range(1, max_iter + 1):
         sums = source.sum(Clusters, Centres(points, view), clusters=len(points))
         errors.append(sums.error)
-        held = sums.weight > 0
+        occupied = sums.weight > 0
         moved = points.copy()
-        moved[held] = sums.first[held] / sums.weight[held, None]
-        if not held.all():
-            moved = _refilled(source, Centres(points, view), moved, np.flatnonzero(~held))
+        moved[occupied] = sums.first[occupied] / sums.weight[occupied, None]
+        if not occupied.all():
+            moved = _refilled(source, Centres(points, view), moved, np.flatnonzero(~occupied))
         shift = float(((moved - points) ** 2).sum())
         points = moved
         if shift <= tol:
@@ -55,25 +58,25 @@ def lloyd(source: Source, start: Array, view: View, tol: float, max_iter: int) -
 
 
 def _refilled(source: Source, centres: Centres, moved: Array, empty: NDArray[np.intp]) -> Array:
-    """Return the centres with the empty ones at the rows that are farthest from theirs; one row is taken once."""
+    """Return the centres with the empty ones moved to the rows that are farthest from theirs, each to another row."""
     given = source.read_weights()
     weight = None if given is None else host(given)
-    taken = centres.points
+    points = centres.points
     for k in empty:
-        squares = source.map(lambda block: nearest(block, Centres(taken, centres.view))[:, 1])  # noqa: B023
+        squares = source.map(lambda block: nearest(block, Centres(points, centres.view))[:, 1])  # noqa: B023
         if weight is not None:
             squares = np.where(weight > 0, squares, 0.0)
         if not squares.max() > 0:
             break
         row = source.rows_at(np.array([squares.argmax()]))[0]
         moved[k] = row * centres.view.scale + centres.view.offset
-        taken = np.concatenate([taken, moved[k : k + 1]])
+        points = np.concatenate([points, moved[k : k + 1]])
     return moved
 
 
 @dataclass(frozen=True)
-class Climb:
-    """A mixture, the mean log-likelihood of a row before each step, and how it ended."""
+class EMResult:
+    """A mixture, the mean log-likelihood of a row before each step, and how EM ended."""
 
     mixture: Mixture
     values: list[float]
@@ -81,34 +84,34 @@ class Climb:
     converged: bool
 
 
-def climb(
-    source: Source, start: Mixture, kind: Kind, floor: Array, tol: float, max_iter: int, last: float = -np.inf
-) -> Climb:
-    """Alternate E and M steps until the mean log-likelihood rises by less than tol; `last` is that before the start."""
+def expectation_maximisation(
+    source: Source, start: Mixture, kind: CovarianceForm, floor: Array, tol: float, max_iter: int, last: float = -np.inf
+) -> EMResult:
+    """Alternate E and M steps until the mean log-likelihood changes by less than tol; `last` is that before `start`."""
     mixture, before, values = start, start, list[float]()
     total = source.total_weight()
     for step in range(1, max_iter + 1):
-        sums = expected(source, mixture.components, kind)
+        sums = e_step(source, mixture.components, kind)
         value = sums.value / total
         rise = value - (values[-1] if values else last)
         if values and rise < -ROUNDING * (1 + abs(value)):
-            return Climb(before, values, step, True)
+            return EMResult(before, values, step, True)
         values.append(value)
-        before, mixture = mixture, maximised(sums, mixture, kind, floor)
-        if abs(rise) < tol or _still(before, mixture):
-            return Climb(mixture, values, step, True)
-    return Climb(mixture, values, max_iter, False)
+        before, mixture = mixture, m_step(sums, mixture, kind, floor)
+        if abs(rise) < tol or _unchanged(before, mixture):
+            return EMResult(mixture, values, step, True)
+    return EMResult(mixture, values, max_iter, False)
 
 
-def _still(a: Mixture, b: Mixture) -> bool:
-    """Whether a step moved no mean and no covariance by more than rounding, in numbers of order one."""
+def _unchanged(a: Mixture, b: Mixture) -> bool:
+    """Return whether no mean and no covariance of two mixtures differ by more than rounding; both are of order one."""
     means = np.abs(a.components.means - b.components.means).max()
     return bool(max(means, np.abs(a.covariances - b.covariances).max()) <= ROUNDING)
 
 
-def expected(source: Source, at: Components, kind: Kind) -> MixtureMoments:
-    """Return the moments of the softly assigned rows."""
-    sums = source.sum(MixtureMoments, at, components=len(at.means), whole=kind.whole)
+def e_step(source: Source, components: Components, kind: CovarianceForm) -> MixtureMoments:
+    """Return the moments of the rows weighted by p(k | x), for each component k: one pass."""
+    sums = source.sum(MixtureMoments, components, components=len(components.means), whole=kind.whole)
     if not sums.finite:
         source.refuse_nonfinite()
     return sums

@@ -19,7 +19,7 @@ from adaline.errors import InvalidData
 from adaline.sums import Components, MixtureMoments, View
 
 
-class Kind(Enum):
+class CovarianceForm(Enum):
     """Which covariances the components have."""
 
     FULL = "full"
@@ -30,10 +30,10 @@ class Kind(Enum):
     @property
     def whole(self) -> bool:
         """Whether they are matrices."""
-        return self in (Kind.FULL, Kind.TIED)
+        return self in (CovarianceForm.FULL, CovarianceForm.TIED)
 
     def parameters(self, components: int, features: int) -> int:
-        """Return how many numbers such a mixture has."""
+        """Return the number of free parameters of a mixture with K components of D columns."""
         triangle = features * (features + 1) // 2
         size = {"full": components * triangle, "tied": triangle, "diag": components * features, "spherical": components}
         return size[self.value] + components * features + components - 1
@@ -46,46 +46,51 @@ class Mixture(NamedTuple):
     covariances: Array
 
 
-def maximised(sums: MixtureMoments, old: Mixture, kind: Kind, floor: Array) -> Mixture:
-    """Return the mixture of greatest expected likelihood; a component that no row belongs to stays where it was."""
+def m_step(sums: MixtureMoments, old: Mixture, kind: CovarianceForm, floor: Array) -> Mixture:
+    """Return the mixture of greatest expected likelihood; a component without rows stays as it was.
+
+    `floor` (D,) is added to the variances.
+    """
     moments, d = sums.moments, sums.features
-    at = old.components
+    components = old.components
     weight = moments[:, -1, -1] if kind.whole else moments[:, -1]
-    held = weight > 0
-    n = np.where(held, weight, 1.0)
+    occupied = weight > 0
+    n = np.where(occupied, weight, 1.0)
     shift = (moments[:, :d, -1] if kind.whole else moments[:, :d]) / n[:, None]
     if kind.whole:
         scatter = moments[:, :d, :d] - n[:, None, None] * shift[:, :, None] * shift[:, None, :]
-        if kind is Kind.TIED:
-            covariances = np.broadcast_to(scatter[held].sum(axis=0) / weight.sum(), scatter.shape)
+        if kind is CovarianceForm.TIED:
+            covariances = np.broadcast_to(scatter[occupied].sum(axis=0) / weight.sum(), scatter.shape)
         else:
             covariances = scatter / n[:, None, None]
         covariances = covariances + np.diag(floor)
     else:
         covariances = np.maximum(moments[:, d : 2 * d] / n[:, None] - shift**2, 0.0) + floor
-        if kind is Kind.SPHERICAL:
+        if kind is CovarianceForm.SPHERICAL:
             covariances = np.repeat(covariances.mean(axis=1, keepdims=True), d, axis=1)
-    if kind is not Kind.TIED:
-        covariances[~held] = old.covariances[~held]
+    if kind is not CovarianceForm.TIED:
+        covariances[~occupied] = old.covariances[~occupied]
     with np.errstate(divide="ignore"):
         log_weights = np.log(weight / weight.sum())
-    return mixture(log_weights, at.means + shift, covariances, at.view)
+    return make_mixture(log_weights, components.means + shift, covariances, components.view)
 
 
-def mixture(log_weights: Array, means: Array, covariances: Array, view: View) -> Mixture:
-    """Return a mixture with these covariances."""
+def make_mixture(log_weights: Array, means: Array, covariances: Array, view: View) -> Mixture:
+    """Return a mixture, with the factors of its covariances."""
     factors = roots(covariances)
     return Mixture(Components(log_weights, np.ascontiguousarray(means), factors, view), covariances)
 
 
-def raw(mixture: Mixture) -> Mixture:
-    """Return a mixture in the coordinates of the raw columns."""
-    at, scale = mixture.components, mixture.components.view.scale
+def in_raw_units(mixture: Mixture) -> Mixture:
+    """Return a mixture in raw units."""
+    inner, scale = mixture.components, mixture.components.view.scale
     view = View(np.ones_like(scale), np.zeros_like(scale))
-    means = (at.means - at.view.offset) / scale
-    if at.factors.ndim == 2:
-        return Mixture(Components(at.log_weights, means, at.factors * scale, view), mixture.covariances / scale**2)
-    components = Components(at.log_weights, means, at.factors * scale[:, None], view)
+    means = (inner.means - inner.view.offset) / scale
+    if inner.factors.ndim == 2:
+        return Mixture(
+            Components(inner.log_weights, means, inner.factors * scale, view), mixture.covariances / scale**2
+        )
+    components = Components(inner.log_weights, means, inner.factors * scale[:, None], view)
     return Mixture(components, mixture.covariances / np.outer(scale, scale))
 
 

@@ -1,8 +1,10 @@
-"""Fitting a mixture: first means, the first mixture, EM, and the best of several starts.
+"""A fit of a mixture of Gaussians: first means, the first mixture, EM, and the best of several starts.
 
-Rows belong to the nearest of the first means, in units of the columns' spreads; the M step of that is the first
-mixture. The columns are seen about their means and in powers of two near their spreads, so that nothing depends on
-units but the floor of the variances.
+    maximise  sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k)
+
+Each row is assigned to the nearest of the first means, in units of the columns' spreads; the M step of this assignment
+is the first mixture. The columns are taken about their means and in powers of two near their spreads, so that nothing
+depends on units but the floor of the variances.
 """
 
 from __future__ import annotations
@@ -14,46 +16,47 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.solvers.clusters.alternate import Climb, climb, expected, lloyd
-from adaline.solvers.clusters.components import Kind, Mixture, maximised, mixture
-from adaline.solvers.clusters.starts import at_random, some_rows, spread_out, survey, view_of
+from adaline.solvers.clusters.alternate import EMResult, e_step, expectation_maximisation, lloyd
+from adaline.solvers.clusters.components import CovarianceForm, Mixture, m_step, make_mixture
+from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
+from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sums import Components, View
 
 STARTS = ("kmeans", "k-means++", "random_from_data", "random")
-HARD = 1e4  # spreads of the columns to a standard deviation of densities so narrow that each row has one
+HARD = 1e4  # spreads of the columns over the standard deviation of densities so narrow that each row belongs to one
 K_MEANS_STEPS, K_MEANS_TOL = 300, 1e-4
 
 
-class Given(NamedTuple):
-    """What the user starts from, in raw units, or None: (K,), (K, D), and (K, D, D) or (K, D)."""
+class GivenStart(NamedTuple):
+    """The user's start, in raw units, or None: (K,), (K, D), and (K, D, D) or (K, D)."""
 
     weights: Array | None = None
     means: Array | None = None
     covariances: Array | None = None
 
 
-NOTHING = Given()
+NOTHING = GivenStart()
 
 
 @dataclass(frozen=True)
 class MixtureOptions:
-    """What mixture is wanted, and how long to look for it; floor (a number or (D,)) is added to raw variances."""
+    """Which mixture to fit, and how; `floor` (a number or (D,)) is added to raw variances."""
 
     components: int
-    kind: Kind
+    kind: CovarianceForm
     floor: Any
     tol: float
     max_iter: int
     starts: int = 1
     how: str = "kmeans"
-    given: Given = NOTHING
+    given: GivenStart = NOTHING
     last: float = -np.inf
     """Mean log-likelihood before the mixture that is given was reached."""
 
 
-class Ground(NamedTuple):
-    """The rows as EM sees them: the view, spreads of the columns in it, and the floor of variances in it, (D,)."""
+class ScaledRows(NamedTuple):
+    """A source with the view of its columns, their spreads (D,) in it, and the floor of variances (D,) in it."""
 
     source: Source
     view: View
@@ -61,36 +64,36 @@ class Ground(NamedTuple):
     floor: Array
 
 
-def fit_mixture(source: Source, plan: MixtureOptions, draw: np.random.Generator) -> Climb:
+def fit_mixture(source: Source, options: MixtureOptions, draw: np.random.Generator) -> EMResult:
     """Return the mixture of the largest likelihood that the starts lead to."""
-    spread = survey(source)
-    view = view_of(spread, sparse=False, alike=plan.kind is Kind.SPHERICAL)
+    spread = column_spread(source)
+    view = cluster_view(spread, sparse=False, alike=options.kind is CovarianceForm.SPHERICAL)
     deviation = np.where(spread.deviation > 0, spread.deviation * view.scale, 1.0)
-    ground = Ground(source, view, deviation, plan.floor * view.scale**2)
+    scaled = ScaledRows(source, view, deviation, options.floor * view.scale**2)
     found = (
-        climb(source, first, plan.kind, ground.floor, plan.tol, plan.max_iter, plan.last)
-        for first in _first_mixtures(ground, plan, draw)
+        expectation_maximisation(source, first, options.kind, scaled.floor, options.tol, options.max_iter, options.last)
+        for first in _first_mixtures(scaled, options, draw)
     )
     return max(found, key=lambda one: one.values[-1])
 
 
-def _first_mixtures(ground: Ground, plan: MixtureOptions, draw: np.random.Generator) -> Iterator[Mixture]:
+def _first_mixtures(scaled: ScaledRows, options: MixtureOptions, draw: np.random.Generator) -> Iterator[Mixture]:
     """Return the mixtures that EM starts from: as given, else of the rows nearest to the first means."""
-    view, given = ground.view, plan.given
+    view, given = scaled.view, options.given
     means = None if given.means is None else given.means * view.scale + view.offset
     covariances = given.covariances
     if covariances is not None:
-        covariances = covariances * (view.scale[:, None] * view.scale if plan.kind.whole else view.scale**2)
-    rows = None if means is not None else some_rows(ground.source, plan.components, draw)
-    for _ in range(1 if rows is None else plan.starts):
+        covariances = covariances * (view.scale[:, None] * view.scale if options.kind.whole else view.scale**2)
+    rows = None if means is not None else sample_to_draw_from(scaled.source, options.components, draw)
+    for _ in range(1 if rows is None else options.starts):
         with np.errstate(divide="ignore"):
             log_weights = None if given.weights is None else np.log(given.weights)
-        centres = _centres(ground, rows, plan, draw) if means is None else means
+        centres = _centres(scaled, rows, options, draw) if means is None else means
         if log_weights is not None and means is not None and covariances is not None:
-            yield mixture(log_weights, means, covariances, view)
+            yield make_mixture(log_weights, means, covariances, view)
             continue
-        found = _nearest(ground, centres, plan.kind)
-        yield mixture(
+        found = _nearest(scaled, centres, options.kind)
+        yield make_mixture(
             found.components.log_weights if log_weights is None else log_weights,
             found.components.means if means is None else means,
             found.covariances if covariances is None else covariances,
@@ -98,30 +101,32 @@ def _first_mixtures(ground: Ground, plan: MixtureOptions, draw: np.random.Genera
         )
 
 
-def _centres(ground: Ground, drawn: Any, plan: MixtureOptions, draw: np.random.Generator) -> Array:
+def _centres(scaled: ScaledRows, drawn: Any, options: MixtureOptions, draw: np.random.Generator) -> Array:
     """Return first means in the view; distances are taken in units of the columns' spreads."""
-    view, deviation = ground.view, ground.deviation
+    view, deviation = scaled.view, scaled.deviation
     rows, weight = drawn
     rows = (rows * view.scale + view.offset) / deviation
-    if plan.how == "random_from_data":
-        return np.asarray(at_random(rows, weight, plan.components, draw) * deviation)
-    if plan.how == "random":
+    if options.how == "random_from_data":
+        return np.asarray(random_rows(rows, weight, options.components, draw) * deviation)
+    if options.how == "random":
         share = weight / weight.sum()
         mean = share @ rows
         about = (rows - mean) * np.sqrt(share)[:, None]
-        return np.asarray((mean + draw.standard_normal((plan.components, len(rows))) @ about) * deviation)
-    start = spread_out(rows, weight, plan.components, draw)
-    if plan.how == "kmeans":
+        return np.asarray((mean + draw.standard_normal((options.components, len(rows))) @ about) * deviation)
+    start = k_means_plus_plus(rows, weight, options.components, draw)
+    if options.how == "kmeans":
         inner = View(view.scale / deviation, view.offset / deviation)
-        start = lloyd(ground.source, start, inner, K_MEANS_TOL, K_MEANS_STEPS).points
+        start = lloyd(scaled.source, start, inner, K_MEANS_TOL, K_MEANS_STEPS).points
     return np.asarray(start * deviation)
 
 
-def _nearest(ground: Ground, centres: Array, kind: Kind) -> Mixture:
+def _nearest(scaled: ScaledRows, centres: Array, kind: CovarianceForm) -> Mixture:
     """Return the mixture of rows that each belong to the nearest centre."""
     k, d = centres.shape
-    narrow, wide = (np.broadcast_to(row, (k, d)) for row in (HARD / ground.deviation, ground.deviation**2))
+    narrow, wide = (np.broadcast_to(row, (k, d)) for row in (HARD / scaled.deviation, scaled.deviation**2))
     if kind.whole:
         narrow, wide = (np.stack([np.diag(row) for row in rows]) for rows in (narrow, wide))
-    at = Components(np.full(k, -np.log(k)), np.ascontiguousarray(centres), np.ascontiguousarray(narrow), ground.view)
-    return maximised(expected(ground.source, at, kind), Mixture(at, wide), kind, ground.floor)
+    components = Components(
+        np.full(k, -np.log(k)), np.ascontiguousarray(centres), np.ascontiguousarray(narrow), scaled.view
+    )
+    return m_step(e_step(scaled.source, components, kind), Mixture(components, wide), kind, scaled.floor)

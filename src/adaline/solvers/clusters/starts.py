@@ -1,8 +1,8 @@
-"""Where k-means and EM begin: rows drawn from a source, spread out or not, and the view that the columns are taken in.
+"""First centres for k-means and EM: rows drawn from a source by k-means++ or at random; and the view of the columns.
 
 k-means++ (Arthur and Vassilvitskii, 2007): the first centre is a row at random, each further one a row drawn with a
-probability that grows with the square of its distance to the centres so far; the best of a few such draws is kept. Of
-a large source it is a sample of rows that is drawn from, so that a start costs one pass.
+probability that grows with the square of its distance to the centres so far; the best of a few such draws is kept. For
+a large source the centres are drawn from a sample of its rows, so that a start costs one pass.
 """
 
 from __future__ import annotations
@@ -14,23 +14,13 @@ from adaline.errors import InvalidData
 from adaline.sources import Source
 from adaline.sums import Spread, View
 
-SAMPLE = 2**14
-PER_CENTRE = 64
+SAMPLE, PER_CENTRE = 2**14, 64  # rows that centres are drawn from at most, or for each centre if that is more
 
 
-def survey(source: Source) -> Spread:
-    """Return mean and spread of the columns; refuse rows that are not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = source.sum(Spread)
-    if not spread.finite:
-        source.refuse_nonfinite()
-    return spread
+def cluster_view(spread: Spread, sparse: bool, alike: bool) -> View:
+    """Return the view about the mean, in powers of two near the spread of each column, or (`alike`) near the largest.
 
-
-def view_of(spread: Spread, sparse: bool, alike: bool) -> View:
-    """Return the view about the mean, in powers of two near the spread of each column, or near the largest of all.
-
-    Sparse rows are not moved. A constant column goes by its size.
+    Sparse rows are not shifted. A constant column is scaled by its size.
     """
     size = np.where(spread.deviation > 0, spread.deviation, spread.largest)
     size = np.full_like(size, size.max(initial=0.0)) if alike else size
@@ -39,28 +29,28 @@ def view_of(spread: Spread, sparse: bool, alike: bool) -> View:
     return View(scale, np.zeros_like(scale) if sparse else -spread.mean * scale)
 
 
-def some_rows(source: Source, clusters: int, draw: np.random.Generator) -> tuple[Array, Array]:
+def sample_to_draw_from(source: Source, clusters: int, draw: np.random.Generator) -> tuple[Array, Array]:
     """Return rows to draw from, and their weights: all of them, or a sample where there are many."""
     given = source.read_weights()
     weight = None if given is None else host(given)
-    heavy = np.arange(source.count_rows()) if weight is None else np.flatnonzero(weight > 0)
-    if len(heavy) < clusters:
-        raise InvalidData(f"n_samples={len(heavy)} is fewer than the {clusters} clusters or components asked for")
+    positive = np.arange(source.count_rows()) if weight is None else np.flatnonzero(weight > 0)
+    if len(positive) < clusters:
+        raise InvalidData(f"n_samples={len(positive)} is fewer than the {clusters} clusters or components asked for")
     most = max(SAMPLE, PER_CENTRE * clusters)
-    if len(heavy) <= most:
-        return source.rows_at(heavy), np.ones(len(heavy)) if weight is None else weight[heavy]
-    share = None if weight is None else weight[heavy] / weight[heavy].sum()
-    places = np.sort(draw.choice(heavy, most, replace=False, p=share))
-    return source.rows_at(places), np.ones(most)
+    if len(positive) <= most:
+        return source.rows_at(positive), np.ones(len(positive)) if weight is None else weight[positive]
+    share = None if weight is None else weight[positive] / weight[positive].sum()
+    indices = np.sort(draw.choice(positive, most, replace=False, p=share))
+    return source.rows_at(indices), np.ones(most)
 
 
-def at_random(rows: Array, weight: Array, clusters: int, draw: np.random.Generator) -> Array:
-    """Return different rows, drawn by their weights."""
+def random_rows(rows: Array, weight: Array, clusters: int, draw: np.random.Generator) -> Array:
+    """Return `clusters` different rows (K, D), drawn by their weights."""
     return rows[draw.choice(len(rows), clusters, replace=False, p=weight / weight.sum())]
 
 
-def spread_out(rows: Array, weight: Array, clusters: int, draw: np.random.Generator) -> Array:
-    """Return rows far from each other, by k-means++ with a few tries for each."""
+def k_means_plus_plus(rows: Array, weight: Array, clusters: int, draw: np.random.Generator) -> Array:
+    """Return `clusters` rows (K, D) far from each other, by k-means++ with a few tries for each."""
     tries = 2 + int(np.log(clusters))
     first = draw.choice(len(rows), p=weight / weight.sum())
     chosen = [first]

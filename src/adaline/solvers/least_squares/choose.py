@@ -1,13 +1,14 @@
-"""The one page that chooses a solver by shape, sparsity, memory and conditioning, and says which it took.
+"""The one page that chooses a solver for least squares and ridge, by shape, sparsity, memory and conditioning.
 
-- D > N and many columns, or a Gram matrix beyond the memory limit: the dual N x N system where N is small enough, else
-  LSMR on products (sparse).
-- Otherwise one pass for the Gram matrix and Cholesky. That is the answer where its a-priori bound promises
-  `PROMISED_DIGITS` (`STREAMED_DIGITS` where rows come from a file each time) and the data are large; else residual
-  passes refine it.
+- `is_wide`, D > N and many columns, or a Gram matrix beyond the memory limit: `solve_wide`, by the dual N x N system
+  where N is small enough, else by LSMR on products (sparse).
+- Otherwise `solve_least_squares`: one pass for the Gram matrix, and Cholesky. That is the answer where its a-priori
+  bound promises `PROMISED_DIGITS` (`STREAMED_DIGITS` where every pass reads a file) and the data are large; else
+  residual passes refine it.
 - Columns that depend on others: proven on the rows, then solved from the Gram matrix of the kept ones.
 - Too ill-conditioned for the Gram matrix: the triangle (QR), refined; numerically singular: SVD of the triangle.
-- `solver="gradient"`: batch descent on the sums.
+
+The certificate names the solver. `solver="gradient"` is batch gradient descent on the sums: `descent.py`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from adaline.sources import Source
 from adaline.sums import Moments
 
 SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
-GRAM_BYTES = 2**29
-WIDE_COLUMNS = 512
+GRAM_BYTES = 2**29  # of a Gram matrix, at most
+WIDE_COLUMNS = 512  # up to which the Gram matrix is formed even where D > N
 SMALL = 1e6  # N D below which refinement costs nothing that matters
 PROMISED_DIGITS = 10.0
 STREAMED_DIGITS = 7.0  # where a pass reads a file again: that doubles the time of the fit
@@ -37,13 +38,13 @@ SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the t
 
 
 def is_wide(source: Source) -> bool:
-    """Whether the D x D Gram matrix should not exist."""
+    """Return whether to solve without the D x D Gram matrix."""
     d = source.shape.features
     return (d > WIDE_COLUMNS and d > source.count_rows()) or not gram_fits(source)
 
 
 def gram_fits(source: Source) -> bool:
-    """Whether the D x D Gram matrix is within the memory limit."""
+    """Return whether the D x D Gram matrix is within the memory limit."""
     return 8 * sum(source.shape) ** 2 <= GRAM_BYTES
 
 
@@ -68,9 +69,9 @@ def solve_least_squares(
     solver: str = "auto",
     drop: bool = False,
 ) -> Fit:
-    """Solve least squares, or ridge, given the sums and the rows they came from.
+    """Return the least-squares or ridge fit, given the sums and the rows they came from.
 
-    Of dependent columns the solution of minimum norm is taken; with `drop`, later ones are left out instead.
+    Where columns depend on each other the solution has minimum norm; with `drop`, later ones are left out instead.
     """
     fit = _solve(source, moments, intercept, penalty, solver)
     if not drop or not isinstance(fit.factor, SpectralFactor) or not len(fit.factor.dependence.left_out):
@@ -104,7 +105,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
 
 
 def solve_wide(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
-    """Solve without a D x D matrix."""
+    """Return the least-squares or ridge fit without a D x D matrix."""
     if 8 * source.count_rows() ** 2 <= GRAM_BYTES:
         return wide.solve_dual(source, intercept, penalty)
     if source.sparse:
@@ -122,7 +123,7 @@ def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: Rid
 
 
 def promised(moments: Moments, length: Array, out: Refined, wanted: float = PROMISED_DIGITS) -> bool:
-    """Whether the a-priori bound gives enough digits of coefficients and residual sum of squares."""
+    """Return whether the a-priori bound gives enough digits of coefficients and residual sum of squares."""
     lengths = np.concatenate([[np.sqrt(moments.weight)], length])
     total = moments.second.diagonal()[moments.shape.features :]
     return bool(digits(out.error, out.theta, lengths) >= wanted and (out.squares >= PROMISED_SQUARES * total).all())

@@ -1,13 +1,13 @@
-"""Columns that are linear combinations of the columns before them: which ones, and of which.
+"""Columns that are linear combinations of the columns before them.
 
     x_a = constant_a + sum_j weight_aj x_j     for each column a that can be left out, j over columns that are kept
 
-The combinations are read off any basis of the null space of the columns, brought to echelon form from the last column
-on: a column depends on those before it exactly where a null vector ends at it. Rotations do this without a loss of
-digits. Lengths of columns are equal meanwhile, so that units play no part.
+The combinations follow from any basis of the null space of the columns, brought to echelon form from the last column
+on: a column depends on those before it exactly where a null vector ends at it. Reflections do this without a loss of
+digits. Columns are taken at equal length, so that units play no part.
 
-Leaving columns out moves their coefficients onto the kept ones, w_j += sum_a weight_aj w_a: this is R's reading of a
-model without full rank. A coefficient by itself is determined by the rows only if no combination involves its column.
+Leaving columns out moves their coefficients onto the kept ones, w_j += sum_a weight_aj w_a, as R does for a model
+without full rank. A coefficient by itself is determined by the rows only if no combination involves its column.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Dependence:
     left_out : (A,) indices of columns that are combinations of columns before them, ascending.
     weights : (A, D) what each is made of, in raw units, zero at columns left out.
     constants : (A,) the constants of the combinations; zero in a model without intercept.
-    constant : (D,) which columns do not vary, so that the intercept is their reading; not among those left out.
+    constant : (D,) which columns do not vary, so that the intercept takes their part; not among those left out.
     """
 
     left_out: NDArray[np.intp]
@@ -70,26 +70,27 @@ class Dependence:
         return np.asarray(out)
 
     def determines(self, contrasts: Array) -> Mask:
-        """Which combinations C theta, (q,), are the same in every solution, for the rows of C (q, 1 + D)."""
+        """Return which combinations C theta, (q,), are the same in every solution, for the rows of C (q, 1 + D)."""
         null = -np.column_stack([self.constants, self.weights])
         null[np.arange(len(null)), 1 + self.left_out] = 1.0
-        unseen = np.abs(contrasts @ null.T) > UNDETERMINED * (np.abs(contrasts) @ np.abs(null.T))
-        return np.asarray(~(unseen.any(axis=1) | contrasts[:, 1:][:, self.constant].any(axis=1)))
+        changed = np.abs(contrasts @ null.T) > UNDETERMINED * (np.abs(contrasts) @ np.abs(null.T))
+        return np.asarray(~(changed.any(axis=1) | contrasts[:, 1:][:, self.constant].any(axis=1)))
 
     def drop(self, theta: Array) -> Array:
         """Return coefficients (K, 1 + D) that predict the same without the columns left out, theirs zero."""
-        return np.asarray(theta @ self._moving().T)
+        return np.asarray(theta @ self._moves().T)
 
     def drop_root(self, root: Array) -> Array:
         """Return the root (..., 1 + D, M) of the covariance of the coefficients once columns are left out."""
-        return np.asarray(self._moving() @ root)
+        return np.asarray(self._moves() @ root)
 
-    def _moving(self) -> Array:
-        moving = np.eye(1 + self.weights.shape[1])
-        moving[1 + self.left_out, 1 + self.left_out] = 0.0
-        moving[0, 1 + self.left_out] = self.constants
-        moving[1:, 1 + self.left_out] += self.weights.T
-        return moving
+    def _moves(self) -> Array:
+        """Return the matrix (1 + D, 1 + D) that moves the coefficients of columns left out onto the kept ones."""
+        out = np.eye(1 + self.weights.shape[1])
+        out[1 + self.left_out, 1 + self.left_out] = 0.0
+        out[0, 1 + self.left_out] = self.constants
+        out[1:, 1 + self.left_out] += self.weights.T
+        return out
 
     def texts(self, names: Sequence[str]) -> list[str]:
         """Return the combinations as text, such as "sched = 100 hour + minute"."""
@@ -108,7 +109,7 @@ class Named(NamedTuple):
 
 
 def named(found: Sequence[Dependence], names: Sequence[str]) -> Named:
-    """Return by name what one or several fits say of the same columns; constant is what is so in all of them."""
+    """Return by name the dependences that fits found among the same columns; constant are those that are so in all."""
     constant = [name for j, name in enumerate(names) if found and all(one.constant[j] for one in found)]
     left_out = {j for one in found for j in one.left_out}
     aliased = [name for j, name in enumerate(names) if name in constant or j in left_out]
@@ -116,7 +117,7 @@ def named(found: Sequence[Dependence], names: Sequence[str]) -> Named:
 
 
 def say_dependent(texts: Sequence[str]) -> str:
-    """Return what a user should know of combinations, given as text."""
+    """Return the warning for combinations given as text."""
     return (
         f"some columns are linear combinations of others: {some(texts, '; ', MOST_SHOWN)}. The rows do not determine "
         "their coefficients singly, though they do determine predictions; leave out a column of each combination"
@@ -124,12 +125,12 @@ def say_dependent(texts: Sequence[str]) -> str:
 
 
 def independent(constant: Mask) -> Dependence:
-    """Return no combination among columns, of which some may be constant, (D,)."""
+    """Return the dependence of columns without combinations, of which some may be constant, (D,)."""
     return Dependence(np.zeros(0, dtype=np.intp), np.zeros((0, len(constant))), np.zeros(0), constant)
 
 
 def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
-    """Return the combinations that null vectors say.
+    """Return the combinations among columns, from their null vectors.
 
     Parameters
     ----------
@@ -152,16 +153,16 @@ def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
             reach = np.abs(mean[left_out]) + np.abs(raw) @ np.abs(mean) + size[left_out]
         constants = np.where(np.abs(constants) <= NEGLIGIBLE * reach, 0.0, constants)
         constants = np.array([neat(c, NEAT * r) for c, r in zip(constants, reach, strict=True)])
-    made = raw.any(axis=1)  # of something, not of the intercept alone
-    constant[left_out[~made]] = True
-    return Dependence(left_out[made], raw[made], constants[made], constant)
+    combined = raw.any(axis=1)  # others are constant: combinations of the intercept alone
+    constant[left_out[~combined]] = True
+    return Dependence(left_out[combined], raw[combined], constants[combined], constant)
 
 
 def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
     """Return the columns at which null vectors (D, A) end, ascending, and each as a combination of the others, (A, D).
 
-    Reflections of the null vectors among themselves gather all that reaches a column into one of them, from the last
-    column on; then each vector is cleared of the columns at which others end.
+    From the last column on, a reflection of the null vectors leaves one of them nonzero at that column; then each
+    vector is cleared of the columns at which others end.
     """
     rows = np.linalg.qr(null)[0].T.copy()
     ends: list[int] = []
@@ -188,7 +189,7 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
 
 
 def neat(value: float, within: float | None = None) -> float:
-    """Return the fraction of a small denominator next to a number, or the number itself where none is near."""
+    """Return the nearest fraction of a small denominator, or the number itself where none is near."""
     if not np.isfinite(value) or value == 0:
         return float(value)
     found = _fraction(value)
@@ -221,7 +222,7 @@ def _sum(terms: list[tuple[float, str]]) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number as a whole one, a short decimal, a fraction, or six digits, whichever says it exactly."""
+    """Return a number as a whole one, a short decimal or a fraction where that is exact, else with six digits."""
     short = f"{value:.6g}"
     if float(short) == value:
         return short

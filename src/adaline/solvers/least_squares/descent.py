@@ -18,11 +18,11 @@ from adaline.errors import InvalidParameter
 from adaline.penalties import no_penalty
 from adaline.results import Solution, Status
 from adaline.solvers.least_squares.direct import solve_sums
-from adaline.solvers.least_squares.factor import Factor, Frame, SpectralFactor
+from adaline.solvers.least_squares.factor import ColumnScaling, Factor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit, digits
 from adaline.sums import Moments
 
-DIVERGED = 1e6
+DIVERGED = 1e6  # times the first error and that of zero weights
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class DescentPath:
 
 
 @dataclass(frozen=True)
-class Rule:
+class DescentOptions:
     """How to descend: rate, start (None: zero), and when to stop."""
 
     rate: Any
@@ -63,33 +63,35 @@ class Rule:
     epochs: int
 
 
-def solve_by_descent(moments: Moments, intercept: bool, rule: Rule) -> tuple[Fit, list[list[float]], float]:
+def solve_by_descent(
+    moments: Moments, intercept: bool, options: DescentOptions
+) -> tuple[Fit, list[list[float]], float]:
     """Descend for each target; also return the errors along the way, and the rate above which a number diverges."""
     d, targets = moments.shape
     exact = solve_sums(moments, intercept, no_penalty(d))
     factor = exact.factor
     assert factor is not None
-    quadratics = [raw_quadratic(factor.frame, moments.second, k) for k in range(targets)]
-    automatic = isinstance(rule.rate, str) and rule.rate == "auto"
-    rate = np.asarray(0.0) if automatic else read_rate(rule.rate, 1 + d)
-    start = read_init(rule.init, targets, 1 + d)
+    quadratics = [raw_quadratic(factor.scaling, moments.second, k) for k in range(targets)]
+    automatic = isinstance(options.rate, str) and options.rate == "auto"
+    rate = np.asarray(0.0) if automatic else read_rate(options.rate, 1 + d)
+    start = read_init(options.init, targets, 1 + d)
     start[:, 0] *= intercept
     paths = [
-        _descend_standardised(factor, moments, k, start[k], rule)
+        _descend_standardised(factor, moments, k, start[k], options)
         if automatic
-        else descend_quadratic(quadratics[k], start[k], rate, rule)
+        else descend_quadratic(quadratics[k], start[k], rate, options)
         for k in range(targets)
     ]
     bound = 2.0 / max(float(np.linalg.eigvalsh(quadratics[0].a)[-1]), np.finfo(float).tiny)
     return _certify(exact, moments, factor, paths), [path.history for path in paths], bound
 
 
-def raw_quadratic(frame: Frame, second: Array, k: int) -> Quadratic:
+def raw_quadratic(scaling: ColumnScaling, second: Array, k: int) -> Quadratic:
     """Return the error of target k in raw coordinates (w0, w); without intercept the row and column of w0 are zero."""
-    d, weight = frame.features, frame.weight * frame.intercept
-    scale, unit = np.exp2(frame.exponent), np.exp2(frame.exponent[frame.features + k])
+    d, weight = scaling.features, scaling.weight * scaling.intercept
+    scale, unit = np.exp2(scaling.exponent), np.exp2(scaling.exponent[scaling.features + k])
     s = second[:d, :d] * np.outer(scale[:d], scale[:d])
-    mean, mean_t = frame.mean_hi[:d], frame.mean_hi[d + k]
+    mean, mean_t = scaling.mean_hi[:d], scaling.mean_hi[d + k]
     a = np.empty((1 + d, 1 + d))
     a[0, 0], a[0, 1:], a[1:, 0] = weight, weight * mean, weight * mean
     a[1:, 1:] = s + weight * np.outer(mean, mean)
@@ -99,20 +101,21 @@ def raw_quadratic(frame: Frame, second: Array, k: int) -> Quadratic:
     return Quadratic(a, c, float(total), 1.0 / np.sqrt(np.maximum(a.diagonal(), np.finfo(float).tiny)))
 
 
-def descend_quadratic(quadratic: Quadratic, start: Array, rate: Array, rule: Rule) -> DescentPath:
-    """Descend until the error is at most `stop_error`, or every standardised derivative at most tol times the largest
-    it can be, or `epochs` steps are done. If the error explodes, the best weights so far are returned.
+def descend_quadratic(quadratic: Quadratic, start: Array, rate: Array, options: DescentOptions) -> DescentPath:
+    """Descend until the error is at most `stop_error`, or every standardised derivative at most tol times its bound.
+
+    At most `epochs` steps. If the error diverges, the best weights so far are returned.
     """
     v = best = start
     gradient = quadratic.gradient(v)
     history = [quadratic.error(v, gradient)]
     lowest = history[0]
-    limit = rule.tol * np.sqrt(quadratic.total)
+    limit = options.tol * np.sqrt(quadratic.total)
     scale = abs(history[0]) + quadratic.total
-    for _ in range(rule.epochs):
+    for _ in range(options.epochs):
         if np.abs(gradient * quadratic.unit).max() <= limit:
             return DescentPath(v, history, Status.SOLVED)
-        if rule.stop_error is not None and history[-1] <= rule.stop_error:
+        if options.stop_error is not None and history[-1] <= options.stop_error:
             return DescentPath(v, history, Status.SOLVED)
         with np.errstate(over="ignore", invalid="ignore"):
             v = v + (rate @ gradient if rate.ndim == 2 else rate * gradient)
@@ -127,43 +130,45 @@ def descend_quadratic(quadratic: Quadratic, start: Array, rate: Array, rule: Rul
     return DescentPath(v, history, Status.NOT_CONVERGED)
 
 
-def _descend_standardised(factor: Factor, moments: Moments, k: int, start: Array, rule: Rule) -> DescentPath:
-    """Descend on centred columns of length one, the mean profiled out: a matrix as rate, in raw coordinates."""
-    frame = factor.frame
-    d = frame.features
-    unit = float(np.exp2(frame.exponent[d + k]))
+def _descend_standardised(
+    factor: Factor, moments: Moments, k: int, start: Array, options: DescentOptions
+) -> DescentPath:
+    """Descend on centred columns of length one, at the best intercept: in raw coordinates the rate is a matrix."""
+    scaling = factor.scaling
+    d = scaling.features
+    unit = float(np.exp2(scaling.exponent[d + k]))
     c = moments.second[:d, :d] / np.outer(factor.length, factor.length)
     cross = moments.second[d + k, :d] / factor.length
     quadratic = Quadratic(c, cross, float(moments.second[d + k, d + k]), np.ones(d))
-    if rule.stop_error is not None:
-        rule = replace(rule, stop_error=rule.stop_error / unit**2)
-    v = np.ldexp(start[1:], frame.scale) * factor.length / unit
-    path = descend_quadratic(quadratic, v, np.asarray(1.0 / np.linalg.eigvalsh(c)[-1]), rule)
+    if options.stop_error is not None:
+        options = replace(options, stop_error=options.stop_error / unit**2)
+    v = np.ldexp(start[1:], scaling.scale) * factor.length / unit
+    path = descend_quadratic(quadratic, v, np.asarray(1.0 / np.linalg.eigvalsh(c)[-1]), options)
     u = path.v / factor.length * factor.alive
     if isinstance(factor, SpectralFactor):
         u = factor.project(u)
-    w = np.ldexp(u, -frame.scale) * unit
-    constant = frame.mean_hi[d + k] - frame.mean_hi[:d] @ w
+    w = np.ldexp(u, -scaling.scale) * unit
+    constant = scaling.mean_hi[d + k] - scaling.mean_hi[:d] @ w
     return DescentPath(np.concatenate([[constant], w]), [e * unit**2 for e in path.history], path.status)
 
 
 def _certify(exact: Fit, moments: Moments, factor: Factor, paths: list[DescentPath]) -> Fit:
-    """Measure how far from the minimum the descents stopped: E - E_min = (theta - best)'A (theta - best) / 2."""
-    frame, proof = factor.frame, exact.solution.certificate
-    d = frame.features
+    """Return the fit with its distance from the minimum: E - E_min = (theta - best)'A (theta - best) / 2."""
+    scaling, proof = factor.scaling, exact.solution.certificate
+    d = scaling.features
     theta = np.stack([path.v for path in paths])
     off = theta - exact.solution.theta
-    slopes = np.ldexp(off[:, 1:], frame.scale)
-    pull = slopes @ moments.second[:d, :d]
-    constant = (off[:, 0] + off[:, 1:] @ frame.mean_hi[:d]) * frame.intercept
-    gap = 0.5 * ((slopes * pull).sum(axis=1) + frame.weight * constant**2)
+    slopes = np.ldexp(off[:, 1:], scaling.scale)
+    gradient = slopes @ moments.second[:d, :d]
+    constant = (off[:, 0] + off[:, 1:] @ scaling.mean_hi[:d]) * scaling.intercept
+    gap = 0.5 * ((slopes * gradient).sum(axis=1) + scaling.weight * constant**2)
     status = next((path.status for path in paths if path.status is not Status.SOLVED), proof.status)
     error = np.abs(off) + np.abs(exact.solution.theta) * 10**-proof.digits
-    length = np.concatenate([[np.sqrt(frame.weight)], np.ldexp(factor.length, frame.scale)])
+    length = np.concatenate([[np.sqrt(scaling.weight)], np.ldexp(factor.length, scaling.scale)])
     certificate = replace(
         proof,
         objective=proof.objective + float(gap.sum()),
-        gradient=float(np.abs(pull / factor.length).max(initial=0.0) * np.sqrt(frame.weight)),
+        gradient=float(np.abs(gradient / factor.length).max(initial=0.0) * np.sqrt(scaling.weight)),
         gap=proof.gap + float(gap.sum()),
         digits=digits(error, theta, length),
         solver="batch gradient descent on sums",

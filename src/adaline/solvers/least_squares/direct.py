@@ -1,4 +1,4 @@
-"""Least squares and ridge from sums, (5.8) and (5.13): solve, bound the error, refine where the bound asks for it.
+"""Least squares and ridge from sums, (5.8) and (5.13): solve, bound the error, and form the fit with its certificate.
 
 (S + P) w = c,   w0 = mean_t - mean_x'w,   S = X'X and c = X't about the means, P the penalties
 """
@@ -36,18 +36,18 @@ class Normal:
     def bounded(self, penalty: RidgePenalty) -> Refined:
         """Return the solution with an a-priori bound on its errors."""
         factor, u, moments = self.factor, self.u, self.moments
-        frame = factor.frame
-        d = frame.features
+        scaling = factor.scaling
+        d = scaling.features
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
-        squares = np.maximum(squares - u**2 @ penalty.scaled(frame.scale), 0.0)
+        squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.scale), 0.0)
         error = prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
-        mean = np.abs(frame.scaled_mean()[0])
+        mean = np.abs(scaling.scaled_mean()[0])
         theta = start_with_intercept(factor, u)[0]
-        mean_t = np.abs(np.ldexp(frame.mean_hi[d:], -frame.target_scale))
+        mean_t = np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
         # means are as uncertain as sums of squares: rows taken out again leave their rounding behind
-        blur = np.sqrt(ROUNDING * moments.noise / (frame.weight or 1.0)) * frame.intercept
+        blur = np.sqrt(ROUNDING * moments.noise / (scaling.weight or 1.0)) * scaling.intercept
         constant = error @ mean + 4 * ROUNDING * (np.abs(u) @ mean + mean_t) + np.abs(u) @ blur[:d] + blur[d:]
         gradient = size / np.sqrt(max(d, 1))
         return Refined(theta, np.column_stack([constant, error]), squares, gradient, 0.5 * size**2, 0)
@@ -56,61 +56,58 @@ class Normal:
 def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Normal:
     """Solve the normal equations from the sums."""
     factor, relative = gram_factor(moments, intercept, penalty)
-    d = factor.frame.features
+    d = factor.scaling.features
     return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
 
 
 def solve_triangle(
     source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, spectral: bool
 ) -> tuple[Factor, Refined]:
-    """Solve from the triangle and refine."""
+    """Solve from the triangle (QR; by its SVD where `spectral`) and refine; one more pass for the triangle."""
     triangle = source.sum(Triangle, centred=intercept)
     factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
     out = refine(source, factor, u, penalty)
-    return factor, Refined(out.theta, out.error, out.squares, out.gradient, out.gap, out.passes + 1)
+    return factor, replace(out, passes=out.passes + 1)
 
 
 def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenalty, solver: str) -> Fit:
-    """Put a solution back into raw units, with its certificate."""
-    frame = factor.frame
-    d = frame.features
-    theta = raw_theta(frame, out.theta)
-    length = np.concatenate([[np.sqrt(frame.weight)], factor.length])
+    """Return the fit in raw units, with its certificate, from a solution in scaled units."""
+    scaling = factor.scaling
+    d = scaling.features
+    theta = raw_theta(scaling, out.theta)
+    length = np.concatenate([[np.sqrt(scaling.weight)], factor.length])
     error = out.error
     if isinstance(factor, SpectralFactor) and factor.rank < d:
-        doubt = factor.doubt(out.theta[:, 1:])
-        error = error + np.column_stack([doubt @ np.abs(frame.scaled_mean()[0]), doubt])
+        more = factor.projection_error(out.theta[:, 1:])
+        error = error + np.column_stack([more @ np.abs(scaling.scaled_mean()[0]), more])
     found = digits(error, out.theta, length) if factor.decided else 0.0
-    unit = np.ldexp(1.0, frame.target_scale)
-    pull = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
+    unit = np.ldexp(1.0, scaling.target_scale)
+    penalties = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
     advice = LEFT_OUT if isinstance(factor, KeptFactor) and status is Status.RANK_DEFICIENT else status.advice
     with np.errstate(over="ignore"):
-        objective = float((0.5 * (out.squares + pull) * unit * unit).sum())
+        objective = float((0.5 * (out.squares + penalties) * unit * unit).sum())
         gap = float((out.gap * unit * unit).sum())
+    proof = certificate(
+        status=status,
+        objective=objective,
+        gradient=float((out.gradient * unit).max() * np.sqrt(scaling.weight)),
+        gap=gap,
+        digits=found,
+        condition=factor.condition,
+        rank=factor.rank,
+        passes=1 + out.passes,
+        solver=solver,
+    )
     return Fit(
-        solution=Solution(
-            theta,
-            replace(
-                certificate(
-                    status=status,
-                    objective=objective,
-                    gradient=float((out.gradient * unit).max() * np.sqrt(frame.weight)),
-                    gap=gap,
-                    digits=found,
-                    condition=factor.condition,
-                    rank=factor.rank,
-                    passes=1 + out.passes,
-                    solver=solver,
-                ),
-                advice=advice,
-            ),
-        ),
+        solution=Solution(theta, replace(proof, advice=advice)),
         squares=out.squares,
-        total=np.ldexp(moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - frame.exponent[d:]).astype(np.int64)),
+        total=np.ldexp(
+            moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - scaling.exponent[d:]).astype(np.int64)
+        ),
         unit=unit,
         factor=factor,
-        trace=np.full(len(theta), frame.intercept + _trace(factor, penalty)),
+        trace=np.full(len(theta), scaling.intercept + _trace(factor, penalty)),
         rows=moments.rows,
         weight=moments.weight,
         penalty=penalty,
@@ -121,32 +118,32 @@ def _trace(factor: Factor, penalty: RidgePenalty) -> float:
     """Return tr((S + P)^-1 S) = rank - tr((S + P)^-1 P)."""
     if not penalty.any():
         return float(factor.rank)
-    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.frame.scale))
+    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.scale))
 
 
 def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
-    """Bound the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
+    """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
 
     du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates
     (dS u)_i is about sqrt(relative_i) times the length of sqrt(relative) u.
     """
     grain = np.sqrt(relative)
-    push = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
-    spread = factor.half(np.eye(factor.frame.features) * factor.length)
+    change = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
+    spread = factor.half(np.eye(factor.scaling.features) * factor.length)
     inverse = spread @ spread.T  # C^-1
-    return np.asarray(SAFETY * push[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
+    return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
 def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: bool = False) -> Fit:
-    """Solve from sums alone, as streams, merged and thinned models must; `drop` leaves dependent columns out."""
+    """Solve from sums alone, as streams, merged and thinned models must; `drop` leaves out later dependent columns."""
     normal = solve_gram(moments, intercept, penalty)
     if drop and isinstance(normal.factor, SpectralFactor):
         kept = normal.factor.kept()
-        d = kept.frame.features
+        d = kept.scaling.features
         normal = replace(normal, factor=kept, u=kept.solve(moments.second[d:, :d]))
     return assemble(moments, normal.factor, normal.bounded(penalty), penalty, gram_name(normal.factor) + " on sums")
 
 
 def gram_name(factor: Factor) -> str:
-    """Return what the certificate calls a factor of the Gram matrix."""
+    """Return the name of the solver in the certificate, by the factor of its Gram matrix."""
     return "normal equations (SVD)" if isinstance(factor, SpectralFactor) else "normal equations (Cholesky)"

@@ -21,7 +21,9 @@ from adaline.sums import ClassMoments, Moments
 
 @dataclass(frozen=True)
 class Discriminant:
-    """Factor of the within scatter (N times Sigma), scaled class means about the overall one (K, D), slopes (K, D)."""
+    """A solved discriminant: within scatter (N Sigma), its factor, class means about the overall one and slopes, both
+    (K, D) in scaled units.
+    """
 
     within: Moments
     factor: Factor
@@ -31,12 +33,12 @@ class Discriminant:
 
     def raw(self, u: Array) -> Array:
         """Return slopes in raw units."""
-        return np.asarray(np.ldexp(u, -self.factor.frame.scale))
+        return np.asarray(np.ldexp(u, -self.factor.scaling.scale))
 
     @property
     def mean(self) -> Array:
         """The overall mean, (D,)."""
-        return self.factor.frame.mean_hi
+        return self.factor.scaling.mean_hi
 
 
 def shrunk(moments: Moments, shrinkage: float) -> Moments:
@@ -59,9 +61,6 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
     columns = int(varying(sums.total().about_mean()).sum())
     proof = certificate(
         status=judge(factor, found, columns),
-        objective=np.nan,
-        gradient=np.nan,
-        gap=np.inf,
         digits=found,
         condition=factor.condition,
         rank=factor.rank,

@@ -2,13 +2,13 @@
 
     S + P = L C L,   L = diag(length), C with unit diagonal (equilibrated)
 
-P the penalties. C = R'R by Cholesky or from the triangle, or
-C = V diag(s^2) V' where it is numerically singular. A factor answers two
-questions: `solve(g)` = (S + P)^-1 g, and `half(b)`, whose squared row norms are b'(S + P)^-1 b (standard errors,
-leverages). All vectors are in scaled coordinates: column j times 2^-exponent[j].
+with P the penalties. C = R'R, by Cholesky of the Gram matrix or from the triangle (QR), or C = V diag(s^2) V' where it
+is numerically singular. A factor has two methods: `solve(g)` = (S + P)^-1 g, and `half(b)`, whose squared row norms are
+b'(S + P)^-1 b (standard errors, leverages). All vectors are in scaled coordinates: column j times 2^-exponent[j].
 
-Columns that do not vary about their mean are dead: they take no part and their coefficients are zero. Where directions
-are cut off, the solution is the one of minimum norm in raw units, with the intercept outside the norm.
+Columns that do not vary about their mean, or by rounding alone, are dead: they take no part and their coefficients are
+zero. A direction is cut off where rounding of the sums, or of the raw columns themselves, could have made it; `decided`
+says whether that is certain. The solution is then the one of minimum norm in raw units, the intercept left out.
 """
 
 from __future__ import annotations
@@ -32,12 +32,22 @@ Mask = NDArray[np.bool_]
 
 EPS = 2 * ROUNDING
 ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
-CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3
+CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3  # entries of null vectors that are rounding, for good conditions
+EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues
 
 
 @dataclass(frozen=True)
-class Frame:
-    """Where the columns [x t] sit: total weight, means as hi + lo (zero without intercept), exponents; D features."""
+class ColumnScaling:
+    """How the columns [x t] are scaled: by 2^-exponent, about their means.
+
+    Parameters
+    ----------
+    features : D, the first columns; targets follow.
+    weight : sum of the weights of the rows.
+    intercept : whether columns are taken about their means.
+    mean_hi, mean_lo : (D + K,) means in raw units as hi + lo; zero without an intercept.
+    exponent : (D + K,) powers of two near the spread of each column.
+    """
 
     features: int
     weight: float
@@ -66,13 +76,13 @@ class Factor(ABC):
     """A factored S + P."""
 
     contraction = 0.0
-    """A-priori bound on what one step of refinement leaves of the error."""
+    """A-priori bound on the share of the error that one step of refinement leaves."""
 
     decided = True
-    """Whether the rank is beyond doubt: no direction was cut off that the input's own rounding could have made."""
+    """Whether the rank is certain: no direction was cut off that may be more than rounding of the input."""
 
-    def __init__(self, frame: Frame, length: Array, alive: Mask, condition: float, rank: int) -> None:
-        self.frame = frame
+    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, condition: float, rank: int) -> None:
+        self.scaling = scaling
         self.length = length
         self.alive = alive
         self.condition = condition
@@ -97,32 +107,32 @@ class Factor(ABC):
         return independent(~self.alive)
 
     def aliased(self) -> list[int]:
-        """Return the columns that are constant or linear combinations of those before them."""
+        """Return the indices of columns that are constant or linear combinations of those before them."""
         return sorted(map(int, (*np.flatnonzero(self.dependence.constant), *self.dependence.left_out)))
 
     @abstractmethod
     def log_determinant(self) -> float:
         """Return ln |S + P| in raw units, of the directions kept."""
 
-    def outside(self, b: Array) -> Array:
-        """Return the share of each row b, (m,), that the data say nothing about: here that of the dead columns."""
+    def undetermined(self, b: Array) -> Array:
+        """Return the share of each row b, (m,), that the rows do not determine: here that of the dead columns."""
         return _share(b / self.length, b * ~self.alive)
 
     def basis(self) -> Array:
         """Return A, (D, rank), with A A' = (S + P)^-1: b A is `half(b)` without the zeros of dead columns."""
-        a = self.half(np.eye(self.frame.features))
+        a = self.half(np.eye(self.scaling.features))
         return a[:, a.any(axis=0)] if a.shape[1] > self.rank else a
 
     def inverse_lengths(self) -> Array:
         """Return sqrt of the diagonal of (S + P)^-1."""
-        return np.asarray(np.linalg.norm(self.half(np.eye(self.frame.features)), axis=1))
+        return np.asarray(np.linalg.norm(self.half(np.eye(self.scaling.features)), axis=1))
 
 
 class CholeskyFactor(Factor):
     """C = R'R, all living columns independent."""
 
-    def __init__(self, frame: Frame, length: Array, alive: Mask, r: Array, condition: float) -> None:
-        super().__init__(frame, length, alive, condition, int(alive.sum()))
+    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, r: Array, condition: float) -> None:
+        super().__init__(scaling, length, alive, condition, int(alive.sum()))
         self.r = np.asfortranarray(r)
 
     @cached_property
@@ -145,30 +155,30 @@ class CholeskyFactor(Factor):
 
     def log_determinant(self) -> float:
         """Return twice the log of the diagonals of R, L and the scale."""
-        diagonal = np.log(np.abs(self.r.diagonal()) * self.length) + self.frame.scale * np.log(2.0)
+        diagonal = np.log(np.abs(self.r.diagonal()) * self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * diagonal[self.alive].sum())
 
 
 class SpectralFactor(Factor):
     """C = V diag(s^2) V' with the smallest s cut off; solutions have minimum norm in raw units."""
 
-    def __init__(self, frame: Frame, length: Array, alive: Mask, v: Array, s: Array, rank: int) -> None:
+    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, v: Array, s: Array, rank: int) -> None:
         condition = float(s[0] / s[rank - 1]) if rank else 1.0
-        super().__init__(frame, length, alive, condition, rank)
+        super().__init__(scaling, length, alive, condition, rank)
         self.v, self.s = v[:, :rank], s[:rank]
-        scale = frame.scale - frame.scale.min(initial=0)
+        scale = scaling.scale - scaling.scale.min(initial=0)
         self.raw = np.exp2(-np.minimum(scale, 500.0))
-        outside = v[:, rank:]
-        if condition < CLEAN_CONDITION:  # columns that no dependence touches must not be touched by its rounding
-            outside = outside * (np.linalg.norm(outside, axis=1) > CLEAN)[:, None]
-        self.reach = self.raw / length * (alive & (np.abs(outside).max(axis=1, initial=0.0) > 0))
-        null = outside * (self.raw / length)[:, None]
+        cut = v[:, rank:]
+        if condition < CLEAN_CONDITION:  # rounding of a dependence must not reach columns that are not part of it
+            cut = cut * (np.linalg.norm(cut, axis=1) > CLEAN)[:, None]
+        self.reach = self.raw / length * (alive & (np.abs(cut).max(axis=1, initial=0.0) > 0))
+        null = cut * (self.raw / length)[:, None]
         size = np.linalg.norm(null, axis=0)
         self.null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
         self.size = float(size.min(initial=np.inf))
 
     def half(self, b: Array) -> Array:
-        """Return diag(1/s) V' L^-1 applied to the part of b that the rows span."""
+        """Return diag(1/s) V' L^-1 applied to the part of b that the rows determine."""
         b = b / self.raw
         b = (b - (b @ self.null) @ self.null.T) * self.raw
         return np.asarray((b / self.length) @ self.v / self.s)
@@ -177,8 +187,8 @@ class SpectralFactor(Factor):
         """Return the minimum-norm solution of (S + P) u = g."""
         return self.project(((g / self.length) @ self.v / self.s**2) @ self.v.T / self.length)
 
-    def doubt(self, u: Array) -> Array:
-        """Bound the error (K, D) of a projected solution: null vectors are known to rounding times condition."""
+    def projection_error(self, u: Array) -> Array:
+        """Return a bound on the error (K, D) of a projected solution: that of null vectors is rounding x condition."""
         blur = 16 * ROUNDING * self.condition * self.reach / self.size
         w = np.abs(u) * self.raw
         shadow = np.linalg.norm(self.null, axis=1)
@@ -186,50 +196,50 @@ class SpectralFactor(Factor):
         return np.asarray(out * self.alive / self.raw)
 
     def project(self, u: Array) -> Array:
-        """Return the solution of minimum norm in raw units among those that differ from u by what was cut off."""
+        """Return the solution of minimum norm in raw units among those that differ from u along directions cut off."""
         w = u * self.raw
         return np.asarray((w - (w @ self.null) @ self.null.T) / self.raw)
 
     def log_determinant(self) -> float:
         """Return the sum of the log eigenvalues kept, the columns' own scales included."""
-        scales = np.log(self.length) + self.frame.scale * np.log(2.0)
+        scales = np.log(self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * (np.log(self.s).sum() + scales[self.alive].sum()))
 
-    def outside(self, b: Array) -> Array:
-        """Return the share of what was cut off, on columns of equal length."""
+    def undetermined(self, b: Array) -> Array:
+        """Return the share along the directions cut off, for columns of equal length."""
         b = b / self.length
         return _share(b, b - (b @ self.v) @ self.v.T)
 
     @cached_property
     def dependence(self) -> Dependence:
         """The combinations among the columns that vary."""
-        places = np.flatnonzero(self.alive)
-        null = np.zeros((self.frame.features, len(places) - self.rank))
-        mean = self.frame.mean_hi[: self.frame.features] if self.frame.intercept else None
+        alive = np.flatnonzero(self.alive)
+        null = np.zeros((self.scaling.features, len(alive) - self.rank))
+        mean = self.scaling.mean_hi[: self.scaling.features] if self.scaling.intercept else None
         with np.errstate(over="ignore"):
-            size = np.where(self.alive, np.ldexp(self.length, self.frame.scale), 0.0)
+            size = np.where(self.alive, np.ldexp(self.length, self.scaling.scale), 0.0)
         with one_blas_thread():
-            null[places] = np.linalg.qr(self.v[places], mode="complete")[0][:, self.rank :]
+            null[alive] = np.linalg.qr(self.v[alive], mode="complete")[0][:, self.rank :]
             return dependence(null, size, mean)
 
     def kept(self) -> KeptFactor:
-        """Return the factor of the columns that are left where dependent ones are left out."""
+        """Return the factor without the columns that are combinations of columns before them."""
         return KeptFactor(self)
 
 
 class KeptFactor(CholeskyFactor):
-    """C = R'R of the columns that a singular factor leaves: those that are no combination of columns before them."""
+    """C = R'R of the columns that are no combination of columns before them, from a singular factor of all columns."""
 
     def __init__(self, whole: SpectralFactor) -> None:
         self.whole = whole
         kept = whole.alive.copy()
         kept[whole.dependence.left_out] = False
-        places = np.flatnonzero(kept)
-        r = np.eye(whole.frame.features)
-        triangle = np.linalg.qr(whole.s[:, None] * whole.v[places].T)[1]
-        r[np.ix_(places, places)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
-        condition = float(np.linalg.cond(triangle)) if len(places) else 1.0
-        super().__init__(whole.frame, whole.length, kept, r, condition)
+        indices = np.flatnonzero(kept)
+        r = np.eye(whole.scaling.features)
+        triangle = np.linalg.qr(whole.s[:, None] * whole.v[indices].T)[1]
+        r[np.ix_(indices, indices)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
+        condition = float(np.linalg.cond(triangle)) if len(indices) else 1.0
+        super().__init__(whole.scaling, whole.length, kept, r, condition)
         self.contraction = whole.contraction * max(condition / whole.condition, 1.0) ** 2
         self.decided = whole.decided
 
@@ -243,36 +253,20 @@ class KeptFactor(CholeskyFactor):
         """The combinations among all columns."""
         return self.whole.dependence
 
-    def outside(self, b: Array) -> Array:
-        """Return the share of each row that the data say nothing about, in all columns."""
-        return self.whole.outside(b)
-
-
-def _share(whole: Array, part: Array) -> Array:
-    """Return the length of rows of `part` over that of rows of `whole`."""
-    size = np.linalg.norm(whole, axis=1)
-    return np.asarray(np.linalg.norm(part, axis=1) / np.where(size > 0, size, 1.0))
-
-
-# Factoring sums: the Gram matrix by Cholesky or its eigenvectors, the triangle by QR or SVD, equilibrated first.
-#
-# Columns that do not vary, or by rounding alone, are dead. A direction is cut off where rounding of the sums, or of
-# the
-# raw columns themselves, could have made it; the factor then says whether that is beyond doubt.
-
-
-EXACT_CONDITION = 32
+    def undetermined(self, b: Array) -> Array:
+        """Return the share of each row that the rows of the data do not determine, in all columns."""
+        return self.whole.undetermined(b)
 
 
 def gram_factor(
     moments: Moments, intercept: bool, penalty: RidgePenalty
 ) -> tuple[CholeskyFactor | SpectralFactor, Array]:
     """Factor the sums; also return the relative rounding noise of each column's sum of squares."""
-    frame = moments_frame(moments, intercept)
-    d = frame.features
+    scaling = moments_scaling(moments, intercept)
+    d = scaling.features
     gram, noise = moments.second[:d, :d], moments.noise[:d]
-    diagonal = gram.diagonal() + penalty.scaled(frame.scale)
-    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, frame)
+    diagonal = gram.diagonal() + penalty.scaled(scaling.scale)
+    alive = (diagonal > 4 * noise) & _beyond_rounding(moments, scaling)
     length = np.sqrt(np.where(alive, diagonal, 1.0))
     c = gram / np.outer(length, length)
     c[np.diag_indices(d)] = 1.0
@@ -286,7 +280,7 @@ def gram_factor(
         condition = estimate_condition(c, r)
         contraction = 4 * condition**2 * float(relative.max()) * np.sqrt(d)
         if contraction < 0.1:
-            factor = CholeskyFactor(frame, length, alive, r, condition)
+            factor = CholeskyFactor(scaling, length, alive, r, condition)
             factor.contraction = contraction
             factor.decided = not diagonal[~alive].any()
             return factor, relative
@@ -297,7 +291,7 @@ def gram_factor(
     values, v = values[::-1], v[:, ::-1]
     cut = 4 * d * relative.max()
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
-    spectral = SpectralFactor(frame, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
+    spectral = SpectralFactor(scaling, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
     spectral.contraction = cut * spectral.condition**2
     spectral.decided = rank == int(alive.sum()) and not diagonal[~alive].any()
     return spectral, relative
@@ -314,14 +308,14 @@ def triangle_factor(
         first = np.ldexp(r[0, 1:] / r[0, 0], triangle.exponent.astype(np.int64))
         mean_hi = triangle.shift + first
         mean_lo = (triangle.shift - mean_hi) + first
-    frame = Frame(features, weight, triangle.centred, mean_hi, mean_lo, triangle.exponent)
+    scaling = ColumnScaling(features, weight, triangle.centred, mean_hi, mean_lo, triangle.exponent)
     whole = np.linalg.norm(r[:, ones:], axis=0)
     inner = r[ones:, ones:]
     length = np.linalg.norm(inner[:, :features], axis=0)
-    varies = length > _rounded(frame)
+    varies = length > _rounded(scaling)
     alive = length > 16 * EPS * whole[:features]
     constant = not length[~alive].any()
-    ridge = np.sqrt(penalty.scaled(frame.scale))
+    ridge = np.sqrt(penalty.scaled(scaling.scale))
     alive = (alive | (ridge > 0)) & varies
     length = np.where(alive, np.hypot(length, ridge), 1.0)
     kept = np.flatnonzero(alive)
@@ -335,23 +329,23 @@ def triangle_factor(
     r[: len(qr)] = np.triu(qr[:a])
     u, s, vt = np.linalg.svd(r[:, :a])
     tolerance = cut_relative(features)
-    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(frame.scaled_mean()[0][kept])) / length[kept]
-    doubt = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding the raw columns can make of s
+    raw = np.hypot(whole[kept], np.sqrt(weight) * np.abs(scaling.scaled_mean()[0][kept])) / length[kept]
+    noise = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding of the raw columns can make of s
     largest = s[0] if a else 0.0
-    rank = int((s > np.maximum(tolerance * largest, doubt)).sum())
+    rank = int((s > np.maximum(tolerance * largest, noise)).sum())
     factor: CholeskyFactor | SpectralFactor
     start = np.zeros((targets, features))
     if rank == a and not spectral:
         c_r = np.eye(features)
         c_r[np.ix_(kept, kept)] = r[:, :a]
-        factor = CholeskyFactor(frame, length, alive, c_r, float(s[0] / s[-1]) if a else 1.0)
+        factor = CholeskyFactor(scaling, length, alive, c_r, float(s[0] / s[-1]) if a else 1.0)
         start[:, kept] = r[:, a:].T
         start = start @ factor.root.T * (alive / length)
     else:
         v = np.zeros((features, features))
         v[kept, :a] = vt.T
         v[~alive, a:] = np.eye(features - a)
-        factor = SpectralFactor(frame, length, alive, v, np.append(s, np.zeros(features - a)), rank)
+        factor = SpectralFactor(scaling, length, alive, v, np.append(s, np.zeros(features - a)), rank)
         factor.decided = not (s[rank:] > tolerance * largest).any()
         start[:, kept] = (r[:, a:].T @ u[:, :rank] / s[:rank]) @ vt[:rank]
         start = factor.project(start / length)
@@ -361,15 +355,15 @@ def triangle_factor(
 
 
 def varying(moments: Moments) -> Mask:
-    """Which columns (D,) vary about their means, by more than the rounding of numbers and sums."""
+    """Return which columns (D,) vary about their means, by more than the rounding of numbers and sums."""
     d = moments.shape.features
     sure = moments.second.diagonal()[:d] > 4 * moments.noise[:d]
-    return np.asarray(sure & _beyond_rounding(moments, moments_frame(moments, intercept=True)))
+    return np.asarray(sure & _beyond_rounding(moments, moments_scaling(moments, intercept=True)))
 
 
-def _beyond_rounding(moments: Moments, frame: Frame) -> Mask:
-    squares = moments.second.diagonal()[: frame.features]
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(frame))
+def _beyond_rounding(moments: Moments, scaling: ColumnScaling) -> Mask:
+    squares = moments.second.diagonal()[: scaling.features]
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) > _rounded(scaling))
 
 
 def cut_relative(features: int) -> float:
@@ -377,18 +371,19 @@ def cut_relative(features: int) -> float:
     return 2 * (features + 10) * EPS
 
 
-def _rounded(frame: Frame) -> Array:
-    """Return the length, in scaled coordinates, that rounding alone can give a column about its mean: 0.1 + 0.2 here
-    and 0.3 there do not vary.
+def _rounded(scaling: ColumnScaling) -> Array:
+    """Return the length, in scaled coordinates, that rounding alone can give a column about its mean.
+
+    A column of 0.1 + 0.2 and 0.3 does not vary.
     """
-    return np.asarray(ROUNDED * np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0]))
+    return np.asarray(ROUNDED * np.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()[0]))
 
 
-def moments_frame(moments: Moments, intercept: bool) -> Frame:
-    """Return the frame of moments: centred ones with an intercept, raw ones without."""
+def moments_scaling(moments: Moments, intercept: bool) -> ColumnScaling:
+    """Return the column scaling of moments: centred ones with an intercept, raw ones without."""
     zero = np.zeros(moments.columns)
     hi, lo = (moments.first_hi, moments.first_lo) if intercept else (zero, zero)
-    return Frame(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
+    return ColumnScaling(moments.shape.features, moments.weight, intercept, hi, lo, moments.exponent)
 
 
 def estimate_condition(c: Array, r: Array) -> float:
@@ -407,3 +402,9 @@ def estimate_condition(c: Array, r: Array) -> float:
         smallest = float(np.sqrt(w @ w))
         w /= smallest
     return float(np.sqrt(max(largest * smallest, 1.0)))
+
+
+def _share(whole: Array, part: Array) -> Array:
+    """Return the length of rows of `part` over that of rows of `whole`."""
+    size = np.linalg.norm(whole, axis=1)
+    return np.asarray(np.linalg.norm(part, axis=1) / np.where(size > 0, size, 1.0))

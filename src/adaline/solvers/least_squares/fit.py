@@ -1,4 +1,7 @@
-"""What a linear solver hands over: the solution, and what inference, prediction intervals and continuation need."""
+"""The result of a least-squares solver: the solution, and what inference, prediction intervals and `partial_fit` need.
+
+The certificate's digits are those of the worst coefficient, -log10 (error bound / |coefficient|).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.factor import Factor, Frame, SpectralFactor
+from adaline.solvers.least_squares.factor import ColumnScaling, Factor, SpectralFactor
 from adaline.solvers.least_squares.refine import NEGLIGIBLE
 from adaline.sums.moments import ROUNDING
 
@@ -58,7 +61,7 @@ class Fit:
             return np.asarray(self.total * self.unit * self.unit)
 
     def without_dependent(self) -> Fit:
-        """Return the same fit read without the columns that are combinations of columns before them, as in R.
+        """Return the same fit without the columns that are combinations of columns before them, as in R.
 
         Predictions are the same; coefficients of those columns are zero, and all others are determined by the rows.
         """
@@ -68,11 +71,11 @@ class Fit:
         return replace(self, solution=replace(self.solution, theta=theta), factor=self.factor.kept())
 
 
-def raw_theta(frame: Frame, theta: Array) -> Array:
+def raw_theta(scaling: ColumnScaling, theta: Array) -> Array:
     """Return coefficients in raw units from scaled ones."""
-    scale = np.concatenate([[0], frame.scale])
+    scale = np.concatenate([[0], scaling.scale])
     with np.errstate(over="ignore"):
-        out = np.asarray(np.ldexp(theta, frame.target_scale[:, None] - scale))
+        out = np.asarray(np.ldexp(theta, scaling.target_scale[:, None] - scale))
     if not np.isfinite(out).all():
         column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
         raise InvalidData(
@@ -100,11 +103,11 @@ def digits(error: Array, theta: Array, length: Array) -> float:
 
 
 def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
-    """Return the status of a direct solution.
+    """Return the status of a direct solution with `found` correct digits.
 
-    `varying` is the number of columns that are not constant, where that is not for the factor to say.
+    `varying` is the number of columns that are not constant, where the factor does not know it.
     """
-    if factor.rank < factor.frame.features and not factor.decided:
+    if factor.rank < factor.scaling.features and not factor.decided:
         return Status.RANK_UNCERTAIN
     if factor.rank < (factor.varying if varying is None else varying):
         return Status.RANK_DEFICIENT
@@ -116,16 +119,16 @@ def judge(factor: Factor, found: float, varying: int | None = None) -> Status:
 def certificate(
     *,
     status: Status,
-    objective: float,
-    gradient: float,
-    gap: float,
-    digits: float,
-    condition: float,
-    rank: int,
-    passes: int,
     solver: str,
+    objective: float = math.nan,
+    gradient: float = math.nan,
+    gap: float = math.inf,
+    digits: float = math.nan,
+    condition: float = math.nan,
+    rank: int = 0,
+    passes: int = 0,
 ) -> Certificate:
-    """Return a certificate with the advice of its status; the system fills in the seconds."""
+    """Return a certificate with the advice of its status; what is not given is unknown. The system sets the seconds."""
     return Certificate(
         objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, status.advice
     )

@@ -1,8 +1,10 @@
-"""Dependent columns found on the sums and proven on the rows: the price of a pass or two instead of a triangle.
+"""Dependent columns found from the sums and proven on the rows: a pass or two, instead of a triangle.
 
-The Gram matrix cannot tell a column that depends on others from one that is 1e-8 of its length away from doing so. So
-each column that looks dependent is regressed on the kept ones and refined on the rows, in double-double: what is left
-of it is then known to rounding. Only if nothing is left the rank is taken as decided; all else is left to the triangle.
+    x_a = constant_a + sum_j weight_aj x_j   for each column a left out, its residual zero up to rounding
+
+The Gram matrix does not distinguish a dependent column from one whose residual is 1e-8 of its length. So
+each column that may be dependent is regressed on the kept ones and refined on the rows, in double-double: its residual
+is then known to rounding. Only if every residual is zero the rank is decided; else the triangle must decide.
 """
 
 from __future__ import annotations
@@ -18,17 +20,23 @@ from adaline.block import Block, Shape
 from adaline.penalties import no_penalty
 from adaline.solvers.least_squares.dependence import neat
 from adaline.solvers.least_squares.direct import Normal
-from adaline.solvers.least_squares.factor import CholeskyFactor, Frame, SpectralFactor, cut_relative, estimate_condition
+from adaline.solvers.least_squares.factor import (
+    CholeskyFactor,
+    ColumnScaling,
+    SpectralFactor,
+    cut_relative,
+    estimate_condition,
+)
 from adaline.solvers.least_squares.refine import refine
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import SourceView
 
-MOST = 16  # dependent columns, beyond which the triangle costs less
+MOST = 16  # dependent columns; for more the triangle costs less
 
 
 def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor, Array] | None:
-    """Return a factor whose rank is decided, and the slopes u (K, D) of the sums; None where the triangle must decide.
+    """Return a factor whose rank is decided, and the slopes u (K, D) from the sums; None where that is not proven.
 
     Parameters
     ----------
@@ -36,52 +44,57 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
     normal : the normal equations of their sums, without a penalty, whose factor is singular.
     limit : condition of the kept columns from which the sums are not good enough.
     """
-    whole, frame, moments = normal.factor, normal.factor.frame, normal.moments
+    whole, scaling, moments = normal.factor, normal.factor.scaling, normal.moments
     assert isinstance(whole, SpectralFactor)
-    d = frame.features
+    d = scaling.features
     with one_blas_thread():
         left_out = whole.dependence.left_out
         kept = whole.alive.copy()
         kept[left_out] = False
         if len(left_out) > MOST or not kept.any() or not _constant(normal):
             return None
-        places = np.flatnonzero(kept)
+        indices = np.flatnonzero(kept)
         c = moments.second[:d, :d] / np.outer(whole.length, whole.length)
-        c[places, places] = 1.0
-        inner = c[np.ix_(places, places)]
+        c[indices, indices] = 1.0
+        inner = c[np.ix_(indices, indices)]
         r, info = lapack.dpotrf(inner, lower=0, clean=1)
         condition = estimate_condition(inner, r) if info == 0 else np.inf
         contraction = 4 * condition**2 * float(normal.relative.max()) * np.sqrt(d)
         if condition > limit or contraction >= 0.1:
             return None
         triangle = np.eye(d)
-        triangle[np.ix_(places, places)] = r
+        triangle[np.ix_(indices, indices)] = r
     columns = np.append(np.arange(d), left_out)
-    targets = Frame(
-        d, frame.weight, frame.intercept, frame.mean_hi[columns], frame.mean_lo[columns], frame.exponent[columns]
+    targets = ColumnScaling(
+        d,
+        scaling.weight,
+        scaling.intercept,
+        scaling.mean_hi[columns],
+        scaling.mean_lo[columns],
+        scaling.exponent[columns],
     )
     regression = CholeskyFactor(targets, whole.length, kept, triangle, condition)
     regression.contraction = contraction
     start = _neat(targets, whole.length, regression.solve(moments.second[left_out, :d]))
-    found = refine(AsTargets(source, left_out), regression, start, no_penalty(d))
+    found = refine(ColumnsAsTargets(source, left_out), regression, start, no_penalty(d))
     size = whole.length[left_out]
     if not (np.sqrt(found.squares) <= cut_relative(d) * size).all():
         return None
     with one_blas_thread():
-        combined = np.zeros((len(places), d))
-        combined[:, places] = np.eye(len(places))
-        combined[:, left_out] = (found.theta[:, 1 + places] * whole.length[places] / size[:, None]).T
+        combined = np.zeros((len(indices), d))
+        combined[:, indices] = np.eye(len(indices))
+        combined[:, left_out] = (found.theta[:, 1 + indices] * whole.length[indices] / size[:, None]).T
         alive = np.flatnonzero(whole.alive)
         _, s, vt = np.linalg.svd(r @ combined[:, alive])
         v = np.zeros((d, d))
         v[alive, : len(alive)] = vt.T
         v[~whole.alive, len(alive) :] = np.eye(d - len(alive))
-        factor = SpectralFactor(frame, whole.length, whole.alive, v, np.append(s, np.zeros(d - len(s))), len(s))
+        factor = SpectralFactor(scaling, whole.length, whole.alive, v, np.append(s, np.zeros(d - len(s))), len(s))
     factor.contraction = contraction * (factor.condition / condition) ** 2
     return factor, factor.solve(moments.second[d:, :d])
 
 
-class AsTargets(SourceView):
+class ColumnsAsTargets(SourceView):
     """The rows of a source with some of their own columns as targets."""
 
     def __init__(self, base: Source, columns: NDArray[np.intp]) -> None:
@@ -97,15 +110,15 @@ class AsTargets(SourceView):
 
 
 def _constant(normal: Normal) -> bool:
-    """Whether the columns that take no part are constant to the last bit."""
-    d = normal.factor.frame.features
+    """Return whether the columns that take no part are constant to the last bit."""
+    d = normal.factor.scaling.features
     return not normal.moments.second.diagonal()[:d][~normal.factor.alive].any()
 
 
-def _neat(frame: Frame, length: Array, u: Array) -> Array:
-    """Return slopes u (A, D), scaled, as fractions of small denominators where they are that in raw units."""
+def _neat(scaling: ColumnScaling, length: Array, u: Array) -> Array:
+    """Return scaled slopes u (A, D), rounded to fractions of small denominators where these are near in raw units."""
     u = np.where(np.abs(u * length) > 1e-9 * np.abs(u * length).max(axis=1, keepdims=True, initial=0.0), u, 0.0)
-    shift = np.clip(frame.target_scale[:, None] - frame.scale, -1000, 1000)
+    shift = np.clip(scaling.target_scale[:, None] - scaling.scale, -1000, 1000)
     with np.errstate(over="ignore"):
         raw = np.ldexp(u, shift)
     return np.asarray(np.where(np.isfinite(raw), np.ldexp(np.vectorize(neat, otypes=[np.float64])(raw), -shift), u))

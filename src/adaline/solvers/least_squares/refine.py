@@ -1,8 +1,8 @@
 """Iterative refinement on the raw rows: w += (S + P)^-1 (X'(t - Xw) - P w), the gradient in double-double (5.7).
 
-The factor needs only be a fair preconditioner: each step multiplies the error by rho, about condition x rounding for
-a triangle and condition^2 x rounding for a Gram matrix. Coefficients are carried as hi + lo. The last correction and
-the observed rho bound what is left; that is where the certificate's digits come from.
+The factor is a preconditioner: each step multiplies the error by rho, about condition x rounding for a triangle and
+condition^2 x rounding for a Gram matrix. Coefficients are kept as hi + lo. The last correction and the observed rho
+bound what is left of the error; the certificate's digits come from this bound.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TWOFOLD_ROUNDING = 2.0**-100
 
 @dataclass(frozen=True)
 class Refined:
-    """Scaled theta (K, 1 + D) with bounds on its errors, SSE and gradient, all in scaled units."""
+    """Scaled theta (K, 1 + D) with bounds on its errors (K, 1 + D); squares, gradient and gap (K,), in scaled units."""
 
     theta: Array
     error: Array
@@ -38,20 +38,20 @@ class Refined:
 
 
 def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) -> Refined:
-    """Refine scaled coefficients (K, D), to which the intercept is added."""
-    frame = factor.frame
-    pull = penalty.scaled(frame.scale)
-    mean_hi, mean_lo = frame.scaled_mean()
+    """Return the least-squares solution refined from scaled coefficients `start` (K, D); one pass a step."""
+    scaling = factor.scaling
+    pull = penalty.scaled(scaling.scale)
+    mean_hi, mean_lo = scaling.scaled_mean()
     length = factor.length
     hi, lo = start_with_intercept(factor, start)
     before = np.abs(hi[:, 1:] * length).max(axis=1, initial=0.0)
     passes = 0
     while True:
-        sums = source.sum(Residual, Theta(hi, lo, frame.exponent))
+        sums = source.sum(Residual, Theta(hi, lo, scaling.exponent))
         passes += 1
         data, centred = _gradients(sums, hi, lo, mean_hi, mean_lo, pull)
         step = factor.solve(centred)
-        constant = sums.gradient[0][:, 0] / frame.weight if frame.intercept else np.zeros(len(step))
+        constant = sums.gradient[0][:, 0] / scaling.weight if scaling.intercept else np.zeros(len(step))
         size = np.abs(step * length).max(axis=1, initial=0.0)
         rho = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
         rho = np.maximum(rho, factor.contraction)
@@ -59,16 +59,16 @@ def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) 
         step, constant = step * good[:, None], constant * good
         left = np.where(good, rho, 1.0) * np.where(good, size, np.maximum(size, before))
         # the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
-        left = left + 4 * EPS * factor.condition**2 * np.abs(constant) * np.sqrt(frame.weight)
+        left = left + 4 * EPS * factor.condition**2 * np.abs(constant) * np.sqrt(scaling.weight)
         squares = sums.squares - 2 * (step * data).sum(axis=1) + (step * centred).sum(axis=1)
-        squares = np.maximum(squares - step**2 @ pull - frame.weight * constant**2, 0.0)
+        squares = np.maximum(squares - step**2 @ pull - scaling.weight * constant**2, 0.0)
         change = np.concatenate([(constant - step @ mean_hi)[:, None], step], axis=1)
         hi, lo = twofold.add(hi, lo, change, 0.0)
         scaled = np.abs(hi[:, 1:]) * length
         wanted = np.where(scaled > NEGLIGIBLE * scaled.max(axis=1, keepdims=True, initial=0.0), scaled, np.inf)
         left_constant = (left[:, None] / length) @ np.abs(mean_hi) + rho * np.abs(constant)
         enough = left_constant <= ENOUGH * np.abs(hi[:, 0])
-        enough |= np.abs(hi[:, 0]) * np.sqrt(frame.weight) <= NEGLIGIBLE * scaled.max(axis=1, initial=0.0)
+        enough |= np.abs(hi[:, 0]) * np.sqrt(scaling.weight) <= NEGLIGIBLE * scaled.max(axis=1, initial=0.0)
         done = (enough & (left <= ENOUGH * wanted.min(axis=1, initial=np.inf))) | ~good
         if done.all() or passes == MAX_STEPS:
             break
@@ -77,20 +77,20 @@ def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) 
     error[:, 1:] = (left[:, None] + _floor(factor, hi, squares)) * (factor.alive / length)
     error[:, 0] = error[:, 1:] @ np.abs(mean_hi) + rho * np.abs(constant)
     stored = ROUNDING * scaled.sum(axis=1)
-    left_gap = 0.5 * (left**2 * frame.features + stored**2)
+    left_gap = 0.5 * (left**2 * scaling.features + stored**2)
     left_gradient = np.abs(centred / length).max(axis=1, initial=0.0) * np.minimum(rho, 1.0)
     return Refined(hi, error, squares, left_gradient, left_gap, passes)
 
 
 def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array]:
     """Return w0 = mean_t - mean_x'u in front of u, as hi and lo, (K, 1 + D)."""
-    frame = factor.frame
-    hi, lo = np.zeros((2, len(u), 1 + frame.features))
+    scaling = factor.scaling
+    hi, lo = np.zeros((2, len(u), 1 + scaling.features))
     hi[:, 1:] = u
-    if frame.intercept:
-        d = frame.features
-        means = np.stack([frame.mean_hi, frame.mean_lo])
-        means = np.ldexp(means, -frame.exponent.astype(np.int64))
+    if scaling.intercept:
+        d = scaling.features
+        means = np.stack([scaling.mean_hi, scaling.mean_lo])
+        means = np.ldexp(means, -scaling.exponent.astype(np.int64))
         p_hi, p_lo = twofold.multiply(means[0, :d, None], means[1, :d, None], -u.T, 0.0)
         terms_hi = np.concatenate([means[0, None, d:], p_hi])
         terms_lo = np.concatenate([means[1, None, d:], p_lo])
@@ -112,12 +112,12 @@ def _gradients(
 
 
 def _floor(factor: Factor, theta: Array, squares: Array) -> Array:
-    """Bound the error (K, D) that rounding in double-double itself leaves, in equilibrated coordinates."""
-    frame = factor.frame
+    """Return a bound on the error (K, D) that rounding in double-double leaves, in equilibrated coordinates."""
+    scaling = factor.scaling
     reach = factor.inverse_lengths() * factor.length
-    raw = np.hypot(np.sqrt(frame.weight) * np.abs(frame.scaled_mean()[0]), factor.length)
-    mean_t = np.abs(np.ldexp(frame.mean_hi[frame.features :], -frame.target_scale))
-    terms = frame.features * (np.abs(theta[:, 1:]) @ raw)
-    terms = terms + np.sqrt(frame.weight) * (np.abs(theta[:, 0]) + mean_t)  # t and w0 may cancel in the residual
-    noise = reach.max(initial=0.0) * np.sqrt(frame.features * squares) + terms
+    raw = np.hypot(np.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()[0]), factor.length)
+    mean_t = np.abs(np.ldexp(scaling.mean_hi[scaling.features :], -scaling.target_scale))
+    terms = scaling.features * (np.abs(theta[:, 1:]) @ raw)
+    terms = terms + np.sqrt(scaling.weight) * (np.abs(theta[:, 0]) + mean_t)  # t and w0 may cancel in the residual
+    noise = reach.max(initial=0.0) * np.sqrt(scaling.features * squares) + terms
     return np.asarray(TWOFOLD_ROUNDING * noise[:, None] * reach)

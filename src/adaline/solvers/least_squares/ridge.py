@@ -1,4 +1,4 @@
-"""Choosing the ridge penalty: every penalty costs O(D) once S is in its eigenbasis (S0 section 5.2).
+"""The ridge penalty by GCV, leave-one-out or evidence: O(D) a penalty once S is in its eigenbasis (S0 section 5.2).
 
 With eigenvalues d_k of the standardised S and b_k^2 the part of t't along eigenvector k:
 
@@ -27,8 +27,16 @@ LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eige
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues d (r,), squared target parts b2 (K, r), rest (K,), total weight N, an intercept or not; targets are
-    held times 2^-exponent (K,).
+    """The standardised S in its eigenbasis, for K targets.
+
+    Parameters
+    ----------
+    d : (r,) eigenvalues.
+    b2 : (K, r) squares of the targets along the eigenvectors.
+    rest : (K,) squares of the targets orthogonal to all of them.
+    weight : sum of the weights of the rows, N.
+    intercept : whether there is one.
+    exponent : (K,) targets are taken times 2^-exponent.
     """
 
     d: Array
@@ -64,7 +72,7 @@ class Spectrum:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PenaltyChoice:
     """The chosen penalty and the criterion's values along the penalties tried, sorted."""
 
     penalty: float
@@ -72,7 +80,7 @@ class Choice:
     values: Array
 
 
-def minimise(criterion: Callable[[Array], Array], largest: float) -> Choice:
+def choose_penalty(criterion: Callable[[Array], Array], largest: float) -> PenaltyChoice:
     """Minimise a criterion over penalties from LOWEST to HIGHEST times the largest eigenvalue."""
     tried: list[Array] = []
     values: list[Array] = []
@@ -89,11 +97,11 @@ def minimise(criterion: Callable[[Array], Array], largest: float) -> Choice:
         grid = np.linspace(low, high, NARROW)
     everywhere = np.concatenate(tried)
     order = np.argsort(everywhere, kind="stable")
-    return Choice(float(np.exp(corner)), np.exp(everywhere[order]), np.concatenate(values)[order])
+    return PenaltyChoice(float(np.exp(corner)), np.exp(everywhere[order]), np.concatenate(values)[order])
 
 
 def _vertex(x: Array, y: Array) -> float:
     """Return where the parabola through three equidistant points is lowest."""
-    bend = y[0] - 2 * y[1] + y[2]
-    shift = 0.5 * (y[0] - y[2]) / bend if bend > 0 else 0.0
+    second = y[0] - 2 * y[1] + y[2]
+    shift = 0.5 * (y[0] - y[2]) / second if second > 0 else 0.0
     return float(x[1] + np.clip(shift, -0.5, 0.5) * (x[1] - x[0]))

@@ -2,7 +2,7 @@
 
     (R + P) w = r,   R_ij = r_xx(|i - j|),   P = penalty I
 
-One more Levinson solution, the first column a of the inverse, tells everything else (Gohberg and Semencul):
+One more Levinson solution, the first column a of the inverse, gives everything else (Gohberg and Semencul):
 
     (R + P)^-1 = (A A' - B B') / a_0,   A, B lower triangular Toeplitz, from (a_0, a_1, ...) and (0, a_{D-1}, ..., a_1)
 
@@ -22,7 +22,7 @@ from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import choose
 from adaline.solvers.least_squares.direct import SAFETY, assemble, solve_sums
-from adaline.solvers.least_squares.factor import Factor, moments_frame
+from adaline.solvers.least_squares.factor import Factor, moments_scaling
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.least_squares.refine import Refined, refine
 from adaline.sources import Source
@@ -37,12 +37,12 @@ class ToeplitzFactor(Factor):
     """R + P = length^2 toeplitz(c), c_0 = 1, positive definite; a is the first column of the inverse of toeplitz(c)."""
 
     def __init__(self, moments: Moments, length: float, c: Array, a: Array, relative: float) -> None:
-        frame = moments_frame(moments, intercept=False)
-        d = frame.features
+        scaling = moments_scaling(moments, intercept=False)
+        d = scaling.features
         self.norm = float(_spectrum(c).real.max() * 2 - 1.0)
         self.inverse_norm = float((np.abs(_spectrum(a)) ** 2).max() / a[0])
         condition = max(np.sqrt(self.norm * self.inverse_norm), 1.0)
-        super().__init__(frame, np.full(d, length), np.ones(d, dtype=np.bool_), float(condition), d)
+        super().__init__(scaling, np.full(d, length), np.ones(d, dtype=np.bool_), float(condition), d)
         self.c, self.a = c, a
         self.relative = relative
         self.contraction = 4 * self.condition**2 * relative * float(np.sqrt(d))
@@ -70,13 +70,13 @@ class ToeplitzFactor(Factor):
         y = y + solve_toeplitz(self.c, g - matmul_toeplitz(self.c, y))
         return np.asarray(y.T / self.length)
 
-    def outside(self, b: Array) -> Array:
-        """Return zero: every direction was seen."""
+    def undetermined(self, b: Array) -> Array:
+        """Return zero: the rows determine every direction."""
         return np.zeros(len(b))
 
     def log_determinant(self) -> float:
         """Return ln |R + P| in raw units."""
-        diagonal = np.log(self.root.diagonal() * self.length) + self.frame.scale * np.log(2.0)
+        diagonal = np.log(self.root.diagonal() * self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * diagonal.sum())
 
     def bounded(self, moments: Moments, u: Array, penalty: Array) -> Refined:
@@ -84,13 +84,13 @@ class ToeplitzFactor(Factor):
 
         As for the Gram matrix, with |C^-1 e_i|^2 <= norm(C^-1) (C^-1)_ii.
         """
-        d = self.frame.features
+        d = self.scaling.features
         total = moments.second.diagonal()[d:]
         squares = np.maximum(total - (u * moments.second[d:, :d]).sum(axis=1) - u**2 @ penalty, 0.0)
         grain = np.sqrt(self.relative)
-        push = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(moments.noise[d:] + 2 * ROUNDING * total)
+        change = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(moments.noise[d:] + 2 * ROUNDING * total)
         row = grain * np.sqrt(self.inverse_norm) * self.inverse_lengths()
-        error = SAFETY * push[:, None] * row
+        error = SAFETY * change[:, None] * row
         size = np.abs(error * self.length).sum(axis=1)
         none = np.zeros((len(u), 1))
         theta = np.concatenate([none, u], axis=1)
@@ -118,7 +118,7 @@ def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
 
 
 def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit:
-    """Solve Toeplitz normal equations given the sums, and the rows they came from where they are at hand."""
+    """Solve Toeplitz normal equations given the sums, and the rows they came from where these can be read again."""
     ridge = RidgePenalty(penalty, np.ones(moments.shape.features))
     factor = toeplitz_factor(moments, penalty)
     if factor is None or (source is not None and factor.condition > choose.LARGE_CONDITION):
@@ -127,9 +127,9 @@ def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit
             if source is None
             else choose.solve_least_squares(source, moments, False, ridge)
         )
-    d = factor.frame.features
+    d = factor.scaling.features
     u = factor.solve(moments.second[d:, :d])
-    out = factor.bounded(moments, u, ridge.scaled(factor.frame.scale))
+    out = factor.bounded(moments, u, ridge.scaled(factor.scaling.scale))
     how = "Toeplitz equations (Levinson)"
     if source is None:
         how += " on sums"

@@ -1,7 +1,12 @@
-"""More columns than rows: the N x N dual system (XX' + 1) a = t, columns over sqrt(penalty), w = X'a.
+"""Least squares and ridge without a D x D matrix: the dual N x N system for few rows, LSMR for many.
 
-Without penalty XX'a = t on the centred rows gives the interpolating solution of minimum norm. With an intercept the
-centred rows add up to zero; that direction is filled in before the Cholesky factor, which changes nothing else.
+Dual: (XX' + 1) a = t, columns over sqrt(penalty), w = X'a. Without penalty XX'a = t on the centred rows gives the
+interpolating solution of minimum norm. With an intercept the centred rows add up to zero; a multiple of that direction
+is added before the Cholesky factor, which changes nothing else.
+
+LSMR (Fong and Saunders 2011): sparse data with too many rows and columns for any Gram matrix, on products X v and X'u.
+Centring and column scaling are part of the operator; X itself is only multiplied with. A second run on the residual of
+the first refines it, and the size of its correction gives the digits.
 """
 
 from __future__ import annotations
@@ -20,24 +25,15 @@ from adaline.solvers.least_squares.factor import EPS, estimate_condition
 from adaline.solvers.least_squares.fit import Fit, certificate, digits
 from adaline.sources import Source
 
-WELL_CONDITIONED = 1e5
-STEPS = 2
-
-
-def column_scale(ridge: Array) -> Array:
-    """Return 1/ridge, or ones where nothing is penalised; an unpenalised constant column drops out."""
-    if not ridge.any():
-        return np.ones_like(ridge)
-    return np.divide(1.0, ridge, out=np.zeros_like(ridge), where=ridge > 0)
-
-
-def loss(spread: Array, mean: Array) -> float:
-    """Return how much larger than their spread columns are: what subtracting the mean from sums and products costs."""
-    return float((np.hypot(mean, spread)[spread > 0] / spread[spread > 0]).max(initial=1.0))
+WELL_CONDITIONED = 1e5  # of the dual matrix, up to which its Cholesky factor is used
+STEPS = 2  # of refinement of the dual solution
+TOLERANCE, MAX_STEPS = 1e-14, 20_000  # of LSMR
+RUNS = 2  # of LSMR, each on the residual of the one before
+SAME = 1e-6  # difference of a vector found again from its product, below which columns are independent
 
 
 def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
-    """Solve least squares of minimum norm, or ridge, for few rows."""
+    """Return the least-squares fit of minimum norm, or ridge, for few rows."""
     ridge = penalty.roots
     lift = float(penalty.any())
     scale = column_scale(ridge)
@@ -74,82 +70,39 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     squares = (residual**2).sum(axis=0)
     spread = source.spread(intercept)
     w[spread == 0] = 0.0  # a column that does not vary has no part in the solution
-    blur = EPS * condition * (2 * loss(spread, mean) ** 2 if source.sparse else 8.0)
+    blur = EPS * condition * (2 * _cancellation(spread, mean) ** 2 if source.sparse else 8.0)
     error = rho * np.abs(dw).max(axis=0) + blur * np.abs(w).max(axis=0)
     theta = np.column_stack([mean_t - mean @ w, w.T])
     errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.outer(error, spread > 0)])
     features = source.shape.features
     trace = source.count_rows() - np.trace(inverse(np.eye(source.count_rows()))) if lift else rank
-    return Fit(
-        Solution(
-            theta,
-            certificate(
-                status=Status.SOLVED if lift else Status.RANK_DEFICIENT if decided else Status.RANK_UNCERTAIN,
-                objective=float(0.5 * (squares + ((w.T * ridge) ** 2).sum(axis=1)).sum()),
-                gradient=float(np.abs(back(left) / np.where(scale > 0, scale, 1.0)[:, None]).max(initial=0.0)),
-                gap=float(0.5 * (left * (inverse(left) if lift else left)).sum()),
-                digits=digits(errors, theta, np.ones(1 + features)) if decided else 0.0,
-                condition=condition,
-                rank=features if lift else rank,
-                passes=5 + 2 * STEPS,
-                solver="dual (N x N)",
-            ),
-        ),
-        squares=squares,
-        total=(rhs**2).sum(axis=0),
-        unit=np.ones(len(theta)),
-        factor=None,
-        trace=np.full(t.shape[1], float(trace) + intercept),
-        rows=source.count_rows(),
-        weight=float(weight.sum()),
-        penalty=penalty,
+    proof = certificate(
+        status=Status.SOLVED if lift else Status.RANK_DEFICIENT if decided else Status.RANK_UNCERTAIN,
+        objective=_objective(squares, w.T, ridge),
+        gradient=float(np.abs(back(left) / np.where(scale > 0, scale, 1.0)[:, None]).max(initial=0.0)),
+        gap=float(0.5 * (left * (inverse(left) if lift else left)).sum()),
+        digits=digits(errors, theta, np.ones(1 + features)) if decided else 0.0,
+        condition=condition,
+        rank=features if lift else rank,
+        passes=5 + 2 * STEPS,
+        solver="dual (N x N)",
     )
-
-
-def _invert(gram: Array, fill: Array | None) -> tuple[Callable[[Array], Array], int, float, bool]:
-    """Return the (pseudo-)inverse of a positive semidefinite matrix as a function, its rank, sqrt(condition), and
-    whether the rank is beyond doubt: eigenvalues cut off cannot be told from small ones, but for the one filled in.
-    """
-    n = len(gram)
-    filled = gram if fill is None else gram + np.mean(gram.diagonal()) * np.outer(fill, fill)
-    r, info = lapack.dpotrf(filled, lower=0, clean=1)
-    if info == 0:
-        condition = estimate_condition(filled, r)
-        if condition < WELL_CONDITIONED:
-            return lambda g: np.asarray(lapack.dpotrs(r, g)[0]), n - (fill is not None), condition, True
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > 4 * n * EPS * max(values[-1], 0.0)
-    values, vectors = values[kept], vectors[:, kept]
-    condition = float(np.sqrt(values[-1] / values[0])) if len(values) else 1.0
-    decided = len(values) >= n - (fill is not None)
-    return lambda g: np.asarray(vectors @ ((vectors.T @ g) / values[:, None])), len(values), condition, decided
-
-
-# Sparse data with too many rows and columns for any Gram matrix: LSMR on products X v and X'u (Fong and Saunders).
-#
-# Centring and column scaling are part of the operator; X itself is only multiplied with. A second run on the residual
-# of
-# the first refines it, and its size gives the digits.
-
-
-TOLERANCE = 1e-14
-MAX_STEPS = 20_000
-RUNS = 2
-SAME = 1e-6
+    return _fit(Solution(theta, proof), squares, (rhs**2).sum(axis=0), float(trace) + intercept, weight, penalty)
 
 
 def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
-    """Solve least squares of minimum norm, or ridge."""
+    """Return the least-squares fit of minimum norm, or ridge, on a sparse source."""
     ridge = penalty.roots
     n, d = source.count_rows(), source.shape.features
     given = source.read_weights()
     weight = np.ones(n) if given is None else given
     root = np.sqrt(weight)
     total = weight.sum()
-    mean = source.rmatvec(weight) / total * intercept
+    first = source.rmatvec(weight)
+    mean = first / total * intercept
     t = source.read_targets()
     mean_t = weight @ t / total * intercept
-    if not (np.isfinite(mean).all() and np.isfinite(source.rmatvec(weight)).all() and np.isfinite(t).all()):
+    if not (np.isfinite(first).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
     lift = float(penalty.any())
     scale = column_scale(ridge)
@@ -191,38 +144,81 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
         squares[k] = residual @ residual
         left = max(left, float(np.abs(operator.rmatvec(residual) - lift * v).max()))
     inconsistent = np.sqrt(squares / np.maximum((rhs**2).sum(axis=1), np.finfo(float).tiny))
-    sensitivity = condition * (1.0 + condition * inconsistent) * loss(spread, mean)
+    sensitivity = condition * (1.0 + condition * inconsistent) * _cancellation(spread, mean)
     error = error + 32 * EPS * sensitivity * np.abs(w).max(axis=1)
     theta = np.column_stack([mean_t - w @ mean, w])
     errors = np.column_stack([error * np.abs(mean).sum(), np.outer(error, spread > 0)])
+    proof = certificate(
+        status=_status(converged, full),
+        objective=_objective(squares, w, ridge),
+        gradient=left,
+        gap=float(0.5 * left**2 * d) if lift else np.inf,
+        digits=digits(errors, theta, np.ones(1 + d)) if full or n - intercept < d else 0.0,
+        condition=condition,
+        rank=d if full else min(n - intercept, d - 1),
+        passes=passes,
+        solver="LSMR on products",
+    )
+    return _fit(Solution(theta, proof), squares, (rhs**2).sum(axis=1), np.nan, weight, penalty)
+
+
+def _fit(solution: Solution, squares: Array, total: Array, trace: float, weight: Array, penalty: RidgePenalty) -> Fit:
+    """Return the fit of K targets, in raw units and without a factor."""
+    k = len(solution.theta)
     return Fit(
-        Solution(
-            theta,
-            certificate(
-                status=_status(converged, full),
-                objective=float(0.5 * (squares + ((w * ridge) ** 2).sum(axis=1)).sum()),
-                gradient=left,
-                gap=float(0.5 * left**2 * d) if lift else np.inf,
-                digits=digits(errors, theta, np.ones(1 + d)) if full or n - intercept < d else 0.0,
-                condition=condition,
-                rank=d if full else min(n - intercept, d - 1),
-                passes=passes,
-                solver="LSMR on products",
-            ),
-        ),
+        solution=solution,
         squares=squares,
-        total=(rhs**2).sum(axis=1),
-        unit=np.ones(len(theta)),
+        total=total,
+        unit=np.ones(k),
         factor=None,
-        trace=np.full(len(w), np.nan),
-        rows=n,
-        weight=float(total),
+        trace=np.full(k, trace),
+        rows=len(weight),
+        weight=float(weight.sum()),
         penalty=penalty,
     )
 
 
+def _objective(squares: Array, w: Array, ridge: Array) -> float:
+    """Return half of the squared residuals (K,) and of the penalties of w (K, D), over all targets."""
+    return float(0.5 * (squares + ((w * ridge) ** 2).sum(axis=1)).sum())
+
+
+def column_scale(ridge: Array) -> Array:
+    """Return 1/ridge, or ones where nothing is penalised; an unpenalised constant column drops out."""
+    if not ridge.any():
+        return np.ones_like(ridge)
+    return np.divide(1.0, ridge, out=np.zeros_like(ridge), where=ridge > 0)
+
+
+def _cancellation(spread: Array, mean: Array) -> float:
+    """Return the largest ratio of a column's size to its spread: the digits that subtracting its mean costs."""
+    return float((np.hypot(mean, spread)[spread > 0] / spread[spread > 0]).max(initial=1.0))
+
+
+def _invert(gram: Array, null: Array | None) -> tuple[Callable[[Array], Array], int, float, bool]:
+    """Return the (pseudo-)inverse of a positive semidefinite matrix as a function, its rank, sqrt(condition), and
+    whether the rank is certain.
+
+    `null` (N,) is a direction of length one known to be in the null space; a multiple of it is added to the matrix.
+    Where another eigenvalue is cut off the rank is not certain, as rounding hides whether it is zero or small.
+    """
+    n = len(gram)
+    regular = gram if null is None else gram + np.mean(gram.diagonal()) * np.outer(null, null)
+    r, info = lapack.dpotrf(regular, lower=0, clean=1)
+    if info == 0:
+        condition = estimate_condition(regular, r)
+        if condition < WELL_CONDITIONED:
+            return lambda g: np.asarray(lapack.dpotrs(r, g)[0]), n - (null is not None), condition, True
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > 4 * n * EPS * max(values[-1], 0.0)
+    values, vectors = values[kept], vectors[:, kept]
+    condition = float(np.sqrt(values[-1] / values[0])) if len(values) else 1.0
+    decided = len(values) >= n - (null is not None)
+    return lambda g: np.asarray(vectors @ ((vectors.T @ g) / values[:, None])), len(values), condition, decided
+
+
 def _run(operator: LinearOperator, residual: Array, v: Array, lift: float) -> tuple[Array, int, int, float]:
-    """Solve for a correction of v; a penalty pulls on v + step, so it enters as extra rows."""
+    """Return a correction of v, why LSMR stopped, its steps, and the condition; a penalty on v + step is extra rows."""
     n, d = operator.shape
     if not lift:
         step, stop, steps, *_, condition, _ = scipy_lsmr(
@@ -242,14 +238,14 @@ def _run(operator: LinearOperator, residual: Array, v: Array, lift: float) -> tu
 
 
 def _independent(operator: LinearOperator) -> bool:
-    """Whether the columns are independent: a vector is found again from its product, which has no part cut off."""
+    """Return whether the columns are independent: then a vector is found again from its product."""
     v = np.cos(np.arange(1.0, operator.shape[1] + 1.0))
     found = _run(operator, operator.matvec(v), np.zeros_like(v), 0.0)[0]
     return bool(np.abs(found - v).max() < SAME)
 
 
 def _status(converged: bool, full: bool) -> Status:
-    """Return how it ended; where columns depend on each other the rank is at most what is said."""
+    """Return the status; where columns depend on each other the rank in the certificate is an upper bound."""
     if not converged:
         return Status.NOT_CONVERGED
     return Status.SOLVED if full else Status.RANK_DEFICIENT

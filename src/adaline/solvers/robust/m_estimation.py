@@ -3,11 +3,23 @@
     theta = argmin sum_n w_n rho(r_n; c s) + 1/2 sum_j ridge_j theta_j^2,   s = scale of the residuals at theta
 
 An iteration is one pass for gradient and second derivatives at the present scale, one for the new residuals. These are
-held in memory, so that searching along a step and measuring the scale read no rows. Huber's loss is solved by Newton
+kept in memory, 8 bytes a row, so that the line search and the scale read no rows. Huber's loss is solved by Newton
 steps. Tukey's, which is not convex, by reweighted least squares, which goes downhill from anywhere, until it is near,
-then by Newton. The scale follows by secants: near the solution it is a piecewise straight function of itself.
+then by Newton. The scale follows by secants: near the solution it is a piecewise linear function of itself.
 
 Where more than half of the rows lie on a plane the scale is zero, up to rounding: that plane is the answer.
+
+Scales, both right for normal errors; a weight of 2 is the residual twice, W the sum of the weights, p the number of
+coefficients:
+
+    mad:    s = median |r_n| / Phi^-1(3/4),   Phi^-1(3/4) = 0.67448975...
+    huber:  s with  sum_n w_n min((r_n/s)^2, d^2) = 2 (W - p) h,   d = 2.5,
+            h = d^2 + (1 - d^2) Phi(d) - 1/2 - d phi(d)
+
+The start (`trimmed`) is least trimmed squares on a sample: the sum of the h smallest squared residuals, h just over
+half of the rows, which the other rows do not influence. Many planes through as many random rows as there are
+coefficients; the best by the median of their residuals are improved by steps that fit the h rows nearest to them, each
+of which lowers the sum (Rousseeuw and Van Driessen 2006).
 """
 
 from __future__ import annotations
@@ -24,8 +36,8 @@ from scipy import special
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block
 from adaline.losses import Huber, Loss, Squared, Tukey
-from adaline.solvers.smooth.newton import Curvature, factor
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.newton import Curvature, factor_hessian
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums.moments import PIECE
 from adaline.sums.objective import rows_in_view
 
@@ -34,30 +46,22 @@ ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
 CLOSE = 1e-2  # a step that moves residuals by less than this share of the scale is near the solution
 SHORTEST = 1e-6
 
+QUARTER = float(special.ndtri(0.75))
+D = 2.5
+H = D**2 + (1 - D**2) * float(special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
 
-@dataclass(frozen=True)
-class Reweighted(Loss):
-    """A loss of t - z whose curvature is slope / residual: the steps are those of reweighted least squares."""
+PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
+NUMBERS = 2**21  # in all the planes' equations together
+ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
 
-    base: Loss
-    name: ClassVar[str] = "reweighted"
+NEAR = 64.0  # means of this many spreads cost two digits of rounding at most
 
-    def value(self, z: Any, t: Any) -> Any:
-        """Return the value of the loss."""
-        return self.base.value(z, t)
-
-    def slope(self, z: Any, t: Any) -> Any:
-        """Return its slope."""
-        return self.base.slope(z, t)
-
-    def curvature(self, z: Any, t: Any) -> Any:
-        """Return the weight of the row."""
-        away = z - t + 1e-150 * (z == t)
-        return self.base.slope(away, 0.0 * t) / away
+Scale = Callable[[Array, Array], float]
+"""From residuals (N,) and weights (N,) to their scale."""
 
 
 @dataclass
-class Estimated:
+class MEstimate:
     """Where an M-estimate ended.
 
     Parameters
@@ -74,26 +78,14 @@ class Estimated:
     theta: Array
     r: Array
     scale: float
-    at: At
+    evaluation: Evaluation
     curvature: Curvature
     moved: Array
     converged: bool = False
     history: list[float] = field(default_factory=list)
 
 
-def least_squares(problem: Problem) -> tuple[Array, Curvature]:
-    """Return the least-squares theta, zero where its sums overflow, and the factored X'X + ridge in the view."""
-    zero = np.zeros((1, 1 + problem.features))
-    squared = replace(problem, loss=Squared())
-    at = squared.at(zero, second=True)
-    if at.hessian is None:
-        none = problem.source.with_targets(np.zeros((problem.source.n_rows, 1)))
-        at = replace(squared, source=none).at(zero, second=True)
-    curvature = factor(_matrix(at))
-    return -curvature.solve(at.gradient), curvature
-
-
-def estimate(
+def m_estimate(
     problem: Problem,
     loss: type[Huber] | type[Tukey],
     threshold: float,
@@ -102,19 +94,19 @@ def estimate(
     theta: Array,
     size: float,
     tol: float,
-    most: int,
-) -> Estimated:
+    max_steps: int,
+) -> MEstimate:
     """Return the M-estimate that is reached from theta; `size` is the magnitude whose rounding residuals carry."""
     r = residuals(problem, theta)
     s, near, floor = scale(r, weight), loss is Huber, ROUNDING * size
-    past: list[tuple[float, float]] = []  # scales, and the scales that they led to
+    past: list[tuple[float, float]] = []  # scales, and the scales of the residuals after the step
     history: list[float] = []
     met = False
-    for _ in range(most):
+    for _ in range(max_steps):
         if s <= floor:
             return _exact(problem, theta, weight, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        at, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near)
+        evaluation, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near)
         change = float(np.abs(r_new - r).max(initial=0.0, where=weight > 0))
         theta, r = new, r_new
         history.append(_value(problem, rho, theta, r, weight))
@@ -122,107 +114,40 @@ def estimate(
         past.append((s, found))
         still = change <= tol * s + floor and abs(found - s) <= tol * s + floor
         if met and (still or change <= floor):
-            moved = -curvature.solve(at.gradient)
-            return Estimated(theta, r, s, at, curvature, moved, True, history)
+            moved = -curvature.solve(evaluation.gradient)
+            return MEstimate(theta, r, s, evaluation, curvature, moved, True, history)
         met = still and share == 1.0
         near = loss is Huber or (change <= CLOSE * s and share == 1.0)
         s = _secant(past) if near else found
     rho = loss(threshold * s)
-    at = replace(problem, loss=rho).at(theta, second=True)
-    curvature = factor(_matrix(at))
-    return Estimated(theta, r, s, at, curvature, -curvature.solve(at.gradient), False, history)
+    evaluation = replace(problem, loss=rho).evaluate(theta, second=True)
+    curvature = factor_hessian(_matrix(evaluation))
+    return MEstimate(theta, r, s, evaluation, curvature, -curvature.solve(evaluation.gradient), False, history)
 
 
-def _step(
-    problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool
-) -> tuple[At, Curvature, float, Array, Array]:
-    """Return F at theta, its factor, the share of the step taken, the new theta and its residuals."""
-    at = replace(problem, loss=rho if near else Reweighted(rho)).at(theta, second=True)
-    curvature = factor(_matrix(at))
-    if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
-        return _step(problem, rho, theta, r, weight, near=False)
-    step = -curvature.solve(at.gradient)
-    slope = float((at.gradient * step).sum())
-    whole = residuals(problem, theta + step)
-    here, share = _value(problem, rho, theta, r, weight), 1.0
-    while share > SHORTEST:
-        new = theta + share * step
-        r_new = whole if share == 1.0 else r + share * (whole - r)
-        if _value(problem, rho, new, r_new, weight) <= here + 1e-4 * share * slope + 1e-13 * abs(here):
-            return at, curvature, share, new, r_new
-        share *= 0.5
-    if near:
-        return _step(problem, rho, theta, r, weight, near=False)
-    return at, curvature, 0.0, theta, r
+def least_squares(problem: Problem) -> tuple[Array, Curvature]:
+    """Return the least-squares theta (1, 1 + D), zero where its sums overflow, and the factored X'X + ridge."""
+    zero = np.zeros((1, 1 + problem.features))
+    squared = replace(problem, loss=Squared())
+    evaluation = squared.evaluate(zero, second=True)
+    if evaluation.hessian is None:
+        none = problem.source.with_targets(np.zeros((problem.source.n_rows, 1)))
+        evaluation = replace(squared, source=none).evaluate(zero, second=True)
+    curvature = factor_hessian(_matrix(evaluation))
+    return -curvature.solve(evaluation.gradient), curvature
 
 
-def _value(problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array) -> float:
-    """Return F from residuals."""
-    rows = float(weight @ rho.value(np.zeros_like(r), r))
-    return rows + 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
-
-
-def _secant(past: list[tuple[float, float]]) -> float:
-    """Return the next scale: where the line through the last two would meet itself, if that is near."""
-    s, found = past[-1]
-    if len(past) < 2 or past[-2][0] == s:
-        return found
-    rise = (found - past[-2][1]) / (s - past[-2][0])
-    if not -2.0 < rise < 0.9:
-        return found
-    guess = s + (found - s) / (1.0 - rise)
-    return guess if 0.5 * min(s, found) <= guess <= 2.0 * max(s, found) else found
-
-
-def _exact(problem: Problem, theta: Array, weight: Array, floor: float, history: list[float]) -> Estimated:
-    """Fit the rows that lie on the plane, and no others."""
-    rho = Tukey(100.0 * floor if floor > 0 else 1.0)
-    on_plane = replace(problem, loss=Reweighted(rho), ridge=np.zeros_like(problem.ridge))
-    for _ in range(2):
-        at = on_plane.at(theta, second=True)
-        curvature = factor(_matrix(at))
-        moved = -curvature.solve(at.gradient)
-        theta = theta + moved
-    r = residuals(problem, theta)
-    history.append(0.0)
-    return Estimated(theta, r, 0.0, At(0.0, 0.0 * at.gradient), curvature, 0.0 * moved, True, history)
-
-
-def _matrix(at: At) -> Array:
-    if at.hessian is None:
-        raise OverflowError
-    return at.hessian
-
-
-def shortest(problem: Problem, theta: Array, null: Array) -> Array:
-    """Return theta in raw units; of those that the rows cannot tell apart, the one with the smallest slopes."""
-    out = problem.outside(theta)
+def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
+    """Return theta in raw units; of those with equal outputs, which differ along `null`, the one of smallest slopes."""
+    out = problem.to_raw(theta)
     if null.shape[1] == 0:
         return out
-    raw = np.concatenate([problem.outside(column[None]) for column in null.T])
+    raw = np.concatenate([problem.to_raw(column[None]) for column in null.T])
     slopes = raw[:, 1:]
     length = np.abs(slopes).max(axis=1, initial=0.0, keepdims=True)
     raw = raw[length[:, 0] > 0] / length[length[:, 0] > 0]
     share = np.linalg.lstsq(raw[:, 1:].T, out[0, 1:])[0]
     return np.asarray(out - share @ raw)
-
-
-# How large residuals are, whatever a few of them do: the median of their sizes, or Huber's proposal 2.
-#
-#     mad:    s = median |r_n| / Phi^-1(3/4),   Phi^-1(3/4) = 0.67448975...
-#     huber:  s with  sum_n w_n min((r_n/s)^2, d^2) = 2 (W - p) h,   d = 2.5,
-#             h = d^2 + (1 - d^2) Phi(d) - 1/2 - d phi(d)
-#
-# Both are right for normal errors. A weight of 2 is the residual twice; W is the sum of the weights and p the number
-# of
-# coefficients.
-
-
-Scale = Callable[[Array, Array], float]
-
-QUARTER = float(special.ndtri(0.75))
-D = 2.5
-H = D**2 + (1 - D**2) * float(special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
 
 
 def median(values: Array, weight: Array) -> float:
@@ -243,8 +168,8 @@ def mad(r: Array, weight: Array) -> float:
     return median(np.abs(r), weight) / QUARTER
 
 
-def proposal(parameters: int) -> Scale:
-    """Return Huber's proposal 2 for so many coefficients."""
+def huber_scale(parameters: int) -> Scale:
+    """Return the scale of Huber's proposal 2 for a number of coefficients."""
 
     def scale(r: Array, weight: Array) -> float:
         order = np.argsort(np.abs(r), kind="stable")
@@ -263,22 +188,8 @@ def proposal(parameters: int) -> Scale:
     return scale
 
 
-# Least trimmed squares on a sample of rows: a start that up to half of the rows cannot lead astray.
-#
-#     minimise over theta the sum of the h smallest squared residuals,   h just over half of the rows
-#
-# Many planes through as many random rows as there are coefficients; the best by the median of their residuals are
-# improved by steps that fit the h rows nearest to them, each of which lowers the sum (Rousseeuw and Van Driessen
-# 2006).
-
-
-PLANES, KEPT, STEPS = 500, 25, 50
-NUMBERS = 2**21  # in all the planes' equations together
-ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
-
-
 def trimmed(problem: Problem, weight: Array, rng: np.random.Generator) -> Array:
-    """Return theta (1, 1 + D) in the view."""
+    """Return theta (1, 1 + D) in the view of least trimmed squares on a sample of the rows."""
     p = 1 + problem.features
     sample = _sample(problem, weight, max(ROWS, ROWS_A_COLUMN * p), rng)
     rows, t = sample[:, :-1], sample[:, -1]
@@ -294,42 +205,11 @@ def trimmed(problem: Problem, weight: Array, rng: np.random.Generator) -> Array:
     return min(found, key=lambda pair: pair[0])[1][None]
 
 
-def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]:
-    """Fit the h nearest rows again and again; return the sum of their squares and the plane."""
-    best = np.inf
-    for _ in range(STEPS):
-        near = np.argpartition(np.abs(t - rows @ theta), h - 1)[:h]
-        new = np.linalg.lstsq(rows[near], t[near])[0]
-        squares = np.partition((t - rows @ new) ** 2, h - 1)[:h].sum()
-        if not squares < best:
-            break
-        best, theta = float(squares), np.asarray(new, dtype=np.float64)
-    return best, theta
-
-
-def _sample(problem: Problem, weight: Array, most: int, rng: np.random.Generator) -> Array:
-    """Return rows (1, v, t); each as often as it counts where weights are not all one."""
-    there = weight > 0
-    if (weight[there] == weight[there][0]).all():
-        if there.sum() > most:
-            there[rng.choice(np.flatnonzero(there), there.sum() - most, replace=False)] = False
-        return gather_rows(problem, there)
-    drawn = np.sort(rng.choice(len(weight), most, p=weight / weight.sum()))
-    taken = np.zeros(len(weight), dtype=bool)
-    taken[drawn] = True
-    return gather_rows(problem, taken)[np.searchsorted(np.flatnonzero(taken), drawn)]
-
-
-# What rows come to under given weights, as vectors over all rows: 8 bytes a row are held in memory, X is not.
-#
-# Outputs are taken in the view, where columns lie about zero, unless the means are small enough not to cost digits.
-
-
-NEAR = 64.0  # means of this many spreads cost two digits of rounding at most
-
-
 def residuals(problem: Problem, theta: Array) -> Array:
-    """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view."""
+    """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view.
+
+    Outputs are taken in the view, where columns lie about zero, unless the means are small enough not to cost digits.
+    """
     slopes = (theta[0, 1:] * problem.view.scale)[:, None]
     constant = float(theta[0, 0] + theta[0, 1:] @ problem.view.offset)
     straight = float(np.abs(problem.view.offset).max(initial=0.0)) <= NEAR and bool(np.isfinite(slopes).all())
@@ -367,9 +247,9 @@ def gather_rows(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
     """Return the chosen rows as (1, v, t) in the view, (m, 2 + D), in memory."""
 
     def of(block: Block) -> Array:
-        places = np.flatnonzero(chosen[block.first_row : block.first_row + block.rows])
-        t = host(block.t)[places]
-        x: Any = Block(block.x, t, chosen=places).gathered().x
+        indices = np.flatnonzero(chosen[block.first_row : block.first_row + block.rows])
+        t = host(block.t)[indices]
+        x: Any = Block(block.x, t, chosen=indices).gathered().x
         rows = host(rows_in_view(Block(x, t), problem.view))
         return np.concatenate([rows, t], axis=1)
 
@@ -394,3 +274,111 @@ def weighted_total(problem: Problem, chosen: NDArray[np.bool_], weight: Array) -
         return out[None]
 
     return np.asarray(problem.source.map(of).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Reweighted(Loss):
+    """A loss of t - z whose curvature is slope / residual: the steps are those of reweighted least squares."""
+
+    base: Loss
+    name: ClassVar[str] = "reweighted"
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return the value of the loss."""
+        return self.base.value(z, t)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return its slope."""
+        return self.base.slope(z, t)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return the weight of the row."""
+        away = z - t + 1e-150 * (z == t)
+        return self.base.slope(away, 0.0 * t) / away
+
+
+def _step(
+    problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool
+) -> tuple[Evaluation, Curvature, float, Array, Array]:
+    """Return F at theta, its factor, the share of the step taken, the new theta and its residuals."""
+    evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=True)
+    curvature = factor_hessian(_matrix(evaluation))
+    if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
+        return _step(problem, rho, theta, r, weight, near=False)
+    step = -curvature.solve(evaluation.gradient)
+    slope = float((evaluation.gradient * step).sum())
+    whole = residuals(problem, theta + step)
+    here, share = _value(problem, rho, theta, r, weight), 1.0
+    while share > SHORTEST:
+        new = theta + share * step
+        r_new = whole if share == 1.0 else r + share * (whole - r)
+        if _value(problem, rho, new, r_new, weight) <= here + 1e-4 * share * slope + 1e-13 * abs(here):
+            return evaluation, curvature, share, new, r_new
+        share *= 0.5
+    if near:
+        return _step(problem, rho, theta, r, weight, near=False)
+    return evaluation, curvature, 0.0, theta, r
+
+
+def _value(problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array) -> float:
+    """Return F from residuals."""
+    rows = float(weight @ rho.value(np.zeros_like(r), r))
+    return rows + 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
+
+
+def _secant(past: list[tuple[float, float]]) -> float:
+    """Return the next scale: the fixed point of the line through the last two pairs, if that is near."""
+    s, found = past[-1]
+    if len(past) < 2 or past[-2][0] == s:
+        return found
+    rise = (found - past[-2][1]) / (s - past[-2][0])
+    if not -2.0 < rise < 0.9:
+        return found
+    guess = s + (found - s) / (1.0 - rise)
+    return guess if 0.5 * min(s, found) <= guess <= 2.0 * max(s, found) else found
+
+
+def _exact(problem: Problem, theta: Array, weight: Array, floor: float, history: list[float]) -> MEstimate:
+    """Return the fit of the rows that lie on the plane, and no others."""
+    rho = Tukey(100.0 * floor if floor > 0 else 1.0)
+    on_plane = replace(problem, loss=Reweighted(rho), ridge=np.zeros_like(problem.ridge))
+    for _ in range(2):
+        evaluation = on_plane.evaluate(theta, second=True)
+        curvature = factor_hessian(_matrix(evaluation))
+        moved = -curvature.solve(evaluation.gradient)
+        theta = theta + moved
+    r = residuals(problem, theta)
+    history.append(0.0)
+    return MEstimate(theta, r, 0.0, Evaluation(0.0, 0.0 * evaluation.gradient), curvature, 0.0 * moved, True, history)
+
+
+def _matrix(evaluation: Evaluation) -> Array:
+    if evaluation.hessian is None:
+        raise OverflowError
+    return evaluation.hessian
+
+
+def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]:
+    """Return the sum of the h smallest squares and the plane, after fits to the h nearest rows until it is lowest."""
+    best = np.inf
+    for _ in range(STEPS):
+        near = np.argpartition(np.abs(t - rows @ theta), h - 1)[:h]
+        new = np.linalg.lstsq(rows[near], t[near])[0]
+        squares = np.partition((t - rows @ new) ** 2, h - 1)[:h].sum()
+        if not squares < best:
+            break
+        best, theta = float(squares), np.asarray(new, dtype=np.float64)
+    return best, theta
+
+
+def _sample(problem: Problem, weight: Array, most: int, rng: np.random.Generator) -> Array:
+    """Return sampled rows (1, v, t); drawn by their weights, with repetition, where these differ."""
+    positive = weight > 0
+    if (weight[positive] == weight[positive][0]).all():
+        if positive.sum() > most:
+            positive[rng.choice(np.flatnonzero(positive), positive.sum() - most, replace=False)] = False
+        return gather_rows(problem, positive)
+    drawn = np.sort(rng.choice(len(weight), most, p=weight / weight.sum()))
+    chosen = np.zeros(len(weight), dtype=bool)
+    chosen[drawn] = True
+    return gather_rows(problem, chosen)[np.searchsorted(np.flatnonzero(chosen), drawn)]

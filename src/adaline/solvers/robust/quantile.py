@@ -1,9 +1,17 @@
-"""Quantile regression on any source: few rows matter, and which ones is proved afterwards.
+"""Quantile regression on any source, as a linear program over the few rows near the plane, proven over all rows.
+
+    primal  min over theta  sum_n level r_n^+ + (1 - level) r_n^-,   r = t - A theta
+    dual    max over d      t'd - (1 - level) sum t,   A'd = (1 - level) A'1,   0 <= d <= 1
 
 A plane near the solution, from a sample, leaves most rows clearly above or below it. Those enter as two rows, the sums
 of all above and of all below, and the linear program is solved for the others in memory (Portnoy and Koenker 1997). One
-more pass shows whether every row lies on the side it was counted on; where not, it joins the others and they are solved
-again. The dual solution then bounds the objective over all rows from below.
+more pass checks whether every row lies on the side it was counted on; where not, it joins the others and they are
+solved again. The dual solution then bounds the objective over all rows from below.
+
+The program is solved by the Frisch-Newton interior point method, with Mehrotra's predictor and corrector. d_n is 1
+above the plane, 0 below, and between on rows that the plane goes through; iterates satisfy the equations for A'd. At
+the end each row is either on the plane at every solution, or off it: theta is moved onto those rows, which makes it
+exact. Where steps get stuck at the boundary, as they may at levels near 0 or 1, the simplex method of HiGHS takes over.
 """
 
 from __future__ import annotations
@@ -20,13 +28,20 @@ from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted
 from adaline.solvers.smooth.problem import Problem
 
 FEW = 5000  # rows that are solved all together
-BAND = 3.0  # how many rows to hold, in those that the sample's plane may err by
+BAND = 3.0  # rows in memory, over the number of rows that the sample's plane may have on the wrong side
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 SURE = 1e-9  # a d that is beyond 0 or 1 by less than this is there by rounding
 
+# the interior point method
+BACK = 0.99995  # share of the way to the boundary
+MOST, STALLED = 100, 5  # steps, and steps without progress
+FAR = 1e6  # typical residuals
+STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
+ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
+
 
 @dataclass(frozen=True)
-class Crossing:
+class QuantileFit:
     """Where quantile regression ended.
 
     Parameters
@@ -50,51 +65,88 @@ class Crossing:
     steps: int
 
 
-def cross(problem: Problem, level: float, weight: Array, basis: Array, theta: Array, most: int) -> Crossing:
-    """Return the regression quantile of targets of about one.
+def regression_quantile(
+    problem: Problem, level: float, weight: Array, basis: Array, theta: Array, rounds: int
+) -> QuantileFit:
+    """Return the regression quantile of targets of size about one.
 
-    `basis` (1 + D, p) spans what the rows can tell, theta is where to start, `most` how many rounds to go.
+    `basis` (1 + D, p) spans the directions that the rows determine, `theta` is the start; at most `rounds` rounds.
     """
     n, p = len(weight), basis.shape[1]
-    there = weight > 0
-    if there.sum() > FEW:
-        chosen = _every(there, int(max(FEW, n ** (2 / 3) * p ** (1 / 3))))
-        theta = _inside(problem, level, weight, chosen, None, basis, theta)[0]
+    positive = weight > 0
+    if positive.sum() > FEW:
+        chosen = _sampled(positive, int(max(FEW, n ** (2 / 3) * p ** (1 / 3))))
+        theta = _solve_near(problem, level, weight, chosen, None, basis, theta)[0]
     r = residuals(problem, theta)
-    held, wrong = _nearest(r, there, p), np.zeros(n, dtype=bool)
+    near, wrong = _nearest(r, positive, p), np.zeros(n, dtype=bool)
     t = problem.source.read_targets()[:, 0]
     history: list[float] = []
     steps = 0
-    for _ in range(most):
-        held = held | wrong | (there & (r == 0))
-        side = np.where(held | ~there, 0.0, np.sign(r))
-        theta, vertex, d = _inside(problem, level, weight, held, side, basis, theta)
+    for _ in range(rounds):
+        near = near | wrong | (positive & (r == 0))
+        side = np.where(near | ~positive, 0.0, np.sign(r))
+        theta, vertex, d = _solve_near(problem, level, weight, near, side, basis, theta)
         steps += vertex.steps
         r = residuals(problem, theta)
         on_plane = np.zeros(n, dtype=bool)
-        on_plane[np.flatnonzero(held)] = vertex.on_plane[: int(held.sum())]
+        on_plane[np.flatnonzero(near)] = vertex.on_plane[: int(near.sum())]
         rounding = ROUNDING * (1.0 + np.abs(t) + np.abs(t - r))
-        zero = held & (np.abs(r) <= np.where(on_plane, 1e-9 * np.median(np.abs(r)) + rounding, rounding))
+        zero = near & (np.abs(r) <= np.where(on_plane, 1e-9 * np.median(np.abs(r)) + rounding, rounding))
         r = np.where(zero, 0.0, r)
         history.append(_loss(r, weight, level))
         wrong = (side != 0) & (side * r <= rounding)  # on the plane is on neither side
         if not wrong.any():
             break
-    gap = _gap(problem, level, weight, r, zero, d, held, theta)
-    return Crossing(theta, r, history[-1], gap, vertex.unique and not wrong.any(), vertex.condition, history, steps)
+    gap = _gap(problem, level, weight, r, zero, d, near, theta)
+    return QuantileFit(theta, r, history[-1], gap, vertex.unique and not wrong.any(), vertex.condition, history, steps)
 
 
-def _inside(
+@dataclass(frozen=True)
+class Vertex:
+    """A solution of the linear program.
+
+    Parameters
+    ----------
+    theta, d : (p,) and (n,), primal and dual.
+    on_plane : (n,) rows that every solution goes through.
+    unique : whether these determine theta.
+    condition : of their equations.
+    steps : number of steps.
+    """
+
+    theta: Array
+    d: Array
+    on_plane: NDArray[np.bool_]
+    unique: bool
+    condition: float
+    steps: int
+
+
+def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
+
+    The loss of a row far off has the same slope however far: such targets are brought nearer, if that changes no side.
+    """
+    r = t - a @ theta
+    far = FAR * (float(np.median(np.abs(r))) or float(np.abs(r).mean()))
+    near = np.where(np.abs(r) > far, t - r + np.clip(r, -far, far), t)
+    found = _follow(a, near, level, theta)
+    if ((t - a @ found.theta) * (near - a @ found.theta) < 0).any():
+        return _follow(a, t, level, theta)
+    return found
+
+
+def _solve_near(
     problem: Problem,
     level: float,
     weight: Array,
-    held: NDArray[np.bool_],
+    near: NDArray[np.bool_],
     side: Array | None,
     basis: Array,
     theta: Array,
 ) -> tuple[Array, Vertex, Array]:
-    """Solve for the held rows, and the sums of those on either side; return theta, the solution, and d of held rows."""
-    rows = gather_rows(problem, held) * weight[held][:, None]
+    """Return theta, the vertex, and d of the rows near the plane, from these and the sums of those on either side."""
+    rows = gather_rows(problem, near) * weight[near][:, None]
     if side is not None:
         sums = [weighted_total(problem, side == one, weight) for one in (1.0, -1.0) if (side == one).any()]
         rows = np.concatenate([rows, *(one[None] for one in sums)])
@@ -102,25 +154,25 @@ def _inside(
     a, t = rows[:, :-1] @ basis, rows[:, -1]
     start = np.linalg.lstsq(basis, theta[0])[0]
     vertex = solve_program(a, t, level, start)
-    return (basis @ vertex.theta)[None], vertex, vertex.d[: int(held.sum())]
+    return (basis @ vertex.theta)[None], vertex, vertex.d[: int(near.sum())]
 
 
-def _every(there: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
-    """Return a random choice of so many rows, the same one every time."""
-    places = np.flatnonzero(there)
-    out = np.zeros(len(there), dtype=bool)
-    out[np.random.default_rng(0).choice(places, min(most, len(places)), replace=False)] = True
+def _sampled(positive: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
+    """Return a random choice of at most `most` rows, the same one every time."""
+    rows = np.flatnonzero(positive)
+    out = np.zeros(len(positive), dtype=bool)
+    out[np.random.default_rng(0).choice(rows, min(most, len(rows)), replace=False)] = True
     return out
 
 
-def _nearest(r: Array, there: NDArray[np.bool_], p: int) -> NDArray[np.bool_]:
-    """Return the rows to hold: all of few, of many those whose side the sample's plane does not settle."""
-    n = int(there.sum())
+def _nearest(r: Array, positive: NDArray[np.bool_], p: int) -> NDArray[np.bool_]:
+    """Return the rows to keep in memory: all of few, of many those whose side the sample's plane does not decide."""
+    n = int(positive.sum())
     if n <= FEW:
-        return there
+        return positive
     sample = max(FEW, n ** (2 / 3) * p ** (1 / 3))
     most = int(min(n, max(BAND * n * np.sqrt(p / sample), FEW)))
-    size = np.where(there, np.abs(r), np.inf)
+    size = np.where(positive, np.abs(r), np.inf)
     return np.asarray(size <= np.partition(size, most - 1)[most - 1])
 
 
@@ -135,16 +187,16 @@ def _gap(
     r: Array,
     zero: NDArray[np.bool_],
     d: Array,
-    held: NDArray[np.bool_],
+    near: NDArray[np.bool_],
     theta: Array,
 ) -> float:
-    """Return the distance of the objective from a dual value: d is 1 above, 0 below, and put right on the plane.
+    """Return the distance of the objective from a dual value: d is 1 above, 0 below, and corrected on the plane.
 
     With r = t - A theta and A'(w d) = (1 - level) A'w, the dual value is the sum of w (d - 1 + level) r: off the plane
-    what the loss is, on it nothing. What d lacks to fulfil the condition costs about itself times theta.
+    what the loss is, on it nothing. What d lacks to satisfy the equations costs about that times theta.
     """
     full = (r > 0).astype(np.float64)
-    full[held] = np.where(zero[held], d, full[held])
+    full[near] = np.where(zero[near], d, full[near])
     rows = gather_rows(problem, zero)[:, :-1] * weight[zero][:, None]
     rows[:, 0] *= problem.intercept
     lack = -weighted_total(problem, np.ones(len(r), dtype=bool), weight * (full - 1.0 + level))[:-1]
@@ -158,63 +210,8 @@ def _gap(
     return float(np.abs(lack) @ np.abs(theta[0]))
 
 
-# Quantile regression as a linear program, by the Frisch-Newton interior point method (Portnoy and Koenker 1997).
-#
-#     primal  min over theta  sum_n level r_n^+ + (1 - level) r_n^-,   r = t - A theta
-#     dual    max over d      t'd - (1 - level) sum t,   A'd = (1 - level) A'1,   0 <= d <= 1
-#
-# Rows may be scaled by their weights first, as both sums are. d_n is 1 above the plane, 0 below, and between on rows
-# that
-# the plane goes through. Iterates keep A'd as it must be, and follow Mehrotra's predictor and corrector. At the end
-# each
-# row is either on the plane at every solution, or off it: theta is moved onto those rows, which makes it exact. Where
-# steps get stuck at the boundary, as they may at levels near 0 or 1, the simplex method of HiGHS takes over.
-
-
-BACK = 0.99995  # share of the way to the boundary
-MOST, STALLED = 100, 5
-FAR = 1e6  # typical residuals
-STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
-ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
-
-
-@dataclass(frozen=True)
-class Vertex:
-    """A solution.
-
-    Parameters
-    ----------
-    theta, d : (p,) and (n,), primal and dual.
-    on_plane : (n,) which rows every solution goes through.
-    unique : whether those leave no other solution.
-    condition : of the equations that say so.
-    steps : taken.
-    """
-
-    theta: Array
-    d: Array
-    on_plane: NDArray[np.bool_]
-    unique: bool
-    condition: float
-    steps: int
-
-
-def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
-    """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
-
-    A row far off pulls the same however far: such targets are brought nearer, as long as that changes no side.
-    """
-    r = t - a @ theta
-    far = FAR * (float(np.median(np.abs(r))) or float(np.abs(r).mean()))
-    near = np.where(np.abs(r) > far, t - r + np.clip(r, -far, far), t)
-    found = _follow(a, near, level, theta)
-    if ((t - a @ found.theta) * (near - a @ found.theta) < 0).any():
-        return _follow(a, t, level, theta)
-    return found
-
-
 def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
-    """Follow the central path to its end."""
+    """Return a solution by the interior point method."""
     d, s = np.full(len(t), 1.0 - level), np.full(len(t), level)
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0
@@ -227,7 +224,7 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
         if gap <= ENOUGH * len(t) * float(np.median(above + below)):
             break
         if stalled == STALLED and gap > STUCK * float(np.abs(t - a @ theta).sum()):
-            return _walk(a, t, level, theta)
+            return _simplex(a, t, level, theta)
         if stalled == STALLED:
             break
         best = min(best, gap)
@@ -274,8 +271,8 @@ def _step(
     return theta + dual * turn, d + primal * dd, s + primal * ds, below + dual * db, above + dual * da
 
 
-def _walk(a: Array, t: Array, level: float, theta: Array) -> Vertex:
-    """Go from vertex to vertex of the dual; theta stands where there is none better."""
+def _simplex(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+    """Return a solution by the simplex method on the dual, or theta where that finds none."""
     found = linprog(-t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds")
     if found.x is None:
         return Vertex(theta, np.full(len(t), 1.0 - level), np.zeros(len(t), dtype=bool), False, np.inf, 0)
@@ -283,7 +280,7 @@ def _walk(a: Array, t: Array, level: float, theta: Array) -> Vertex:
 
 
 def _onto_plane(a: Array, t: Array, theta: Array, d: Array, s: Array, steps: int) -> Vertex:
-    """Move theta onto the rows whose d lies between: those that every solution goes through."""
+    """Return the solution with theta moved onto the rows whose d lies between 0 and 1: every solution fits them."""
     r = t - a @ theta
     length = np.linalg.norm(a, axis=1) + np.abs(t)
     size = np.abs(r) / np.where(length > 0, length, 1.0)

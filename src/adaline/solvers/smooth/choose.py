@@ -1,12 +1,13 @@
-"""Which solver a smooth objective gets, by the number of coefficients M and of rows N; and what it can prove.
+"""The one page that chooses a solver for a smooth objective, by the number of coefficients M and of rows N.
 
-- Few rows: damped Newton. Many: Newton on a sample first.
-- From there, where the N M^2 multiply-adds of a matrix take no time that matters, Newton on all rows. Else L-BFGS on
-  all rows in the metric of the sample's second derivatives, a handful of passes, each leaving about a tenth of the
-  error; then the matrix of all rows once, for the proof, the standard errors, and one last Newton step.
-- Too many coefficients for their matrix: L-BFGS in the metric of each machine's own matrix, of the rows that bend it
-  most, where D^2 can be paid for, of the diagonal for wide data; either is taken anew now and then. If
-  that does not end, truncated Newton goes on: best near the minimum of what is badly conditioned.
+    M <= MATRIX   few rows: damped Newton. Many: Newton on a sample first, then
+                    Newton on all rows, where the N M^2 multiply-adds of a matrix take no time that matters; else
+                    L-BFGS in the metric of the sample's second derivatives, a handful of passes, each leaving about a
+                    tenth of the error; then the matrix of all rows once, for the proof, the standard errors, and one
+                    last Newton step.
+    M > MATRIX    L-BFGS in the metric of each machine's own matrix, of the rows with the largest curvature, where D^2
+                  can be paid for, of the diagonal for wide data; either is taken anew now and then. If that does not
+                  converge, truncated Newton goes on: best near the minimum of what is badly conditioned.
 
 `tol` bounds gap / (objective of the best constant), whatever the solver.
 """
@@ -21,109 +22,61 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.duality_gap import Planes
-from adaline.solvers.smooth.lbfgs import Balanced, Blocks, Diagonal, Metric, Scaled, lbfgs
-from adaline.solvers.smooth.newton import Curvature, DescentResult, factor, gap, is_met, newton, reach
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.lbfgs import Balanced, Blocks, Diagonal, Done, Metric, Scaled, lbfgs
+from adaline.solvers.smooth.newton import (
+    DescentResult,
+    GiveUp,
+    curvature_gap,
+    factor_hessian,
+    gap_bound,
+    is_met,
+    never,
+    newton,
+    row_length_bound,
+)
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.sources.sample import draw_rows
 from adaline.sources.threads import one_blas_thread
 
-GiveUp = Callable[[DescentResult], bool]
-
 SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
 MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
+SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
+SAMPLE, LEAST_SAMPLE = 24, 4096  # rows of a sample for each coefficient, and at least
+LARGER = 6  # times as many rows in a second sample
+SAMPLE_NUMBERS = 1.6e7  # of a sample in memory beside the rows
+STEP_GAINS = 30  # what a step in the metric of a sample takes off the gap at least, mostly
 BLOCKS = 4e7  # numbers of the matrices of each machine alone
-BENDING = 12  # rows of them for each column
+BLOCK_ROWS = 12  # rows that such a matrix is summed over, for each column
 LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton goes on
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
-SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
-SAMPLE = 24  # rows of a sample for each coefficient
-LEAST_SAMPLE = 4096
-LARGER = 6  # times as many rows in a second sample
-HELD = 1.6e7  # numbers of a sample held beside the rows
-STEP_GAINS = 30  # what a step in the metric of a sample takes off the gap at least, mostly
 
 
 @dataclass(frozen=True)
 class SmoothResult:
-    """Where it ended, and by which solver."""
+    """Where a solver ended, and its name."""
 
     found: DescentResult
     solver: str
 
 
 def minimise_smooth(
-    problem: Problem, theta: Array, wanted: float, solver: str = "auto", give_up: GiveUp = lambda _: False
+    problem: Problem, theta: Array, wanted: float, solver: str = "auto", give_up: GiveUp = never
 ) -> SmoothResult:
-    """Return the minimum, with a gap of at most `wanted` proven where that can be done; BLAS is held to one thread."""
+    """Return the minimum, with a gap of at most `wanted` proven where that can be done; BLAS runs on one thread.
+
+    `theta` (K, 1 + D) is the start, in the view of the problem; `solver` is one of SMOOTH_SOLVERS.
+    """
     with one_blas_thread():
-        return _solve(problem, theta, wanted, solver, give_up)
+        if solver == "newton":
+            return SmoothResult(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
+        if solver == "auto" and problem.size <= MATRIX:
+            return _with_matrix(problem, theta, wanted, give_up)
+        return _without_matrix(problem, theta, wanted, solver, give_up)
 
 
-def _solve(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> SmoothResult:
-    if solver == "newton":
-        return SmoothResult(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
-    if solver == "auto" and problem.size <= MATRIX:
-        return _by_matrix(problem, theta, wanted, give_up)
-
-    def done(at: At, estimate: float) -> bool:
-        return _proven(problem, at, estimate) <= wanted
-
-    balanced: Callable[[Metric], Metric] = Balanced if problem.loss.coupled else lambda metric: metric
-    if problem.loss.coupled:
-        theta = theta - theta.mean(axis=0)
-
-    def of_each(at: Array) -> Metric:
-        return balanced(Blocks(problem.thinned_blocks(at, BENDING * (1 + problem.features))))
-
-    def of_diagonal(at: Array) -> Metric:
-        return balanced(Diagonal(problem.diagonal(at)))
-
-    if solver == "newton-cg":
-        found = truncated_newton(problem, theta, of_diagonal, done, give_up=give_up)
-        name = "truncated Newton in the metric of the diagonal"
-    elif _has_blocks(problem):
-        found = _refreshed(problem, theta, of_each, NEXT_STEPS, 0.0, done, give_up)
-        name = "L-BFGS in the metric of each machine"
-    else:
-        found = _refreshed(problem, theta, of_diagonal, FIRST_STEPS, LITTLE, done, give_up)
-        name = "L-BFGS in the metric of the diagonal"
-    if not found.converged and not found.given_up and solver != "newton-cg":
-        history = found.history
-        found = truncated_newton(problem, found.theta, of_diagonal, done, give_up=give_up)
-        found.history = history + found.history
-        name += ", then truncated Newton"
-    if problem.penalised:
-        found.gap = _gap(problem, found)
-        if found.converged and wanted < found.gap < math.inf:  # what was gone by is not quite what can be proven
-            sure = wanted * min(0.25, 0.5 * wanted / found.gap)
-            more = truncated_newton(
-                problem, found.theta, of_diagonal, lambda at, estimate: _proven(problem, at, estimate) <= sure
-            )
-            more.history = found.history + more.history
-            more.gap, found = _gap(problem, more), more
-    return SmoothResult(found, name)
-
-
-def _gap(problem: Problem, found: DescentResult) -> float:
-    return Planes(problem, once=True).gap(found.theta, found.at, np.zeros(problem.features))
-
-
-def _matrix_work(problem: Problem) -> float:
-    """Return the multiply-adds of one matrix of second derivatives."""
-    source = problem.source
-    if source.sparse:
-        return source.n_rows * (problem.size * source.density) ** 2 / 2
-    return source.n_rows * float(problem.size) ** 2 / 2
-
-
-def sample_rows(size: int) -> int:
-    """Return how many rows a sample for so many coefficients has at most."""
-    return LARGER * max(SAMPLE * size, LEAST_SAMPLE)
-
-
-def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> SmoothResult:
-    most = int(HELD / (1 + problem.features))
+def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> SmoothResult:
+    most = int(SAMPLE_NUMBERS / (1 + problem.features))
     rows = min(max(SAMPLE * problem.size, LEAST_SAMPLE), most)
     if 4 * rows > problem.source.n_rows:
         return SmoothResult(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
@@ -139,69 +92,121 @@ def _by_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -
         start = _on_sample(problem.on(sample), start.theta, wanted * share, 2)
     assert start.curvature is not None
     # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
-    provable = problem.loss.concordance * reach(problem, start.curvature) * math.sqrt(share)
+    provable = problem.loss.concordance * row_length_bound(problem, start.curvature) * math.sqrt(share)
     near_enough = min(wanted, 0.25 / provable**2) if provable > 0 else wanted
-    here = _closer(problem, start.theta, Scaled(start.curvature, share), wanted, near_enough)
+    here = _in_sample_metric(problem, start.theta, Scaled(start.curvature, share), wanted, near_enough)
     if not here.converged and not give_up(here):
-        history = here.history
-        here = newton(problem, here.theta, wanted, give_up=give_up)
-        here.history = history + here.history
+        here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
     return SmoothResult(here, "L-BFGS in the metric of a sample, then Newton")
 
 
-def _on_sample(sample: Problem, theta: Array, wanted: float, most: int) -> DescentResult:
-    """Return the minimum on a sample, held a little for what its rows do not show."""
+def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> SmoothResult:
+    balanced: Callable[[Metric], Metric] = Balanced if problem.loss.coupled else lambda metric: metric
+    if problem.loss.coupled:
+        theta = theta - theta.mean(axis=0)
+
+    def of_each(theta: Array) -> Metric:
+        return balanced(Blocks(problem.thinned_blocks(theta, BLOCK_ROWS * (1 + problem.features))))
+
+    def of_diagonal(theta: Array) -> Metric:
+        return balanced(Diagonal(problem.diagonal(theta)))
+
+    def below(limit: float) -> Done:
+        return lambda evaluation, estimate: _estimated_gap(problem, evaluation, estimate) <= limit
+
+    if solver == "newton-cg":
+        found = truncated_newton(problem, theta, of_diagonal, below(wanted), give_up=give_up)
+        name = "truncated Newton in the metric of the diagonal"
+    elif _has_blocks(problem):
+        found = _refreshed(problem, theta, of_each, NEXT_STEPS, 0.0, below(wanted), give_up)
+        name = "L-BFGS in the metric of each machine"
+    else:
+        found = _refreshed(problem, theta, of_diagonal, FIRST_STEPS, LITTLE, below(wanted), give_up)
+        name = "L-BFGS in the metric of the diagonal"
+    if not found.converged and not found.given_up and solver != "newton-cg":
+        found = truncated_newton(problem, found.theta, of_diagonal, below(wanted), give_up=give_up).after(found)
+        name += ", then truncated Newton"
+    if problem.penalised:
+        found.gap = _duality_gap(problem, found)
+        if found.converged and wanted < found.gap < math.inf:  # the estimate was met, and the proof is not
+            sure = wanted * min(0.25, 0.5 * wanted / found.gap)
+            found = truncated_newton(problem, found.theta, of_diagonal, below(sure)).after(found)
+            found.gap = _duality_gap(problem, found)
+    return SmoothResult(found, name)
+
+
+def sample_rows(size: int) -> int:
+    """Return how many rows a sample has at most, for `size` coefficients."""
+    return LARGER * max(SAMPLE * size, LEAST_SAMPLE)
+
+
+def diagonal_metric(problem: Problem) -> Diagonal:
+    """Return the metric of columns on their own, from their second moments."""
+    steepest = problem.loss.steepest if math.isfinite(problem.loss.steepest) else 1.0
+    second = problem.spread.weight * (problem.spread.root * problem.view.scale) ** 2
+    curvature = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
+    return Diagonal(np.tile(curvature + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1)))
+
+
+def _matrix_work(problem: Problem) -> float:
+    """Return the multiply-adds of one matrix of second derivatives."""
+    source = problem.source
+    if source.sparse:
+        return source.n_rows * (problem.size * source.density) ** 2 / 2
+    return source.n_rows * float(problem.size) ** 2 / 2
+
+
+def _has_blocks(problem: Problem) -> bool:
+    """Return whether each machine's own matrix can be formed and paid for."""
+    side = 1 + problem.features
+    rows = max(BLOCK_ROWS * side, LEAST_SAMPLE)
+    return problem.outputs * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
+
+
+def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> DescentResult:
+    """Return the minimum on a sample, with a little more ridge for what its rows do not determine."""
     typical = sample.source.total_weight() / sample.source.n_rows
-    return newton(replace(sample, ridge=sample.ridge + typical), theta, wanted, most)
+    return newton(replace(sample, ridge=sample.ridge + typical), theta, wanted, max_steps)
 
 
-class _Nearing:
-    """A problem asked for its matrix in the same pass as for its gradient, once the next step will be near enough."""
+class _WithLastMatrix:
+    """A problem that forms its matrix in the same pass as its gradient, once the next step will be near enough."""
 
     def __init__(self, problem: Problem, near_enough: float) -> None:
         self.problem, self.near_enough, self.second = problem, near_enough, False
 
-    def at(self, theta: Array) -> At:
-        return self.problem.at(theta, self.second)
+    def evaluate(self, theta: Array) -> Evaluation:
+        return self.problem.evaluate(theta, self.second)
 
-    def done(self, at: At, estimate: float) -> bool:
+    def done(self, evaluation: Evaluation, estimate: float) -> bool:
         self.second = estimate <= STEP_GAINS * self.near_enough
         return estimate <= self.near_enough
 
 
-def _closer(problem: Problem, theta: Array, metric: Metric, wanted: float, near_enough: float) -> DescentResult:
-    """Go on in a metric until the estimate of the gap is near enough, then prove it and take the last step."""
-    nearing = _Nearing(problem, near_enough)
-    near = lbfgs(nearing, theta, metric, nearing.done, most=12)
-    at = near.at if near.at.hessian is not None else problem.at(near.theta, second=True)
-    assert at.hessian is not None
-    curvature = factor(at.hessian)
-    decrement = curvature.length(at.gradient)
-    bound = _by_curvature(problem, curvature, decrement)
-    step = -curvature.solve(at.gradient)
-    new = problem.at(near.theta + step)
+def _in_sample_metric(
+    problem: Problem, theta: Array, metric: Metric, wanted: float, near_enough: float
+) -> DescentResult:
+    """Step down by L-BFGS until the estimate of the gap is near enough, then prove it and take one Newton step."""
+    watched = _WithLastMatrix(problem, near_enough)
+    near = lbfgs(watched, theta, metric, watched.done, max_steps=12)
+    here = near.evaluation if near.evaluation.hessian is not None else problem.evaluate(near.theta, second=True)
+    assert here.hessian is not None
+    curvature = factor_hessian(here.hessian)
+    decrement = curvature.length(here.gradient)
+    bound = curvature_gap(problem, curvature, decrement)
+    step = -curvature.solve(here.gradient)
+    new = problem.evaluate(near.theta + step)
     history = near.history
-    if new.value > at.value + 1e-13 * abs(at.value):
-        return DescentResult(near.theta, at, curvature, history, bound, is_met(problem, bound, decrement, wanted))
+    if new.value > here.value + 1e-13 * abs(here.value):
+        return DescentResult(near.theta, here, curvature, history, bound, is_met(problem, bound, decrement, wanted))
     # the matrix there is at least exp(-c R |step|) of the one here, and so are lengths in its metric
-    left, length = curvature.length(new.gradient), reach(problem, curvature)
+    left, length = curvature.length(new.gradient), row_length_bound(problem, curvature)
     far = problem.loss.concordance * length * decrement
     if far < 200:
         stretch = math.exp(far / 2)
-        bound = min(bound, gap(left * stretch, length * stretch, problem.loss.concordance))
+        bound = min(bound, gap_bound(left * stretch, length * stretch, problem.loss.concordance))
     met = is_met(problem, bound, left, wanted)
     return DescentResult(near.theta + step, new, curvature, [*history, new.value], bound, met)
-
-
-def _by_curvature(problem: Problem, curvature: Curvature, decrement: float) -> float:
-    return gap(decrement, reach(problem, curvature), problem.loss.concordance)
-
-
-def _has_blocks(problem: Problem) -> bool:
-    """Whether each machine's own matrix can be formed and paid for."""
-    side = 1 + problem.features
-    rows = max(BENDING * side, LEAST_SAMPLE)
-    return problem.outputs * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
 
 
 def _refreshed(
@@ -210,37 +215,34 @@ def _refreshed(
     metric: Callable[[Array], Metric],
     steps: int,
     little: float,
-    done: Callable[[At, float], bool],
+    done: Done,
     give_up: GiveUp,
 ) -> DescentResult:
-    """Step down in a metric that is taken anew, first after FIRST_STEPS, then each time after so many steps; until one
-    has gained but a little share of F, or nothing.
+    """Step down by L-BFGS in a metric that is taken anew after FIRST_STEPS, then after every `steps` steps.
+
+    It ends where one metric has gained no more than `little` of F.
     """
-    here, most = DescentResult(theta, problem.at(theta), None), FIRST_STEPS
+    here, most = DescentResult(theta, problem.evaluate(theta), None), FIRST_STEPS
     while len(here.history) < MOST_STEPS:
-        new = lbfgs(problem, here.theta, metric(here.theta), done, most, here.at, give_up)
-        gained = here.at.value - new.at.value
-        stuck = not new.history or gained <= little * abs(new.at.value)
-        new.history = here.history + new.history
+        new = lbfgs(problem, here.theta, metric(here.theta), done, most, here.evaluation, give_up)
+        gained = here.evaluation.value - new.evaluation.value
+        stuck = not new.history or gained <= little * abs(new.evaluation.value)
+        new = new.after(here)
         if new.converged or new.given_up or stuck:
             return new
         here, most = new, steps
     return here
 
 
-def diagonal_metric(problem: Problem) -> Diagonal:
-    """Return the metric of columns on their own, from their second moments."""
-    steepest = problem.loss.steepest if math.isfinite(problem.loss.steepest) else 1.0
-    second = problem.spread.weight * (problem.spread.root * problem.view.scale) ** 2
-    bent = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
-    return Diagonal(np.tile(bent + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1)))
+def _duality_gap(problem: Problem, found: DescentResult) -> float:
+    return Planes(problem, once=True).gap(found.theta, found.evaluation, np.zeros(problem.features))
 
 
-def _proven(problem: Problem, at: At, estimate: float) -> float:
-    """Return about the gap, to stop by: from strong convexity, intercepts apart; the estimate where nothing is held."""
+def _estimated_gap(problem: Problem, evaluation: Evaluation, estimate: float) -> float:
+    """Return about the gap, to stop by: from strong convexity, intercepts apart; else the estimate as it is."""
     if not problem.penalised or not problem.loss.convex:
         return estimate
-    g = at.gradient
-    held = float((g[:, 1:] ** 2 / problem.ridge).sum()) / 2
-    free = float((g[:, 0] ** 2).sum()) / max(problem.spread.weight * 1e-2, 1e-300)
-    return held + free
+    g = evaluation.gradient
+    slopes = float((g[:, 1:] ** 2 / problem.ridge).sum()) / 2
+    intercepts = float((g[:, 0] ** 2).sum()) / max(problem.spread.weight * 1e-2, 1e-300)
+    return slopes + intercepts

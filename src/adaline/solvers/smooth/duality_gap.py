@@ -1,13 +1,14 @@
-"""What the sums of a pass prove about the minimum of a convex loss under l1 and ridge penalties: the duality gap.
+"""The duality gap: a bound on the distance from the minimum of a convex loss under l1 and ridge penalties.
 
-Below the loss L lie its tangent planes, and below every row its lowest cost. A mixture of planes is one again:
+A tangent plane lies below the loss L, and so does the sum of the lowest costs of the rows. A convex combination of such
+planes lies below it too:
 
     L(y) >= a + G'y,   so   min over y of L(y) + sum_j (l1_j |y_j| + ridge_j/2 y_j^2)
                             >= a - sum_j max(|G_j| - l1_j, 0)^2 / (2 ridge_j)
 
-The slope of the intercept must be zero, and |G_j| <= l1_j where there is no ridge. Mixing in planes taken at other
-intercepts gives the first, mixing in the level plane of the lowest costs the second: this is the scaling of residuals
-to a feasible point of the dual, but no row has to be read again for it.
+The slope of the intercept must be zero, and |G_j| <= l1_j where there is no ridge. Combining with planes taken at other
+intercepts gives the first, combining with the level plane of the lowest costs the second: this is the scaling of
+residuals to a feasible point of the dual, but no row has to be read again for it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import numpy as np
 from scipy.optimize import nnls
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums import Targets
 
-FURTHEST = 2.0**12
+FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, at most
 
 
 @dataclass(frozen=True)
@@ -34,26 +35,26 @@ class Plane:
     slope: Array
 
     def plus(self, share: float, other: Plane) -> Plane:
-        """Return the sum with so much of another plane; mixtures have shares that add up to one."""
+        """Return the sum with `share` times another plane."""
         return Plane(self.constant + share * other.constant, self.slope + share * other.slope)
 
     def times(self, share: float) -> Plane:
-        """Return so much of the plane."""
+        """Return `share` times the plane."""
         return Plane(share * self.constant, share * self.slope)
 
 
-def tangent(problem: Problem, theta: Array, at: At) -> Plane:
+def tangent(problem: Problem, theta: Array, evaluation: Evaluation) -> Plane:
     """Return the tangent plane of the loss, ridge left out."""
-    slope = at.gradient.copy()
+    slope = evaluation.gradient.copy()
     slope[:, 1:] -= problem.ridge * theta[:, 1:]
-    value = at.value - 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
+    value = evaluation.value - 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
     return Plane(value - float((slope * theta).sum()), slope)
 
 
 class Planes:
     """Lower bounds of a problem; planes at other intercepts are taken when first needed and kept.
 
-    `once` says that one bound is asked for, not one after each step.
+    `once` : whether one bound is asked for, not one after each step.
     """
 
     def __init__(self, problem: Problem, once: bool = False) -> None:
@@ -61,19 +62,19 @@ class Planes:
         self.lowest = float(problem.source.sum(Targets, problem.loss).least[0])
         self.tilted: list[Plane] = []
 
-    def gap(self, theta: Array, at: At, l1: Array) -> float:
+    def gap(self, theta: Array, evaluation: Evaluation, l1: Array) -> float:
         """Return a bound on how far the objective with penalties lies above its minimum; infinity where none is known.
 
-        `at` is F at theta, `l1` (D,).
+        `evaluation` is F at theta, `l1` (D,).
         """
-        if not (self.problem.loss.convex and math.isfinite(self.lowest) and math.isfinite(at.value)):
+        if not (self.problem.loss.convex and math.isfinite(self.lowest) and math.isfinite(evaluation.value)):
             return math.inf
-        level = self._level(tangent(self.problem, theta, at), theta, at)
-        value = at.value + float((l1 * np.abs(theta[:, 1:])).sum())
+        level = self._level(tangent(self.problem, theta, evaluation), theta, evaluation)
+        value = evaluation.value + float((l1 * np.abs(theta[:, 1:])).sum())
         return math.inf if level is None else max(value - self._bound(level, l1), 0.0)
 
     def _bound(self, plane: Plane, l1: Array) -> float:
-        """Return the best of the bounds that shares of the plane give, the rest being the lowest costs."""
+        """Return the best of the bounds that combinations of the plane with the lowest costs give."""
         steep, ridge = np.abs(plane.slope[:, 1:]), self.problem.ridge
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(steep > l1, l1 / steep, 1.0)
@@ -86,14 +87,14 @@ class Planes:
             best = max(best, share * plane.constant + rest - 0.5 * float((over**2 / ridge[ridge > 0]).sum()))
         return best
 
-    def _level(self, plane: Plane, theta: Array, at: At) -> Plane | None:
-        """Return a mixture with planes at other intercepts, level in the intercepts; None where none is found."""
+    def _level(self, plane: Plane, theta: Array, evaluation: Evaluation) -> Plane | None:
+        """Return a combination with planes at other intercepts that is level in the intercepts; None where none is."""
         slope = plane.slope[:, 0]
         if not self.problem.intercept or not slope.any():
             return plane
         shares = self._shares(slope)
         if shares is None:
-            self._tilt(theta, at, slope)
+            self._tilt(theta, evaluation, slope)
             shares = self._shares(slope)
         if shares is None:
             return None
@@ -102,32 +103,35 @@ class Planes:
         return plane.times(1.0 / (1.0 + float(shares.sum())))
 
     def _shares(self, slope: Array) -> Any:
-        """Return shares of zero or more that make up for a slope, beside one of the plane that has it."""
+        """Return nonnegative shares of planes at other intercepts, whose slopes add up to -slope; None if none do."""
         if not self.tilted:
             return None
         shares, left = nnls(np.array([one.slope[:, 0] for one in self.tilted]).T, -slope)
         return shares if left <= 1e-8 * float(np.linalg.norm(slope)) else None
 
-    def _tilt(self, theta: Array, at: At, slope: Array) -> None:
-        """Take planes at intercepts far enough from here that their slopes make up for any that is small; for one bound
-        just far enough for this one, as what a plane lies below the loss here grows with its distance.
+    def _tilt(self, theta: Array, evaluation: Evaluation, slope: Array) -> None:
+        """Add planes at intercepts so far from theta that their slopes make up for any small slope.
+
+        For a single bound they are taken just far enough for this slope: what a plane lies below the loss at theta
+        grows with its distance.
         """
         outputs = self.problem.outputs
-        steps = np.full(outputs, math.sqrt(2 * abs(at.value) / max(self.problem.spread.weight, 1e-300)) or 1.0)
+        steps = np.full(outputs, math.sqrt(2 * abs(evaluation.value) / max(self.problem.spread.weight, 1e-300)) or 1.0)
         if self.once:
             enough = 4 * outputs * float(np.abs(slope).max())
-            bent = self.problem.bending(theta)
-            steps = np.minimum(steps, np.divide(enough, bent, out=steps.copy(), where=bent > 0))
+            curvature = self.problem.total_curvature(theta)
+            steps = np.minimum(steps, np.divide(enough, curvature, out=steps.copy(), where=curvature > 0))
         for k, step in enumerate(np.minimum(steps, 1.0)):
             for sign in (1.0, -1.0) if outputs == 1 else (1.0,):
                 self._tilt_one(theta, k, sign, float(step), abs(float(slope[k])))
 
     def _tilt_one(self, theta: Array, k: int, sign: float, step: float, enough: float) -> None:
+        """Add the tangent plane where intercept k is changed by sign x step, doubled until its slope is enough."""
         while step <= FURTHEST:
             there = theta.copy()
             there[k, 0] += sign * step
-            at = self.problem.at(there)
-            if math.isfinite(at.value) and sign * at.gradient[k, 0] > enough:
-                self.tilted.append(tangent(self.problem, there, at))
+            evaluation = self.problem.evaluate(there)
+            if math.isfinite(evaluation.value) and sign * evaluation.gradient[k, 0] > enough:
+                self.tilted.append(tangent(self.problem, there, evaluation))
                 return
             step *= 2

@@ -4,7 +4,7 @@
     gradient  = sum weight (p - t - h (1/2 - p)) (1, x),   h the leverages
 
 Each iteration is a pass for the score, whose leverages need the factor of I, and a pass for likelihood and I where it
-leads to; steps are those of Fisher's scoring, I^-1 gradient, corrected by the pairs (step, change of gradient) seen so
+leads to; steps are those of Fisher's scoring, I^-1 gradient, corrected by the pairs (step, change of gradient) so
 far (L-BFGS in the metric of I), as scoring alone gains a constant factor a step. They are halved until F* falls.
 
 D. Firth, Biometrika 80 (1993), 27-38; G. Heinze and M. Schemper, Statistics in Medicine 21 (2002), 2409-2419.
@@ -13,138 +13,123 @@ D. Firth, Biometrika 80 (1993), 27-38; G. Heinze and M. Schemper, Statistics in 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.newton import FLAT, SHORTEST, Curvature, DescentResult, factor
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.lbfgs import Pairs, inner, inverse_product
+from adaline.solvers.smooth.newton import FLAT, SHORTEST, Curvature, DescentResult, factor_hessian
+from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums import FirthScore, Prior
 
 MEMORY = 10  # pairs that correct the metric
 FLOOR = 1e-30  # squared decrements below this share of the weight are rounding
 
 
-class Pair(NamedTuple):
-    """A step, and by how much the gradient changed along it."""
-
-    step: Array
-    change: Array
-
-
-def firth(problem: Problem, theta: Array, tol: float, most: int = 100, held: Sequence[int] = ()) -> DescentResult:
+def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixed: Sequence[int] = ()) -> DescentResult:
     """Maximise the penalised likelihood of a logistic problem without ridge, from theta (1, 1 + D) in its view.
 
     Zero is a good start: a maximum of the likelihood itself may be far off, or nowhere. It has converged where the
     squared decrement gradient' I^-1 gradient is at most `tol`, and goes on from there to the rounding floor.
-    Coefficients at the places `held` stay as they are, and their columns stay in I. `at.value` and the history are F*
-    with I in raw units; no gap is known.
+    Coefficients with the indices `fixed` stay as they are, and their columns stay in I. `evaluation.value` and the
+    history are F* with I in raw units; no gap is known.
     """
-    at = problem.at(theta, second=True)
-    assert at.hessian is not None
-    curvature = factor(at.hessian)
-    null = curvature.null
-    basis = linalg.null_space(null.T) if null.shape[1] else np.eye(len(null))  # directions that the rows tell apart
-    here = _with_score(problem, theta, at, curvature, _penalised(problem, at, curvature, basis), held)
-    pairs: list[Pair] = []
+    evaluation = problem.evaluate(theta, second=True)
+    assert evaluation.hessian is not None
+    information = factor_hessian(evaluation.hessian)
+    null = information.null
+    basis = linalg.null_space(null.T) if null.shape[1] else np.eye(len(null))  # directions that the rows determine
+    value = _penalised(problem, evaluation, information, basis)
+    here = _with_score(problem, theta, evaluation, information, value, fixed)
+    pairs: Pairs = deque(maxlen=MEMORY)
     last, size = math.inf, _size(problem)
-    for _ in range(most):
-        metric = _metric(here, held)
-        decrement = metric.length(here.at.gradient)
+    for _ in range(max_steps):
+        metric = _metric(here, fixed)
+        decrement = metric.length(here.evaluation.gradient)
         here.converged = decrement**2 <= tol
         if decrement**2 <= FLOOR * size or (decrement**2 <= min(tol, FLAT * size) and decrement >= last):
             return here
         last = decrement
-        found = _search(problem, here, _step(here.at.gradient, metric, pairs), basis, held)
+        step = -inverse_product(metric, pairs, here.evaluation.gradient, rescale=False)
+        found = _search(problem, here, step, basis, fixed)
         if found is None:
             here.converged = decrement**2 <= max(tol, FLAT * size)
             return here
-        pairs.append(Pair((found.theta - here.theta).ravel(), (found.at.gradient - here.at.gradient).ravel()))
-        here.theta, here.at, here.curvature = found.theta, found.at, found.curvature
-        here.history.append(here.at.value)
+        step, change = found.theta - here.theta, found.evaluation.gradient - here.evaluation.gradient
+        if (curvature := inner(step, change)) > 0:
+            pairs.append((step, change, curvature))
+        here.theta, here.evaluation, here.curvature = found.theta, found.evaluation, found.curvature
+        here.history.append(here.evaluation.value)
     return here
 
 
 def firth_ratios(problem: Problem, found: DescentResult, tol: float) -> Array:
     """Return the chi-squared statistics 2 (F* of a model without - F*), (1 + D): of all slopes, then of each slope.
 
-    They are those of penalised likelihood ratios (Heinze and Schemper 2002): a coefficient left out is held at zero,
+    They are those of penalised likelihood ratios (Heinze and Schemper 2002): a coefficient left out is fixed at zero,
     and its column stays in I. 1 + D more fits.
     """
     slopes = range(1, 1 + problem.features)
     without = []
-    for held in (list(slopes), *([j] for j in slopes)):
+    for fixed in (list(slopes), *([j] for j in slopes)):
         start = found.theta.copy()
-        start[:, held] = 0.0
-        without.append(firth(problem, start, tol, held=held).at.value)
-    return np.maximum(2 * (np.array(without) - found.at.value), 0.0)
-
-
-def _step(gradient: Array, metric: Curvature, pairs: list[Pair]) -> Array:
-    """Return minus gradient in the metric as the pairs correct it (Nocedal's two loops)."""
-    pairs = [pair for pair in pairs[-MEMORY:] if pair.step @ pair.change > 0]
-    step, shares = -gradient.ravel(), []
-    for s, y in reversed(pairs):
-        shares.append(s @ step / (s @ y))
-        step = step - shares[-1] * y
-    step = metric.solve(step)
-    for (s, y), share in zip(pairs, reversed(shares), strict=True):
-        step = step + (share - y @ step / (s @ y)) * s
-    return np.asarray(step.reshape(gradient.shape))
+        start[:, fixed] = 0.0
+        without.append(firth(problem, start, tol, fixed=fixed).evaluation.value)
+    return np.maximum(2 * (np.array(without) - found.evaluation.value), 0.0)
 
 
 def _search(
-    problem: Problem, here: DescentResult, step: Array, basis: Array, held: Sequence[int]
+    problem: Problem, here: DescentResult, step: Array, basis: Array, fixed: Sequence[int]
 ) -> DescentResult | None:
     """Return where the first of the whole step, its half, ... leads that lowers F*, up to rounding."""
     share = 1.0
     while share > SHORTEST:
         theta = here.theta + share * step
-        at = problem.at(theta, second=True)
-        if at.hessian is not None:
-            curvature = factor(at.hessian)
-            value = _penalised(problem, at, curvature, basis)
-            if value <= here.at.value + FLAT * _size(problem):
-                return _with_score(problem, theta, at, curvature, value, held)
+        evaluation = problem.evaluate(theta, second=True)
+        if evaluation.hessian is not None:
+            curvature = factor_hessian(evaluation.hessian)
+            value = _penalised(problem, evaluation, curvature, basis)
+            if value <= here.evaluation.value + FLAT * _size(problem):
+                return _with_score(problem, theta, evaluation, curvature, value, fixed)
         share /= 2
     return None
 
 
-def _penalised(problem: Problem, at: At, curvature: Curvature, basis: Array) -> float:
+def _penalised(problem: Problem, evaluation: Evaluation, curvature: Curvature, basis: Array) -> float:
     """Return F*, with I in raw units; infinite where I lost a direction."""
     if curvature.rank != basis.shape[1]:
         return math.inf
-    # basis' I^-1 basis is the inverse of I among the directions told apart
+    # basis' I^-1 basis is the inverse of I among the directions that the rows determine
     half = float(np.linalg.slogdet(basis.T @ curvature.root)[1])
-    return at.value + half + float(np.log(problem.view.scale).sum())
+    return evaluation.value + half + float(np.log(problem.view.scale).sum())
 
 
 def _with_score(
-    problem: Problem, theta: Array, at: At, curvature: Curvature, value: float, held: Sequence[int]
+    problem: Problem, theta: Array, evaluation: Evaluation, curvature: Curvature, value: float, fixed: Sequence[int]
 ) -> DescentResult:
     """Return the point with F* and its gradient: one pass."""
     root = curvature.root.copy()
     root[0] *= problem.intercept
     gradient = problem.source.sum(FirthScore, Prior(theta, problem.view, root)).gradient.copy()
     gradient[:, 0] *= problem.intercept
-    gradient[:, list(held)] = 0.0
-    return DescentResult(theta, At(value, gradient, at.hessian), curvature)
+    gradient[:, list(fixed)] = 0.0
+    return DescentResult(theta, Evaluation(value, gradient, evaluation.hessian), curvature)
 
 
-def _metric(here: DescentResult, held: Sequence[int]) -> Curvature:
+def _metric(here: DescentResult, fixed: Sequence[int]) -> Curvature:
     """Return I factored among the coefficients that move."""
     assert here.curvature is not None
-    assert here.at.hessian is not None
-    if not held:
+    assert here.evaluation.hessian is not None
+    if not fixed:
         return here.curvature
-    free = here.at.hessian.copy()
-    free[held, :] = 0.0
-    free[:, held] = 0.0
-    free[held, held] = 1.0
-    return factor(free)
+    free = here.evaluation.hessian.copy()
+    free[fixed, :] = 0.0
+    free[:, fixed] = 0.0
+    free[fixed, fixed] = 1.0
+    return factor_hessian(free)
 
 
 def _size(problem: Problem) -> float:

@@ -18,16 +18,22 @@ import numpy as np
 from scipy import linalg
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.newton import FLAT, DescentResult, search
-from adaline.solvers.smooth.problem import At
+from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, line_search, never
+from adaline.solvers.smooth.problem import Evaluation
 
-PAIRS = 40
+PAIRS = 40  # last steps and changes of the gradient that correct the metric
+
+Done = Callable[[Evaluation, float], bool]
+"""Called with F and an estimate of twice the gap; True ends a solver as converged."""
+
+Pairs = deque[tuple[Array, Array, float]]
+"""Steps s, changes y of the gradient along them, and s.y > 0."""
 
 
 class SmoothObjective(Protocol):
     """A function of an array of any shape, with its gradient."""
 
-    def at(self, theta: Array) -> At:
+    def evaluate(self, theta: Array) -> Evaluation:
         """Return its value and gradient."""
 
 
@@ -38,8 +44,87 @@ class Metric(Protocol):
         """Return M g in the shape of g."""
 
 
+def lbfgs(
+    problem: SmoothObjective,
+    theta: Array,
+    metric: Metric,
+    done: Done,
+    max_steps: int = 1000,
+    evaluation: Evaluation | None = None,
+    give_up: GiveUp = never,
+) -> DescentResult:
+    """Step down from theta until `done`, which is given the estimate g'Mg of twice the gap, or steps are too short.
+
+    `evaluation` is F at theta, where it is known.
+    """
+    here = DescentResult(theta, problem.evaluate(theta) if evaluation is None else evaluation, None)
+    pairs: Pairs = deque(maxlen=PAIRS)
+    for _ in range(max_steps):
+        g = here.evaluation.gradient
+        direction = -inverse_product(metric, pairs, g)
+        slope = inner(g, direction)
+        if done(here.evaluation, -slope):
+            here.converged = True
+            return here
+        if give_up(here):
+            here.given_up = True
+            return here
+        if not slope < 0:
+            if not pairs:
+                return here
+            pairs.clear()
+            continue
+        new, share = step_along(problem, here.theta, here.evaluation, direction, slope)
+        if new is None:
+            if not pairs:
+                here.converged = -slope <= FLAT * abs(here.evaluation.value)
+                return here
+            pairs.clear()
+            continue
+        s, y = share * direction, new.gradient - g
+        curvature = inner(s, y)
+        if curvature > 1e-12 * math.sqrt(inner(s, s) * inner(y, y)):
+            pairs.append((s, y, curvature))
+        here.theta, here.evaluation = here.theta + s, new
+        here.history.append(new.value)
+    return here
+
+
+def step_along(
+    problem: SmoothObjective, theta: Array, evaluation: Evaluation, step: Array, slope: float
+) -> tuple[Evaluation | None, float]:
+    """Return F at the first share of a step that lowers it enough, and the share.
+
+    At the rounding floor a point will do where F is no higher and its slope along the step is smaller.
+    """
+    level = evaluation.value + FLAT * abs(evaluation.value)
+    return line_search(
+        lambda s: problem.evaluate(theta + s * step),
+        *(evaluation.value, slope),
+        also_enough=lambda new: new.value <= level and abs(inner(new.gradient, step)) <= 0.9 * abs(slope),
+    )
+
+
+def inverse_product(metric: Metric, pairs: Pairs, g: Array, rescale: bool = True) -> Array:
+    """Return the inverse second derivatives times g by the two loops of L-BFGS (Nocedal 1980).
+
+    With `rescale` the metric is multiplied by the number that makes it right along the last change of the gradient.
+    """
+    q, shares = g.copy(), []
+    for s, y, curvature in reversed(pairs):
+        shares.append(inner(s, q) / curvature)
+        _add(q, y, -shares[-1])
+    q = metric.solve(q)
+    if pairs and rescale:
+        _, y, curvature = pairs[-1]
+        q *= curvature / inner(y, metric.solve(y))
+    for (s, y, curvature), share in zip(pairs, reversed(shares), strict=True):
+        _add(q, s, share - inner(y, q) / curvature)
+    return q
+
+
 class Diagonal:
-    """Inverse of a diagonal (K, 1 + D); places that are zero stay out."""
+    """Inverse of a diagonal (K, 1 + D); coefficients whose entry is zero do not move."""
 
     def __init__(self, diagonal: Array) -> None:
         self.inverse = np.where(diagonal > 0, 1.0 / np.where(diagonal > 0, diagonal, 1.0), 0.0)
@@ -64,8 +149,9 @@ class Blocks:
 
 
 class Balanced:
-    """A metric without steps in which all machines gain the same: with coupled outputs F has no curvature there, which
-    the machines on their own know nothing of.
+    """A metric whose steps have mean zero over the machines.
+
+    With coupled outputs F does not change when all machines gain the same, which no machine's own matrix shows.
     """
 
     def __init__(self, metric: Metric) -> None:
@@ -88,83 +174,12 @@ class Scaled:
         return self.metric.solve(g) * self.factor
 
 
-def lbfgs(
-    problem: SmoothObjective,
-    theta: Array,
-    metric: Metric,
-    done: Callable[[At, float], bool],
-    most: int = 1000,
-    at: At | None = None,
-    give_up: Callable[[DescentResult], bool] = lambda _: False,
-) -> DescentResult:
-    """Step down until `done`, which sees F and the estimate g'Mg of twice the gap, or until steps are too short.
-
-    `give_up` looks at every iterate.
-    """
-    here = DescentResult(theta, problem.at(theta) if at is None else at, None)
-    pairs: deque[tuple[Array, Array, float]] = deque(maxlen=PAIRS)
-    for _ in range(most):
-        g = here.at.gradient
-        direction = -_corrected(metric, pairs, g)
-        slope = inner(g, direction)
-        if done(here.at, -slope):
-            here.converged = True
-            return here
-        if give_up(here):
-            here.given_up = True
-            return here
-        if not slope < 0:
-            if not pairs:
-                return here
-            pairs.clear()
-            continue
-        new, share = step_along(problem, here.theta, here.at, direction, slope)
-        if new is None:
-            if not pairs:
-                here.converged = -slope <= FLAT * abs(here.at.value)
-                return here
-            pairs.clear()
-            continue
-        s, y = share * direction, new.gradient - g
-        bend = inner(s, y)
-        if bend > 1e-12 * math.sqrt(inner(s, s) * inner(y, y)):
-            pairs.append((s, y, bend))
-        here.theta, here.at = here.theta + s, new
-        here.history.append(new.value)
-    return here
-
-
-def _corrected(metric: Metric, pairs: deque[tuple[Array, Array, float]], g: Array) -> Array:
-    """Return the inverse second derivatives times g by the two loops of L-BFGS."""
-    q, shares = g.copy(), []
-    for s, y, bend in reversed(pairs):
-        shares.append(inner(s, q) / bend)
-        _add(q, y, -shares[-1])
-    q = metric.solve(q)
-    if pairs:
-        _, y, bend = pairs[-1]
-        q *= bend / inner(y, metric.solve(y))
-    for (s, y, bend), share in zip(pairs, reversed(shares), strict=True):
-        _add(q, s, share - inner(y, q) / bend)
-    return q
-
-
 def inner(a: Array, b: Array) -> float:
     """Return the sum of a b, without an array in between: wide data have millions of coefficients."""
     return float(np.vdot(a, b))
 
 
-def _add(to: Array, what: Array, share: float) -> None:
-    """Add a share of an array in place; BLAS would work on a copy of what is not a run of numbers."""
+def _add(to: Array, other: Array, share: float) -> None:
+    """Add a share of an array in place; BLAS would work on a copy of an array that is not contiguous."""
     assert to.flags.c_contiguous
-    linalg.blas.daxpy(what.ravel(), to.ravel(), a=share)
-
-
-def step_along(problem: SmoothObjective, theta: Array, at: At, step: Array, slope: float) -> tuple[At | None, float]:
-    """Return F at the first share of the step that lowers it enough; at the rounding floor a flatter place will do."""
-    level = at.value + FLAT * abs(at.value)
-    return search(
-        lambda s: problem.at(theta + s * step),
-        *(at.value, slope),
-        will_do=lambda new: new.value <= level and abs(inner(new.gradient, step)) <= 0.9 * abs(slope),
-    )
+    linalg.blas.daxpy(other.ravel(), to.ravel(), a=share)

@@ -1,9 +1,9 @@
-"""What a fit of a likelihood leaves for inference: coefficients, their covariance, and how likely the rows are.
+"""The result of a likelihood fit for inference: coefficients, their covariance, and the log-likelihood of the rows.
 
     Cov = A H^-1 A',   H the (penalised) information in the view of the solver, A the map from there to raw units
 
-It is held by a root, Cov = root root': standard errors are the lengths of its rows, which neither overflow nor vanish
-where a column's unit is 1e200, and combinations of coefficients are taken before anything is squared.
+It is stored by a root, Cov = root root': standard errors are the lengths of its rows, which neither overflow nor vanish
+where a column's unit is 1e200, and combinations of coefficients are formed before anything is squared.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class LikelihoodFit:
         no intercept; without the penalty, Firth's included.
     rows, weight : number of rows, and the sum of their weights.
     parameters : number of free coefficients, intercepts included.
-    penalised : whether a penalty holds the coefficients.
+    penalised : whether the coefficients have a penalty.
     coupled : whether the machines are those of a softmax.
     firth : whether Firth's correction was made.
     ratios : its chi-squared statistics of all slopes and of each, (1 + D), see `firth_ratios`, where they were taken.
-    dependence : the constant columns, and the combinations among columns that no penalty tells apart.
+    dependence : the constant columns, and the combinations among columns whose coefficients no penalty determines.
     """
 
     solution: Solution
@@ -62,7 +62,7 @@ class LikelihoodFit:
             return np.asarray(root @ root.T)
 
     def without_dependent(self) -> LikelihoodFit:
-        """Return the same fit read without the columns that are combinations of columns before them, as in R."""
+        """Return the same fit without the columns that are combinations of columns before them, as in R."""
         theta = self.dependence.drop(self.solution.theta)
         root = None if self.root is None else self.dependence.drop_root(self.root)
         return replace(self, solution=replace(self.solution, theta=theta), root=root)
@@ -71,8 +71,8 @@ class LikelihoodFit:
 def raw_root(problem: Problem, curvature: Curvature) -> Array:
     """Return a root of the covariance of the coefficients in raw units, (K, 1 + D, M): Cov_jk = root_j root_k'.
 
-    What `Problem` adds to coupled machines, to keep their matrix regular where all of them gain the same, is taken out
-    again: columns of the root then sum to zero over the machines.
+    The term that `Problem` adds to the matrix of coupled machines, to keep it regular, is removed again: columns of the
+    root then sum to zero over the machines.
     """
     root = curvature.root.reshape(problem.outputs, 1 + problem.features, -1).copy()
     root[:, 0] *= problem.intercept

@@ -1,12 +1,13 @@
-"""What a solver of likelihoods and losses sees: an objective that can be asked for its value, slope and curvature.
+"""The problem that solvers of likelihoods and losses see: an objective with its value, gradient and second derivatives.
 
     F(theta) = sum over rows of weight x loss(w'x + w0, t) + 1/2 sum_j ridge_j w_j^2
 
 theta is (K, 1 + D), intercept first, in the coordinates of a view: columns of about unit spread, about their means
-where rows are dense. `outside` and `inside` map coefficients to raw units and back. Without an intercept its place
+where rows are dense. `to_raw` and `from_raw` map coefficients to raw units and back. Without an intercept its entry
 stays zero.
-With coupled outputs F does not change when all machines gain the same: steps never do that, and what is added to the
-matrix keeps it regular there.
+
+With coupled outputs F does not change when all machines gain the same. Steps never do that, and a term is added to the
+matrix of second derivatives that keeps it regular in that direction.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from adaline.sources import Source
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 
-UNSEEN = 1e-6  # of what several machines have in common, the share that is rounding
-TYPICAL = 4096  # rows that tell how much a machine bends in all
+UNSEEN = 1e-6  # share of null directions common to several machines that is rounding
+TYPICAL = 4096  # rows from which the curvature of all rows is estimated
 
 
-class At(NamedTuple):
+class Evaluation(NamedTuple):
     """F at a point: value, gradient (K, 1 + D), second derivatives (K (1 + D), K (1 + D)) where asked for."""
 
     value: float
@@ -49,10 +50,10 @@ class Problem:
     loss : what a row costs.
     outputs : number of machines K; one unless the loss couples them.
     intercept : whether w0 is free.
-    view : how columns are seen.
+    view : the scale and offset of the columns in which theta is taken.
     ridge : (D,) penalties of the coefficients in the view.
-    spread : mean, spread and reach of the columns.
-    weight : of the rows in all.
+    spread : mean, spread and largest value of the columns.
+    weight : sum of the weights of the rows.
     sample : some of the rows, where they were drawn beforehand.
     lightest : the smallest positive weight of a row, where it is known.
     """
@@ -80,43 +81,43 @@ class Problem:
 
     @property
     def penalised(self) -> bool:
-        """Whether every coefficient is held by a penalty."""
+        """Whether every coefficient has a ridge penalty."""
         return bool((self.ridge > 0).all())
 
-    def at(self, theta: Array, second: bool = False, held: bool = True) -> At:
+    def evaluate(self, theta: Array, second: bool = False, regular: bool = True) -> Evaluation:
         """Return F at theta; its value is infinite where it overflows.
 
-        Unless `held`, only the intercepts of coupled outputs are kept from gaining the same: a penalty that is not part
-        of F may ask it of the others.
+        Unless `regular`, the second derivatives of coupled outputs are made regular for the intercepts alone: a penalty
+        that is not part of F may ask for steps in which all slopes gain the same.
         """
-        at, sums = self._summed(theta, "all" if second else "none")
-        return at if sums is None or not second else at._replace(hessian=self._matrix(sums, held))
+        evaluation, sums = self._summed(theta, "all" if second else "none")
+        return evaluation if sums is None or not second else evaluation._replace(hessian=self._matrix(sums, regular))
 
     def blocks(self, theta: Array) -> Array | None:
         """Return the second derivatives of each machine alone, (K, 1 + D, 1 + D); None where they overflow."""
         _, sums = self._summed(theta, "alone")
-        return None if sums is None else self._held(sums.hessian)
+        return None if sums is None else self._with_ridge(sums.hessian)
 
     def thinned_blocks(self, theta: Array, rows: int) -> Array:
-        """Return about the second derivatives of each machine alone, of so many rows for each, those that bend most."""
-        thinning = Thinning(Point(self.loss, theta, self.view), np.maximum(self.bending(theta), 1e-300) / rows)
-        return self._held(self.source.sum(ThinnedCurvature, thinning, outputs=self.outputs).sums)
+        """Return estimated second derivatives of each machine alone, each from its `rows` rows of most curvature."""
+        thinning = Thinning(Point(self.loss, theta, self.view), np.maximum(self.total_curvature(theta), 1e-300) / rows)
+        return self._with_ridge(self.source.sum(ThinnedCurvature, thinning, outputs=self.outputs).sums)
 
-    def bending(self, theta: Array) -> Array:
-        """Return about the sum of weight x curvature of each machine, (K,), from some rows."""
-        some = self.drawn(TYPICAL)
-        bent = some.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums[:, 0]
-        return np.asarray(bent / (self.share(some) or 1.0))
+    def total_curvature(self, theta: Array) -> Array:
+        """Return an estimate of the sum of weight x curvature of each machine, (K,), from a sample of the rows."""
+        sample = self.drawn(TYPICAL)
+        sums = sample.sum(CurvatureDiagonal, Point(self.loss, theta, self.view), outputs=self.outputs).sums[:, 0]
+        return np.asarray(sums / (self.share(sample) or 1.0))
 
-    def _held(self, blocks: Array) -> Array:
+    def _with_ridge(self, blocks: Array) -> Array:
         """Return the matrices of each machine with the penalty added."""
-        places = np.arange(1 + self.features)
+        diagonal = np.arange(1 + self.features)
         if not self.intercept:
             blocks[:, 0, :] = blocks[:, :, 0] = 0.0
-        blocks[:, places, places] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
+        blocks[:, diagonal, diagonal] += np.concatenate([[0.0 if self.intercept else 1.0], self.ridge])
         return blocks
 
-    def _summed(self, theta: Array, second: str) -> tuple[At, Objective | None]:
+    def _summed(self, theta: Array, second: str) -> tuple[Evaluation, Objective | None]:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = self.source.sum(
                 Objective,
@@ -130,8 +131,8 @@ class Problem:
         gradient[:, 1:] += self.ridge * theta[:, 1:]
         gradient[:, 0] *= self.intercept
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return At(np.inf, gradient), None
-        return At(value, gradient), sums
+            return Evaluation(np.inf, gradient), None
+        return Evaluation(value, gradient), sums
 
     def diagonal(self, theta: Array) -> Array:
         """Return the diagonal of the second derivatives at theta, (K, 1 + D)."""
@@ -156,22 +157,22 @@ class Problem:
         )
 
     def drawn(self, rows: int) -> Source:
-        """Return a sample of so many rows: of the one there is, where that is large enough, else from all."""
+        """Return a sample of `rows` rows: from the sample drawn beforehand where that has enough, else from all."""
         enough = self.sample is not None and self.sample.n_rows >= min(rows, self.source.n_rows)
         return draw_rows(self.sample if self.sample is not None and enough else self.source, rows)
 
     def share(self, source: Source) -> float:
-        """Return the share that some of the rows have of the weight of all."""
+        """Return the weight of some of the rows over that of all."""
         return source.total_weight() / self.weight
 
     def refuse(self) -> NoReturn:
-        """Raise where F is not a number: name the row, or say that the start is too far off."""
-        if not np.isfinite(self.at(np.zeros((self.outputs, 1 + self.features))).value):
+        """Raise where F is not finite: name the row that is not, or say that the start is too far off."""
+        if not np.isfinite(self.evaluate(np.zeros((self.outputs, 1 + self.features))).value):
             self.source.refuse_nonfinite()
         raise InvalidParameter("init is so far off that the objective is not a number there: start nearer to zero")
 
     def of_columns(self, columns: NDArray[np.intp]) -> Problem | None:
-        """Return the same objective with all other coefficients held at zero; None where rows do not lie in memory."""
+        """Return the same objective with all other coefficients zero; None where rows do not lie in memory."""
         source = select_columns(self.source, columns)
         if source is None:
             return None
@@ -184,7 +185,7 @@ class Problem:
             sample=None,
         )
 
-    def outside(self, theta: Array) -> Array:
+    def to_raw(self, theta: Array) -> Array:
         """Return coefficients in raw units."""
         slopes = theta[:, 1:] * self.view.scale
         constant = theta[:, :1] + theta[:, 1:] @ self.view.offset[:, None]
@@ -197,7 +198,7 @@ class Problem:
             )
         return np.asarray(out)
 
-    def inside(self, theta: Array) -> Array:
+    def from_raw(self, theta: Array) -> Array:
         """Return coefficients in the view from those in raw units."""
         scale = self.view.scale
         slopes = np.divide(theta[:, 1:], scale, out=np.zeros_like(theta[:, 1:]), where=scale > 0)
@@ -206,11 +207,11 @@ class Problem:
 
     @property
     def constant(self) -> NDArray[np.bool_]:
-        """Which columns (D,) are seen as zero, since they do not vary: the intercept is their reading."""
+        """Which columns (D,) are constant, and zero in the view: the intercept takes their part."""
         return np.asarray(self.view.scale == 0)
 
     def dependence(self, null: Array) -> Dependence:
-        """Return the combinations among the columns, given the directions (K (1 + D), A) that no row sees."""
+        """Return the combinations among the columns, given directions (K (1 + D), A) along which no output changes."""
         scale = self.view.scale
         slopes = (
             null.reshape(self.outputs, 1 + self.features, -1)[:, 1:].transpose(1, 0, 2) * (scale > 0)[:, None, None]
@@ -220,8 +221,8 @@ class Problem:
         width = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         return dependence(basis, width, self.spread.mean if self.intercept else None)
 
-    def bend(self) -> Array:
-        """Return the most curvature that the loss can give each coefficient, (1 + D,); zero where it has no bound."""
+    def largest_curvature(self) -> Array:
+        """Return a bound on the second derivative by each coefficient, (1 + D,); zero where the loss has none."""
         if not np.isfinite(self.loss.steepest):
             return np.zeros(1 + self.features)
         view, spread = self.view, self.spread
@@ -230,25 +231,25 @@ class Problem:
         return np.concatenate([[spread.weight * self.intercept], second]) * self.loss.steepest
 
     def steepness(self, gradient: Array) -> float:
-        """Return the largest derivative, coefficients taken on columns of unit standard deviation."""
-        reach = self.view.scale * (self.spread.deviation if self.intercept else self.spread.root)
+        """Return the largest absolute derivative, for columns of unit standard deviation."""
+        size = self.view.scale * (self.spread.deviation if self.intercept else self.spread.root)
         with np.errstate(divide="ignore", invalid="ignore"):
-            standard = np.where(reach > 0, gradient[:, 1:] / reach, 0.0)
+            standard = np.where(size > 0, gradient[:, 1:] / size, 0.0)
         return float(max(np.abs(gradient[:, 0]).max(), np.abs(standard).max(initial=0.0)))
 
-    def _matrix(self, sums: Objective, held: bool) -> Array:
+    def _matrix(self, sums: Objective, regular: bool) -> Array:
         k, side = self.outputs, 1 + self.features
         matrix = sums.hessian.reshape(self.size, self.size) if k == 1 else sums.hessian
-        places = np.arange(self.size)
-        matrix[places, places] += np.tile(np.concatenate([[0.0], self.ridge]), k)
+        diagonal = np.arange(self.size)
+        matrix[diagonal, diagonal] += np.tile(np.concatenate([[0.0], self.ridge]), k)
         if self.loss.coupled:
-            typical = matrix[places, places].reshape(k, side).mean(axis=0)
-            for j in range(side if held else 1):
+            typical = matrix[diagonal, diagonal].reshape(k, side).mean(axis=0)
+            for j in range(side if regular else 1):
                 matrix[j::side, j::side] += typical[j] / k
         if not self.intercept:
             matrix[::side, :] = 0.0
             matrix[:, ::side] = 0.0
-            matrix[places[::side], places[::side]] = 1.0
+            matrix[diagonal[::side], diagonal[::side]] = 1.0
         return matrix
 
 
@@ -269,11 +270,11 @@ def check_spread(spread: Spread, source: Source) -> Spread:
 
 
 def varying(spread: Spread) -> NDArray[np.bool_]:
-    """Which columns (D,) vary by more than rounding: 0.1 + 0.2 here and 0.3 there do not."""
+    """Return which columns (D,) vary by more than rounding: one of 0.1 + 0.2 and 0.3 does not."""
     return np.asarray(spread.deviation > ROUNDED * np.abs(spread.mean))
 
 
-def pose(
+def build_problem(
     source: Source,
     loss: Loss,
     outputs: int,
@@ -284,15 +285,15 @@ def pose(
     lightest: float | None = None,
     weight: float | None = None,
 ) -> Problem:
-    """Return the problem of a source; its columns are looked at in one read where their spread is not given.
+    """Return the problem of a source, in the view of its columns; one pass where their spread is not given.
 
-    `weight` is that of the rows, where they are not all that the spread was taken of.
+    `weight` is the sum of the weights of the rows, where the spread is of others too.
     """
     spread = column_spread(source) if spread is None else spread
     centred = intercept and not source.sparse
-    reach = spread.deviation if centred else spread.root
-    reach = np.where(reach > 0, reach, np.where(spread.largest > 0, spread.largest, 1.0))
-    exponent = np.frexp(reach)[1].astype(np.int64)
+    size = spread.deviation if centred else spread.root
+    size = np.where(size > 0, size, np.where(spread.largest > 0, spread.largest, 1.0))
+    exponent = np.frexp(size)[1].astype(np.int64)
     scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
     ridge = penalty.scaled(exponent)

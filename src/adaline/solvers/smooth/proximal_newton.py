@@ -1,9 +1,16 @@
-"""l1 and elastic-net penalties: proximal Newton on the columns that matter, with the duality gap as proof.
+"""l1 and elastic-net penalties: proximal Newton on a working set of columns, with the duality gap as proof.
 
     P(theta) = F(theta) + sum_j l1_j |w_j|,   F with its own ridge (S0 5.13, S4: regularisation)
+    theta <- theta + s (y - theta),   y = argmin of the quadratic model of F at theta + sum_j l1_j |y_j|
 
 At the minimum |dF/dw_j| <= l1_j where w_j = 0, and dF/dw_j = -l1_j sign(w_j) elsewhere. Few columns of many are not
 zero, so steps are taken on a working set; one pass over all columns then proves the gap, or says which columns to add.
+
+Each step is one pass for value and gradient. The matrix of the model is kept as long as steps shrink fast, as it
+changes little near the end. K coupled outputs have one matrix of all coefficients where memory allows it, and otherwise
+one each; these leave out the second derivatives between outputs, and twice their sum lies above the whole. Where no
+matrix fits into memory, the model has the diagonal of the largest possible curvature, times what the steps show to be
+needed.
 """
 
 from __future__ import annotations
@@ -19,48 +26,38 @@ from scipy import linalg
 from adaline.arrays import Array
 from adaline.kernels import native
 from adaline.solvers.smooth.duality_gap import Planes
-from adaline.solvers.smooth.newton import FLAT, DescentResult, factor, reach, search
-from adaline.solvers.smooth.newton import gap as gap_of
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.newton import FLAT, DescentResult, curvature_gap, factor_hessian, line_search
+from adaline.solvers.smooth.problem import Evaluation, Problem
 
 Columns = NDArray[np.intp]
 
-WHOLE = 128  # up to so many columns are not worth choosing from
-FIRST = 32  # columns that a working set gains at least
-TIGHTER = 0.01
+# the working set
+WHOLE = 128  # columns up to which all are in it
+FIRST = 32  # columns that it gains at least
+TIGHTER = 0.01  # share of the last tolerance for the steps, where the gap is not met yet
 NO_COLUMNS = np.zeros(0, np.intp)
 
+# steps
+TOGETHER = PROVEN = 3000  # coefficients whose matrix of second derivatives is formed, for steps and for a proof
+MOST = 2**26  # numbers in all matrices: 512 MiB
+KEEP = 0.2  # a step that leaves at most this share of the residual keeps its matrix
+PATIENCE = 6  # steps that matrices of outputs alone are kept for at least
+STRAIGHT = 1e-8  # share of the largest possible curvature below which a coefficient has none: straight parts of a loss
 
-@dataclass(frozen=True)
-class Penalised:
-    """A problem under l1 penalties, (1 + D,) with zero for the intercept, and what is known below it."""
+# the minimum of a quadratic model
+NATIVE = hasattr(native, "descend")
+EXACT = 1e-4  # share of the residual to which it is solved
+SWEEPS, ROUNDS = 4, 200
+LIFT = 1e-11  # added to the unit diagonal of a matrix, which may be singular
+FLOOR = 1e-14  # of the size of the residual at the start: nothing below it is met
 
-    problem: Problem
-    l1: Array
-    planes: Planes
-
-    def value(self, theta: Array, at: At) -> float:
-        """Return P."""
-        return at.value + cost(theta, self.l1)
-
-    def violations(self, theta: Array, at: At) -> Array:
-        """Return the least subgradient of each column, the largest over the outputs, (D,)."""
-        return np.asarray(np.abs(least(theta, at.gradient, self.l1)[:, 1:]).max(axis=0))
-
-    def gap(self, theta: Array, at: At) -> float:
-        """Return a bound on P - min P: the duality gap, or that of the second derivatives where there is none."""
-        found = self.planes.gap(theta, at, self.l1[1:])
-        if math.isfinite(found) or self.problem.size > PROVEN:
-            return found
-        hessian = self.problem.at(theta, second=True).hessian
-        if hessian is None:
-            return math.inf
-        curvature = factor(hessian)
-        length = curvature.length(least(theta, at.gradient, self.l1))
-        return gap_of(length, reach(self.problem, curvature), self.problem.loss.concordance)
+# the path
+NO_WEIGHT = 1e300  # a penalty under which a coefficient is zero
+EXACT_PATH = 1e-14
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
-def proximal(problem: Problem, l1: Array, theta: Array, wanted: float, most: int = 100) -> DescentResult:
+def proximal(problem: Problem, l1: Array, theta: Array, wanted: float, max_steps: int = 100) -> DescentResult:
     """Step down from theta until the gap is at most `wanted`.
 
     Parameters
@@ -69,66 +66,146 @@ def proximal(problem: Problem, l1: Array, theta: Array, wanted: float, most: int
     l1 : (D,) penalties of |w_j| in the coordinates of the view: l1 x scale_j for a penalty in raw units.
     theta : (K, 1 + D) where to start.
     wanted : bound on P - min P to be proven.
-    most : steps at most.
+    max_steps : steps at most.
 
     Returns
     -------
-    Where it ended. `at` holds P and its least subgradient, which is zero at the minimum; `history` P after each step.
+    Where it ended. `evaluation` has P and its least subgradient, which is zero at the minimum; `history` P after each
+        step.
     """
     penalised = Penalised(problem, np.concatenate([[0.0], l1]), Planes(problem))
-    return ended(penalised, solve_penalised(penalised, theta, problem.at(theta), wanted, most))
+    return ended(penalised, solve_penalised(penalised, theta, problem.evaluate(theta), wanted, max_steps))
 
 
-def ended(penalised: Penalised, here: DescentResult) -> DescentResult:
-    """Return where it ended with P and its least subgradient instead of F and its gradient."""
-    at = At(penalised.value(here.theta, here.at), least(here.theta, here.at.gradient, penalised.l1))
-    return replace(here, at=at)
+class PathPoint(NamedTuple):
+    """A penalty and the minimum under it."""
+
+    l1: float
+    found: DescentResult
+
+
+def l1_points(
+    problem: Problem, unit: Array, constant: Array, wanted: float, points: int = 20, ratio: float = 1e-3
+) -> list[PathPoint]:
+    """Return the minima under falling penalties, each with a gap of at most `wanted`.
+
+    Each point starts from the one before. Sequential strong rule (Tibshirani et al. 2012): a column whose |dF/dw_j| at
+    the last point lies below (2 l1 - last l1) unit_j will most likely stay zero, so it is left out, and considered
+    again in the pass that proves the gap.
+
+    Parameters
+    ----------
+    problem : F.
+    unit : (D,) column j is penalised by l1 unit_j |w_j|, in the coordinates of the view.
+    constant : (K,) intercepts to start from.
+    wanted : bound on the gap to be proven at each point.
+    points : how many penalties, in geometric progression from the largest.
+    ratio : smallest penalty over largest.
+
+    Returns
+    -------
+    The first point is the minimum without penalised columns. It is the only one, with a penalty of zero, where these
+    explain nothing of the target, as of a constant one.
+    """
+    planes = Planes(problem)
+    here = _without(problem, unit, planes, constant)
+    if _explains_nothing(problem, unit, here):
+        return [PathPoint(0.0, here)]
+    largest = last = _largest(problem, unit, here)
+    first = Penalised(problem, np.concatenate([[0.0], largest * unit]), planes)
+    gap = first.gap(here.theta, here.evaluation)
+    here = replace(here, gap=gap, converged=here.converged or gap <= wanted)
+    if not here.converged:
+        here = solve_penalised(first, here.theta, here.evaluation, wanted, 100)
+    out = [PathPoint(largest, ended(first, here))]
+    for l1 in np.geomspace(largest, largest * ratio, points).tolist()[1:]:
+        pull = np.abs(here.evaluation.gradient[:, 1:]).max(axis=0)
+        start = np.flatnonzero(pull >= (2 * l1 - last) * unit)
+        penalised = Penalised(problem, np.concatenate([[0.0], l1 * unit]), planes)
+        here = solve_penalised(penalised, here.theta, here.evaluation, wanted, 100, start)
+        out.append(PathPoint(l1, ended(penalised, here)))
+        last = l1
+    return out
+
+
+def largest_l1(problem: Problem, unit: Array) -> float:
+    """Return the smallest l1 under which all coefficients with a penalty are zero; that of column j is l1 unit_j."""
+    return _largest(problem, unit, _without(problem, unit, Planes(problem), np.zeros(problem.outputs)))
+
+
+@dataclass(frozen=True)
+class Penalised:
+    """A problem under l1 penalties (1 + D,), zero for the intercept, and the planes below its loss."""
+
+    problem: Problem
+    l1: Array
+    planes: Planes
+
+    def value(self, theta: Array, evaluation: Evaluation) -> float:
+        """Return P at theta."""
+        return evaluation.value + cost(theta, self.l1)
+
+    def violations(self, theta: Array, evaluation: Evaluation) -> Array:
+        """Return the least subgradient of each column, the largest over the outputs, (D,)."""
+        return np.asarray(np.abs(least_subgradient(theta, evaluation.gradient, self.l1)[:, 1:]).max(axis=0))
+
+    def gap(self, theta: Array, evaluation: Evaluation) -> float:
+        """Return a bound on P - min P: the duality gap, or that of the second derivatives where there is none."""
+        found = self.planes.gap(theta, evaluation, self.l1[1:])
+        if math.isfinite(found) or self.problem.size > PROVEN:
+            return found
+        hessian = self.problem.evaluate(theta, second=True).hessian
+        if hessian is None:
+            return math.inf
+        curvature = factor_hessian(hessian)
+        length = curvature.length(least_subgradient(theta, evaluation.gradient, self.l1))
+        return curvature_gap(self.problem, curvature, length)
 
 
 def solve_penalised(
     penalised: Penalised,
     theta: Array,
-    at: At,
+    evaluation: Evaluation,
     wanted: float,
-    most: int,
+    max_steps: int,
     start: Columns = NO_COLUMNS,
 ) -> DescentResult:
     """Step down from theta, where F is known.
 
-    `start` are columns to begin with, beside those that are not zero.
+    `start` : columns to begin with, beside those that are not zero.
     """
     problem, l1 = penalised.problem, penalised.l1
-    columns = _begin(penalised, theta, at, start)
-    here = DescentResult(theta, at, None)
-    place: Iterate | None = None
+    columns = _begin(penalised, theta, evaluation, start)
+    here = DescentResult(theta, evaluation, None)
+    iterate: Iterate | None = None
     enough, few, last = wanted, None, math.inf
-    while len(here.history) < most:
-        if place is None:
+    while len(here.history) < max_steps:
+        if iterate is None:
             few = problem.of_columns(columns) if len(columns) < problem.features else None
-            place = Iterate(*_cut(theta, at, columns, few))
+            iterate = Iterate(*_cut(theta, evaluation, columns, few))
         inside = problem if few is None else few
         weights = l1 if few is None else l1[np.concatenate([[0], columns + 1])]
-        place.history = []
-        step_down(inside, weights, place, enough, most - len(here.history))
-        theta, at = _whole(problem, theta, place, columns, few)
-        here.history += place.history
-        here.theta, here.at, here.gap = theta, at, penalised.gap(theta, at)
+        iterate.history = []
+        step_down(inside, weights, iterate, enough, max_steps - len(here.history))
+        theta, evaluation = _whole(problem, theta, iterate, columns, few)
+        here.history += iterate.history
+        here.theta, here.evaluation, here.gap = theta, evaluation, penalised.gap(theta, evaluation)
         here.converged = here.gap <= wanted
         if here.converged:
             break
-        wider = _wider(penalised, theta, at, columns) if few is not None else columns
+        wider = _wider(penalised, theta, evaluation, columns) if few is not None else columns
         if len(wider) > len(columns):
-            columns, place = wider, None
+            columns, iterate = wider, None
             continue
-        size = float(np.linalg.norm(least(theta, at.gradient, l1)))
-        if place.stuck or not place.history or size > 0.5 * last:
-            here.converged = math.isinf(here.gap) and place.promise <= wanted
+        size = float(np.linalg.norm(least_subgradient(theta, evaluation.gradient, l1)))
+        if iterate.stuck or not iterate.history or size > 0.5 * last:
+            here.converged = math.isinf(here.gap) and iterate.promise <= wanted
             break
-        enough, last = TIGHTER * min(enough, place.promise), size
+        enough, last = TIGHTER * min(enough, iterate.promise), size
     return here
 
 
-def _begin(penalised: Penalised, theta: Array, at: At, start: Columns) -> Columns:
+def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Columns) -> Columns:
     """Return the columns to begin with."""
     problem = penalised.problem
     if problem.features <= WHOLE:
@@ -136,62 +213,74 @@ def _begin(penalised: Penalised, theta: Array, at: At, start: Columns) -> Column
     nonzero = (theta[:, 1:] != 0).any(axis=0) | (penalised.l1[1:] == 0)
     nonzero[start] = True
     if not nonzero.any():
-        nonzero[np.argmax(np.abs(at.gradient[:, 1:]).max(axis=0) / penalised.l1[1:])] = True
-    return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, at, np.flatnonzero(nonzero))
+        nonzero[np.argmax(np.abs(evaluation.gradient[:, 1:]).max(axis=0) / penalised.l1[1:])] = True
+    return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, evaluation, np.flatnonzero(nonzero))
 
 
-def _wider(penalised: Penalised, theta: Array, at: At, columns: Columns) -> Columns:
-    """Return the columns with those outside that violate most; all, once they are most of all."""
+def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Columns) -> Columns:
+    """Return the columns and those others that violate their condition most; all columns, once they are most of all."""
     problem = penalised.problem
-    beyond = penalised.violations(theta, at)
-    beyond[columns] = 0.0
+    violation = penalised.violations(theta, evaluation)
+    violation[columns] = 0.0
     room = max(FIRST, len(columns))
-    worst = np.argsort(-beyond)[: min(room, int((beyond > 0).sum()))]
+    worst = np.argsort(-violation)[: min(room, int((violation > 0).sum()))]
     wider = np.sort(np.concatenate([columns, worst]))
     return np.arange(problem.features) if len(wider) > problem.features // 2 and len(worst) else wider
 
 
-def _cut(theta: Array, at: At, columns: Columns, few: Problem | None) -> tuple[Array, At]:
-    """Return theta and F there as the problem of few columns knows them."""
+def _cut(theta: Array, evaluation: Evaluation, columns: Columns, few: Problem | None) -> tuple[Array, Evaluation]:
+    """Return theta and F there in the coordinates of the problem of few columns."""
     if few is None:
-        return theta, at
-    places = np.concatenate([[0], columns + 1])
-    return theta[:, places], At(at.value, at.gradient[:, places])
+        return theta, evaluation
+    entries = np.concatenate([[0], columns + 1])
+    return theta[:, entries], Evaluation(evaluation.value, evaluation.gradient[:, entries])
 
 
-def _whole(problem: Problem, theta: Array, place: Iterate, columns: Columns, few: Problem | None) -> tuple[Array, At]:
+def _whole(
+    problem: Problem, theta: Array, iterate: Iterate, columns: Columns, few: Problem | None
+) -> tuple[Array, Evaluation]:
     """Return theta with all columns, and F there."""
     if few is None:
-        return place.theta, place.at
+        return iterate.theta, iterate.evaluation
     theta = np.zeros_like(theta)
-    theta[:, np.concatenate([[0], columns + 1])] = place.theta
-    return theta, problem.at(theta)
+    theta[:, np.concatenate([[0], columns + 1])] = iterate.theta
+    return theta, problem.evaluate(theta)
 
 
-# Proximal Newton steps: down an objective with corners, on all columns of a problem.
-#
-#     P(theta) = F(theta) + sum_j l1_j |w_j|
-#     theta <- theta + s (y - theta),   y = argmin of the quadratic model of F at theta + sum_j l1_j |y_j|
-#
-# Each step is one pass for value and gradient. The matrix of the model is kept as long as steps shrink fast, as it
-# changes little near the end. K coupled outputs have one matrix of all coefficients where that can be held, and
-# otherwise
-# one each; these leave out how outputs pull at each other, and twice their sum lies above the whole. Where no matrix
-# can
-# be held, its place is taken by the diagonal of the most curvature there can be, times what the steps show to be
-# needed.
+def ended(penalised: Penalised, here: DescentResult) -> DescentResult:
+    """Return where it ended with P and its least subgradient instead of F and its gradient."""
+    evaluation = Evaluation(
+        penalised.value(here.theta, here.evaluation),
+        least_subgradient(here.theta, here.evaluation.gradient, penalised.l1),
+    )
+    return replace(here, evaluation=evaluation)
 
 
-TOGETHER = PROVEN = 3000  # coefficients whose matrix of second derivatives is formed, for steps and for a proof
-MOST = 2**26  # numbers in all matrices: 512 MiB
-KEEP = 0.2  # a step that leaves at most this share of the residual keeps its matrix
-PATIENCE = 6  # steps that matrices of outputs alone are kept for at least
-BENT = 1e-8  # share of the most curvature a coefficient can have, below which none was seen: straight parts of a loss
-EXACT = 1e-4  # share of the residual to which a model is solved
+def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> DescentResult:
+    """Return the minimum over the intercepts, which start from `constant`, and the columns that have no penalty."""
+    theta = np.zeros((problem.outputs, 1 + problem.features))
+    theta[:, 0] = constant * problem.intercept
+    evaluation = problem.evaluate(theta)
+    penalised = Penalised(problem, np.concatenate([[0.0], np.where(unit > 0, NO_WEIGHT, 0.0)]), planes)
+    return solve_penalised(penalised, theta, evaluation, EXACT_PATH * abs(evaluation.value), 100)
+
+
+def _explains_nothing(problem: Problem, unit: Array, without: DescentResult) -> bool:
+    """Return whether the derivatives by all penalised columns are within rounding of zero."""
+    slopes = np.abs(problem.evaluate(np.zeros_like(without.theta)).gradient[:, 0]).max()
+    slopes += problem.source.total_weight() * np.abs(without.theta[:, 0]).max()
+    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
+    return bool(pull[unit > 0].max(initial=0.0) <= ROUNDING * slopes)
+
+
+def _largest(problem: Problem, unit: Array, without: DescentResult) -> float:
+    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
+    some = unit > 0
+    return float((pull[some] / unit[some]).max(initial=0.0))
 
 
 @dataclass(frozen=True)
-class Model:
+class QuadraticModel:
     """Second derivatives: (1, M, M) of all coefficients, (K, M/K, M/K) of each output alone, or the diagonal only."""
 
     matrices: Array | None
@@ -200,7 +289,7 @@ class Model:
 
     @property
     def whole(self) -> bool:
-        """Whether it holds all second derivatives, so that steps are Newton's."""
+        """Whether it has all second derivatives, so that steps are Newton's."""
         return self.matrices is not None and len(self.matrices) == 1
 
     def lowest(self, theta: Array, gradient: Array, l1: Array, boost: float) -> Array:
@@ -215,87 +304,88 @@ class Model:
             *(part.reshape(parts, -1) for part in (gradient, theta, np.broadcast_to(l1, theta.shape))),
             strict=True,
         )
-        found = [minimum(h * boost if boost > 1 else h, g, w, cost.copy(), EXACT) for h, g, w, cost in each]
+        found = [minimise_quadratic(h * boost if boost > 1 else h, g, w, cost.copy(), EXACT) for h, g, w, cost in each]
         return np.concatenate(found).reshape(theta.shape)
 
 
 @dataclass
 class Iterate:
-    """Where the steps are: theta, F there, P after each step, and how much the last model promised to lower P by."""
+    """State of the steps: theta, F there, P after each step, and by how much the last model promised to lower P."""
 
     theta: Array
-    at: At
+    evaluation: Evaluation
     history: list[float] = field(default_factory=list)
     promise: float = math.inf
-    model: Model | None = None
+    model: QuadraticModel | None = None
     stuck: bool = False
 
 
-def step_down(problem: Problem, l1: Array, place: Iterate, enough: float, most: int) -> Iterate:
-    """Take up to `most` steps, until one promises no more than `enough`; `l1` is (1 + D,), zero for the intercept."""
+def step_down(problem: Problem, l1: Array, iterate: Iterate, enough: float, max_steps: int) -> Iterate:
+    """Take at most `max_steps` steps, until one promises no more than `enough`; `l1` is (1 + D,), intercept first."""
     boost, age, fresh = 1.0, 0, False
-    value = place.at.value + cost(place.theta, l1)
-    for _ in range(most):
-        if place.model is None:
-            place.model, age, fresh = model_at(problem, place.theta, held=not l1.any()), 0, True
-            if place.model is None:
-                place.stuck = True
+    value = iterate.evaluation.value + cost(iterate.theta, l1)
+    for _ in range(max_steps):
+        if iterate.model is None:
+            iterate.model, age, fresh = quadratic_model(problem, iterate.theta, regular=not l1.any()), 0, True
+            if iterate.model is None:
+                iterate.stuck = True
                 break
-        aim = place.model.lowest(place.theta, place.at.gradient, l1, boost)
-        step = aim - place.theta
-        slope = _slope(place.theta, aim, place.at.gradient, l1)
-        place.promise = max(-slope, 0.0)
+        aim = iterate.model.lowest(iterate.theta, iterate.evaluation.gradient, l1, boost)
+        step = aim - iterate.theta
+        slope = _slope(iterate.theta, aim, iterate.evaluation.gradient, l1)
+        iterate.promise = max(-slope, 0.0)
         if not slope < 0:
             if fresh:
                 break
-            place.model = None
+            iterate.model = None
             continue
-        before = residual(place.theta, place.at, l1, place.model)
-        new, share = _search(problem, l1, place, value, step, slope)
+        before = residual(iterate.theta, iterate.evaluation, l1, iterate.model)
+        new, share = _search(problem, l1, iterate, value, step, slope)
         if new is None:
-            place.stuck = fresh
+            iterate.stuck = fresh
             if fresh:
                 break
-            place.model = None
+            iterate.model = None
             continue
-        place.theta = aim if share == 1 else place.theta + share * step
-        place.at, value = new, new.value + cost(place.theta, l1)
-        place.history.append(value)
+        iterate.theta = aim if share == 1 else iterate.theta + share * step
+        iterate.evaluation, value = new, new.value + cost(iterate.theta, l1)
+        iterate.history.append(value)
         age, fresh = age + 1, False
-        if share < 1 and not place.model.whole:
+        if share < 1 and not iterate.model.whole:
             boost *= 2.0
-        after = residual(place.theta, place.at, l1, place.model)
-        if after > KEEP * before and age >= (1 if place.model.whole else PATIENCE):
-            place.model = None
-        if place.promise <= enough:
+        after = residual(iterate.theta, iterate.evaluation, l1, iterate.model)
+        if after > KEEP * before and age >= (1 if iterate.model.whole else PATIENCE):
+            iterate.model = None
+        if iterate.promise <= enough:
             break
-    return place
+    return iterate
 
 
-def model_at(problem: Problem, theta: Array, held: bool) -> Model | None:
+def quadratic_model(problem: Problem, theta: Array, regular: bool) -> QuadraticModel | None:
     """Return the model at theta; None where it overflows."""
     if problem.outputs * (1 + problem.features) ** 2 > MOST:
-        bend = np.broadcast_to(problem.bend(), theta.shape)
-        return Model(None, np.where(bend > 0, bend, np.inf))
+        largest = np.broadcast_to(problem.largest_curvature(), theta.shape)
+        return QuadraticModel(None, np.where(largest > 0, largest, np.inf))
     if problem.size <= TOGETHER or problem.outputs == 1:
-        hessian = problem.at(theta, second=True, held=held).hessian
+        hessian = problem.evaluate(theta, second=True, regular=regular).hessian
         matrices = None if hessian is None else hessian[None]
     else:
         matrices = problem.blocks(theta)
     if matrices is None:
         return None
     diagonal = np.concatenate([one.diagonal() for one in matrices]).reshape(theta.shape)
-    lift = np.where(diagonal < BENT * problem.bend(), problem.bend(), 0.0)
+    largest = problem.largest_curvature()
+    lift = np.where(diagonal < STRAIGHT * largest, largest, 0.0)
     if lift.any():
         diagonal = diagonal + lift
-        places = np.arange(matrices.shape[1])
-        matrices[:, places, places] += lift.reshape(len(matrices), -1)
-    return Model(matrices, np.where(diagonal > 0, diagonal, np.inf))
+        entries = np.arange(matrices.shape[1])
+        matrices[:, entries, entries] += lift.reshape(len(matrices), -1)
+    return QuadraticModel(matrices, np.where(diagonal > 0, diagonal, np.inf))
 
 
-def residual(theta: Array, at: At, l1: Array, model: Model) -> float:
+def residual(theta: Array, evaluation: Evaluation, l1: Array, model: QuadraticModel) -> float:
     """Return the length of the least subgradient in the metric of the model's diagonal."""
-    return math.sqrt(float((least(theta, at.gradient, l1) ** 2 / model.size).sum()))
+    return math.sqrt(float((least_subgradient(theta, evaluation.gradient, l1) ** 2 / model.size).sum()))
 
 
 def _slope(theta: Array, aim: Array, gradient: Array, l1: Array) -> float:
@@ -312,45 +402,32 @@ def cost(theta: Array, l1: Array) -> float:
 
 
 def _search(
-    problem: Problem, l1: Array, place: Iterate, value: float, step: Array, slope: float
-) -> tuple[At | None, float]:
+    problem: Problem, l1: Array, iterate: Iterate, value: float, step: Array, slope: float
+) -> tuple[Evaluation | None, float]:
     def there(share: float) -> Array:
-        return place.theta + share * step
+        return iterate.theta + share * step
 
-    return search(lambda s: problem.at(there(s)), value, slope, FLAT * abs(value), more=lambda s: cost(there(s), l1))
-
-
-# The minimum of a quadratic with corners, which is what a step under an l1 penalty asks for.
-#
-#     q(w) = g'(w - start) + 1/2 (w - start)' H (w - start) + sum_j l1_j |w_j|
-#
-# Sweeps of coordinate descent find which weights are zero, and which sign the others have. On those q is smooth, and
-# one
-# solve gives its minimum: where the signs hold, that is the answer; otherwise the step ends where the first weight
-# becomes zero, and sweeps go on. Nearly dependent columns, on which coordinate descent alone crawls, cost no more.
+    return line_search(
+        lambda s: problem.evaluate(there(s)), value, slope, FLAT * abs(value), extra=lambda s: cost(there(s), l1)
+    )
 
 
-NATIVE = hasattr(native, "descend")
-SWEEPS = 4
-ROUNDS = 200
-HELD = 1e-11
-FLOOR = 1e-14  # of the size of the residual at the start: nothing below it is met
+def minimise_quadratic(hessian: Array, gradient: Array, start: Array, l1: Array, share: float) -> Array:
+    """Return the minimum w (M,) of a quadratic with corners, up to a share of the residual at the start.
 
+        q(w) = g'(w - start) + 1/2 (w - start)' H (w - start) + sum_j l1_j |w_j|
 
-def least(w: Array, g: Array, l1: Array) -> Array:
-    """Return the least subgradient of smooth + sum l1 |w| where the smooth part has gradient g: zero at the minimum."""
-    return np.where(w != 0, g + l1 * np.sign(w), np.sign(g) * np.maximum(np.abs(g) - l1, 0.0))
-
-
-def minimum(hessian: Array, gradient: Array, start: Array, l1: Array, share: float) -> Array:
-    """Return w, (M,), where the residual is at most a share of what it is at the start."""
+    Sweeps of coordinate descent find which weights are zero, and the signs of the others. On those q is smooth, and one
+    solve gives its minimum: where the signs stay, that is the answer; otherwise the step ends where the first weight
+    becomes zero, and sweeps go on. Nearly dependent columns, on which coordinate descent alone is slow, cost no more.
+    """
     hessian = np.ascontiguousarray(hessian)
     w, g = start.copy(), gradient.copy()
     diagonal = hessian.diagonal()
     alive = diagonal > 0
 
     def size() -> float:
-        return float((least(w, g, l1)[alive] ** 2 / diagonal[alive]).sum())
+        return float((least_subgradient(w, g, l1)[alive] ** 2 / diagonal[alive]).sum())
 
     wanted = max(share, FLOOR) ** 2 * size()
     last = math.inf
@@ -367,7 +444,7 @@ def minimum(hessian: Array, gradient: Array, start: Array, l1: Array, share: flo
 
 
 def coordinate_descent(hessian: Array, g: Array, w: Array, l1: Array, sweeps: int, enough: float) -> float:
-    """Sweep over the coordinates, in place, natively where that can be."""
+    """Sweep over the coordinates, in place, by the native kernel where it is built."""
     return float((native.descend if NATIVE else coordinate_descent_reference)(hessian, g, w, l1, sweeps, enough))
 
 
@@ -390,7 +467,7 @@ def coordinate_descent_reference(hessian: Array, g: Array, w: Array, l1: Array, 
 
 
 def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
-    """Go to the minimum over the weights that are not zero, in place, or to where the first of them becomes zero."""
+    """Move, in place, to the minimum over the nonzero weights, or to where the first of them becomes zero."""
     support = np.flatnonzero(((w != 0) | (l1 == 0)) & (hessian.diagonal() > 0))
     if not len(support):
         return
@@ -407,97 +484,14 @@ def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
 
 
 def _solved(matrix: Array, right: Array) -> Array:
-    """Return matrix^-1 right, a little held: along what the matrix does not see, l1 decides by a far step."""
+    """Return matrix^-1 right, by Cholesky with LIFT added: along null directions the step is far, and l1 decides."""
     unit = 1.0 / np.sqrt(matrix.diagonal())
     even = matrix * unit[:, None] * unit
-    even[np.diag_indices_from(even)] += HELD
+    even[np.diag_indices_from(even)] += LIFT
     factored = linalg.cho_factor(even, lower=True, overwrite_a=True, check_finite=False)
     return np.asarray(unit * linalg.cho_solve(factored, unit * right, check_finite=False))
 
 
-# All l1 penalties from the one that leaves no coefficient down: each point starts from the one before.
-#
-# Sequential strong rule (Tibshirani et al. 2012): a column whose |dF/dw_j| at the last point lies below
-# (2 l1 - last l1) unit_j will most likely stay zero, so it is left out, and looked at again in the pass that proves
-# the
-# gap.
-
-
-ENDLESS = 1e300  # a penalty that no coefficient can pay
-EXACT_PATH = 1e-14
-ROUNDING = 64 * float(np.finfo(np.float64).eps)
-
-
-class PathPoint(NamedTuple):
-    """A penalty and the minimum under it."""
-
-    l1: float
-    found: DescentResult
-
-
-def largest_l1(problem: Problem, unit: Array) -> float:
-    """Return the smallest l1 under which all coefficients with a penalty are zero; that of column j is l1 unit_j."""
-    return _largest(problem, unit, _without(problem, unit, Planes(problem), np.zeros(problem.outputs)))
-
-
-def l1_points(
-    problem: Problem, unit: Array, constant: Array, wanted: float, points: int = 20, ratio: float = 1e-3
-) -> list[PathPoint]:
-    """Return the minima under falling penalties, each with a gap of at most `wanted`.
-
-    Parameters
-    ----------
-    problem : F.
-    unit : (D,) column j is penalised by l1 unit_j |w_j|, in the coordinates of the view.
-    constant : (K,) intercepts to start from.
-    wanted : bound on the gap to be proven at each point.
-    points : how many penalties, in geometric progression from the largest.
-    ratio : smallest penalty over largest.
-
-    Returns
-    -------
-    The first point is the minimum without penalised columns. It is the only one, with a penalty of zero, where these
-    explain nothing of the target, as of a constant one.
-    """
-    planes = Planes(problem)
-    here = _without(problem, unit, planes, constant)
-    if _explains_nothing(problem, unit, here):
-        return [PathPoint(0.0, here)]
-    largest = last = _largest(problem, unit, here)
-    first = Penalised(problem, np.concatenate([[0.0], largest * unit]), planes)
-    gap = first.gap(here.theta, here.at)
-    here = replace(here, gap=gap, converged=here.converged or gap <= wanted)
-    if not here.converged:
-        here = solve_penalised(first, here.theta, here.at, wanted, 100)
-    out = [PathPoint(largest, ended(first, here))]
-    for l1 in np.geomspace(largest, largest * ratio, points).tolist()[1:]:
-        pull = np.abs(here.at.gradient[:, 1:]).max(axis=0)
-        start = np.flatnonzero(pull >= (2 * l1 - last) * unit)
-        penalised = Penalised(problem, np.concatenate([[0.0], l1 * unit]), planes)
-        here = solve_penalised(penalised, here.theta, here.at, wanted, 100, start)
-        out.append(PathPoint(l1, ended(penalised, here)))
-        last = l1
-    return out
-
-
-def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> DescentResult:
-    """Return the minimum over the intercepts, which start from `constant`, and the columns that have no penalty."""
-    theta = np.zeros((problem.outputs, 1 + problem.features))
-    theta[:, 0] = constant * problem.intercept
-    at = problem.at(theta)
-    penalised = Penalised(problem, np.concatenate([[0.0], np.where(unit > 0, ENDLESS, 0.0)]), planes)
-    return solve_penalised(penalised, theta, at, EXACT_PATH * abs(at.value), 100)
-
-
-def _explains_nothing(problem: Problem, unit: Array, without: DescentResult) -> bool:
-    """Whether no penalised column pulls by more than the rounding of what the intercepts make up for."""
-    slopes = np.abs(problem.at(np.zeros_like(without.theta)).gradient[:, 0]).max()
-    slopes += problem.source.total_weight() * np.abs(without.theta[:, 0]).max()
-    pull = np.abs(without.at.gradient[:, 1:]).max(axis=0)
-    return bool(pull[unit > 0].max(initial=0.0) <= ROUNDING * slopes)
-
-
-def _largest(problem: Problem, unit: Array, without: DescentResult) -> float:
-    pull = np.abs(without.at.gradient[:, 1:]).max(axis=0)
-    some = unit > 0
-    return float((pull[some] / unit[some]).max(initial=0.0))
+def least_subgradient(w: Array, g: Array, l1: Array) -> Array:
+    """Return the least subgradient of smooth + sum l1 |w| where the smooth part has gradient g: zero at the minimum."""
+    return np.where(w != 0, g + l1 * np.sign(w), np.sign(g) * np.maximum(np.abs(g) - l1, 0.0))

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.lbfgs import Metric, inner, step_along
-from adaline.solvers.smooth.newton import FLAT, DescentResult
-from adaline.solvers.smooth.problem import At, Problem
+from adaline.solvers.smooth.lbfgs import Done, Metric, inner, step_along
+from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, never
+from adaline.solvers.smooth.problem import Problem
 
 MOST_PRODUCTS = 200
 
@@ -23,52 +23,55 @@ def truncated_newton(
     problem: Problem,
     theta: Array,
     metric: Callable[[Array], Metric],
-    done: Callable[[At, float], bool],
-    most: int = 200,
-    give_up: Callable[[DescentResult], bool] = lambda _: False,
+    done: Done,
+    max_steps: int = 200,
+    give_up: GiveUp = never,
 ) -> DescentResult:
-    """Step down until `done`, which sees F and the estimate of twice the gap; each step takes the metric anew."""
-    here = DescentResult(theta, problem.at(theta), None)
+    """Step down from theta until `done`; the metric of the conjugate gradients is taken anew for each step."""
+    here = DescentResult(theta, problem.evaluate(theta), None)
     first = 0.0
-    for _ in range(most):
-        if done(here.at, math.inf) or give_up(here):
-            here.converged = done(here.at, math.inf)
+    for _ in range(max_steps):
+        if done(here.evaluation, math.inf) or give_up(here):
+            here.converged = done(here.evaluation, math.inf)
             return here
-        now = metric(here.theta)
-        first = first or math.sqrt(inner(here.at.gradient, now.solve(here.at.gradient)))
-        step = _solve(problem, here, now, first)
-        slope = inner(here.at.gradient, step)
-        if done(here.at, -slope):
+        current = metric(here.theta)
+        first = first or math.sqrt(inner(here.evaluation.gradient, current.solve(here.evaluation.gradient)))
+        step = _newton_step(problem, here, current, first)
+        slope = inner(here.evaluation.gradient, step)
+        if done(here.evaluation, -slope):
             here.converged = True
             return here
-        new, share = step_along(problem, here.theta, here.at, step, slope)
+        new, share = step_along(problem, here.theta, here.evaluation, step, slope)
         if new is None:
-            here.converged = -slope <= FLAT * abs(here.at.value)
+            here.converged = -slope <= FLAT * abs(here.evaluation.value)
             return here
-        here.theta, here.at = here.theta + share * step, new
+        here.theta, here.evaluation = here.theta + share * step, new
         here.history.append(new.value)
     return here
 
 
-def _solve(problem: Problem, here: DescentResult, metric: Metric, first: float) -> Array:
-    """Return a step that solves H step = -gradient up to a share of it."""
-    g = here.at.gradient
+def _newton_step(problem: Problem, here: DescentResult, metric: Metric, first: float) -> Array:
+    """Return a step with |H step + gradient| at most a share of |gradient|, lengths taken in the metric.
+
+    `first` is the length of the first gradient; the share falls with the length of the present one.
+    """
+    g = here.evaluation.gradient
     step, left = np.zeros_like(g), g.copy()
-    moved = metric.solve(left)
-    square = start = inner(left, moved)
+    solved = metric.solve(left)
+    square = start = inner(left, solved)
     share = min(0.1, math.sqrt(math.sqrt(start) / first)) if first > 0 else 0.1
-    direction = -moved
+    direction = -solved
     for _ in range(MOST_PRODUCTS):
         if square <= share**2 * start:
             break
-        bent = problem.times(here.theta, direction)
-        bend = inner(direction, bent)
-        if bend <= 0:
+        product = problem.times(here.theta, direction)
+        curvature = inner(direction, product)
+        if curvature <= 0:
             return step if step.any() else direction
-        length = square / bend
+        length = square / curvature
         step = step + length * direction
-        left = left + length * bent
-        moved = metric.solve(left)
-        square, before = inner(left, moved), square
-        direction = -moved + direction * (square / before)
+        left = left + length * product
+        solved = metric.solve(left)
+        square, before = inner(left, solved), square
+        direction = -solved + direction * (square / before)
     return step

@@ -1,4 +1,4 @@
-"""What systems that learn without targets share: reading rows, and going over them."""
+"""`UnsupervisedSystem`: the base of systems that learn from rows without targets."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from adaline.sources import Source
 
 
 class UnsupervisedSystem(BaseEstimator):
-    """A system that learns from rows alone."""
+    """A system that learns from rows without targets: opens rows, maps functions over them, certifies."""
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # there is no target to be compared on
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # without a target nothing can be compared
     parameters: ClassVar[dict[str, Check]] = {
         "tol": ZERO_OR_MORE,
         "max_iter": COUNT,
@@ -37,7 +37,7 @@ class UnsupervisedSystem(BaseEstimator):
     certificate_: Certificate
 
     def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
-        """Return the source of rows as the system sees them, with their weights; with `reset` remember the columns."""
+        """Return the source of the columns phi(x), with weights; with `reset` learn the columns and the basis."""
         source = self._open_given(X, sample_weight, reset=reset)
         if reset:
             learn_basis(self, source)
@@ -55,7 +55,7 @@ class UnsupervisedSystem(BaseEstimator):
         return unlabelled_source(self, rows, sample_weight)
 
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
-        """Return function(block) for rows to predict, in their order; name a row that is not finite."""
+        """Return function(block) of rows X, joined in their order; refuse a row that is not finite, by its number."""
         source = self._open(X, None, reset=False)
         with np.errstate(invalid="ignore", over="ignore"):
             out = source.map(function)
@@ -67,12 +67,7 @@ class UnsupervisedSystem(BaseEstimator):
         proof = certificate(
             status=Status.SOLVED if converged else Status.NOT_CONVERGED,
             objective=objective,
-            gradient=np.nan,
-            gap=np.inf,
-            digits=np.nan,
-            condition=np.nan,
             rank=source.shape.features,
-            passes=0,
             solver=solver,
         )
         advice = "a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol"
@@ -85,7 +80,7 @@ class UnsupervisedSystem(BaseEstimator):
 
 
 def shaped(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """Return numbers given as an argument, of a shape."""
+    """Return an argument as an array of numbers of this shape; refuse another shape."""
     out = np.array(value, dtype=np.float64)
     if out.shape != shape:
         raise InvalidParameter(f"{name} must be numbers of shape {shape}, got shape {out.shape}")
