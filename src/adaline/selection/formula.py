@@ -22,8 +22,9 @@ from adaline.input.labels import encode, read_labels
 from adaline.selection.cross_validation import Tried, freedom_of, of_rows
 from adaline.selection.measures import ErrorRate, Measure, Residuals
 from adaline.sources import Source
+from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.least_squares_classifier import LeastSquaresClassifier
-from adaline.systems.linear_regression import LinearRegression, LinearSystem
+from adaline.systems.linear_regression import LinearRegression
 from adaline.systems.ridge import Ridge
 
 

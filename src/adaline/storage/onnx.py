@@ -41,7 +41,8 @@ from adaline.systems import (
     WienerFilter,
 )
 from adaline.systems.families.filter import SignalSystem
-from adaline.systems.one_vs_rest import MOST, OneVsRest, Scheme
+from adaline.systems.families.scheme import MOST, Scheme
+from adaline.systems.one_vs_rest import OneVsRest
 
 TYPES = ("float64", "float32")
 

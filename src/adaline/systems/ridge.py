@@ -20,7 +20,7 @@ from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
-from adaline.systems.linear_regression import LinearSystem
+from adaline.systems.families.linear_system import LinearSystem
 
 
 @configured
