@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -24,7 +24,7 @@ from adaline.inference.classical import quantile
 from adaline.inference.covariance import lengths, quadratic
 from adaline.inference.hypotheses import read_hypotheses
 from adaline.inference.left_out import left_out
-from adaline.inference.summary import STATISTICS, CoefficientTable, Part, chance, number
+from adaline.inference.summary import STATISTICS, CoefficientTable, chance, number
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -239,6 +239,8 @@ class LikelihoodSummary(CoefficientTable):
     odds_ratio, odds_lower, odds_upper, intercept first; with more than two classes each row also has its `target`.
     """
 
+    columns: ClassVar[tuple[str, ...]] = STATISTICS + ODDS
+
     parts: list[WaldInference]
     reference: str
     quality: Quality
@@ -249,27 +251,16 @@ class LikelihoodSummary(CoefficientTable):
             **self._head(),
             "reference": self.reference,
             "targets": list(self.targets),
-            "coefficients": [
-                row | ({"target": target} if len(self.targets) > 1 else {})
-                for target, part in zip(self.targets, self.parts, strict=True)
-                for row in self._rows(part, STATISTICS + ODDS)
-            ],
+            "coefficients": self._coefficients(),
             **vars(self.quality),
             **self._foot(),
         }
 
     def _groups(self) -> list[dict[str, str]]:
-        headings = ("estimate", "std error", "z", "p", *self._ends())
-        return [
-            dict(zip(STATISTICS, headings, strict=True)),
-            dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True)),
-        ]
+        return [*super()._groups(), dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True))]
 
-    def _sections(self) -> list[Part]:
-        return [
-            Part(f"log odds of {target} against {self.reference}", self._rows(part, STATISTICS + ODDS), [])
-            for target, part in zip(self.targets, self.parts, strict=True)
-        ]
+    def _heading(self, target: str) -> str:
+        return f"log odds of {target} against {self.reference}"
 
     def _closing(self) -> list[str]:
         q = self.quality

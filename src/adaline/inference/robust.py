@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
-from adaline.inference.summary import STATISTICS, CoefficientTable, Part
+from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
@@ -251,15 +251,10 @@ class RobustSummary(CoefficientTable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
-        several = len(self.targets) > 1
         return {
             **self._head(),
             "errors": self.errors,
-            "coefficients": [
-                row | ({"target": target} if several else {})
-                for target, part in zip(self.targets, self.parts, strict=True)
-                for row in self._rows(part, STATISTICS)
-            ],
+            "coefficients": self._coefficients(),
             "targets": [
                 {"target": target, "scale": part.scale, "beyond": part.beyond}
                 for target, part in zip(self.targets, self.parts, strict=True)
@@ -268,17 +263,6 @@ class RobustSummary(CoefficientTable):
             "beyond": self.parts[0].beyond,
             **self._foot(),
         }
-
-    def _groups(self) -> list[dict[str, str]]:
-        headings = ("estimate", "std error", "z", "p", *self._ends())
-        return [dict(zip(STATISTICS, headings, strict=True))]
-
-    def _sections(self) -> list[Part]:
-        several = len(self.targets) > 1
-        return [
-            Part(f"target {target}" if several else "", self._rows(part, STATISTICS), self._lines(part))
-            for target, part in zip(self.targets, self.parts, strict=True)
-        ]
 
     def _lines(self, part: RobustEstimate) -> list[str]:
         if np.isnan(part.scale):

@@ -72,7 +72,8 @@ def generalised(system: Any, X: Any, y: Any, sample_weight: Any) -> Tried:
 
 
 def _left_out(model: LinearSystem, X: Any, y: Any, sample_weight: Any) -> LeaveOneOutResult:
-    parts = [left_out(fit, rows, model._sample()) for fit, rows in model._with_rows(X, y, sample_weight)]
+    sources = model._sources(X, y, sample_weight)
+    parts = [left_out(fit, rows, model._sample()) for fit, rows in zip(model._fits, sources, strict=True)]
     residual, without = (np.concatenate([part[i] for part in parts], axis=1) for i in (0, 1))
     return LeaveOneOutResult(residual, without, parts[0].weight)
 

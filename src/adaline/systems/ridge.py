@@ -200,7 +200,7 @@ class Ridge(LinearSystem):
             else "standard errors are those of the shrunken estimate over repeated samples at this penalty, without "
             "its bias"
         )
-        return [f"penalty {amount} on {where}{found}; {meaning}", *super()._notes(errors)]
+        return [f"penalty {amount} on {where}{found}; {meaning}"]
 
 
 @dataclass(frozen=True)
