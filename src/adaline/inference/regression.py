@@ -151,7 +151,10 @@ def hypothesis_test(
     errors: str = "classical",
     groups: Any = None,
 ) -> HypothesisTest:
-    """Return the F test of C theta = value for each target, or, where `flat`, for the only one; see `summarise`."""
+    """Return the F test of C theta = value for each target, or, where `flat`, for the only one.
+
+    The other arguments are those of `summarise_regression`.
+    """
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
     found = _covariances(fits, sample, sources, errors, groups)
     tests = np.array([wald(covariance, matrix, values, texts) for covariance in found])

@@ -1,20 +1,14 @@
-"""K classes from two-class machines: one against the rest, or each against each; and where they disagree.
-
-    one against the rest   y_k(x) > 0 claims class k         K machines (S3); or K - 1, the last class for the rest (S2)
-    one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines, the most votes win (S2, S3)
-
-Both leave regions where the signs alone give no answer: claimed by none or by several, or with the vote tied.
-"""
+"""K classes from machines for every pair of them, which vote (S2, S3)."""
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
+from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.scheme import MOST, Rows, Scheme
 
 
@@ -54,27 +48,18 @@ class OneVsOne(Scheme):
         self.system = system
         self.basis = basis
 
-    def _sides(self, classes: int) -> Array:
-        pairs = list(combinations(range(classes), 2))
-        sides = np.full((len(pairs), classes), np.nan)
-        for values, (i, j) in zip(sides, pairs, strict=True):
-            values[i], values[j] = 0.0, 1.0
-        return sides
+    def _targets(self, classes: int) -> Array:
+        return one_against_one(classes)
 
     def _scores(self, y: Array) -> Array:
-        votes, sums = self._votes(y)
-        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+        limited = y.clip(-MOST, MOST)
+        sums = sum_of_pairs(-limited, limited, len(self.classes_))
+        return np.asarray(self._votes(y) + sums / (3 * (np.abs(sums) + 1)))
 
-    def _unclear(self, y: Array) -> Rows:
-        votes, _ = self._votes(y)
+    def _ambiguous(self, y: Array) -> Rows:
+        votes = self._votes(y)
         return np.asarray((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
 
-    def _votes(self, y: Array) -> tuple[Array, Array]:
-        """Return votes and summed decision values, (n, K)."""
-        votes, sums = np.zeros((2, len(y), len(self.classes_)))
-        for said, (i, j) in zip(y.T, combinations(range(len(self.classes_)), 2), strict=True):
-            votes[:, j] += said > 0
-            votes[:, i] += said <= 0
-            sums[:, j] += said.clip(-MOST, MOST)
-            sums[:, i] -= said.clip(-MOST, MOST)
-        return votes, sums
+    def _votes(self, y: Array) -> Array:
+        """Return how many machines vote for each class, (n, K)."""
+        return sum_of_pairs((y <= 0).astype(float), (y > 0).astype(float), len(self.classes_))

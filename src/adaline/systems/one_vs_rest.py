@@ -1,10 +1,4 @@
-"""K classes from two-class machines: one against the rest, or each against each; and where they disagree.
-
-    one against the rest   y_k(x) > 0 claims class k         K machines (S3); or K - 1, the last class for the rest (S2)
-    one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines, the most votes win (S2, S3)
-
-Both leave regions where the signs alone give no answer: claimed by none or by several, or with the vote tied.
-"""
+"""K classes from machines that tell one class from all others (S2, S3)."""
 
 from __future__ import annotations
 
@@ -18,7 +12,8 @@ from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.input.by_blocks import by_blocks
 from adaline.parameters import Check, OneOf
-from adaline.systems.families.scheme import Rows, Scheme, _has_probabilities, probability
+from adaline.systems.families.decisions import one_against_rest
+from adaline.systems.families.scheme import Rows, Scheme, probability
 
 
 @configured
@@ -71,7 +66,7 @@ class OneVsRest(Scheme):
         self.machines = machines
         self.basis = basis
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(lambda scheme: _has_probabilities(scheme))  # type: ignore[untyped-decorator]
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.
@@ -83,12 +78,16 @@ class OneVsRest(Scheme):
         each = np.column_stack([probability(machine, rows) for machine in self.estimators_])
         return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
-    def _sides(self, classes: int) -> Array:
-        return np.eye(classes)[: classes if self.machines == "K" else -1]
+    def _targets(self, classes: int) -> Array:
+        return one_against_rest(classes)[: classes if self.machines == "K" else -1]
 
     def _scores(self, y: Array) -> Array:
         return y if y.shape[1] == len(self.classes_) else np.column_stack([y, np.zeros(len(y))])
 
-    def _unclear(self, y: Array) -> Rows:
+    def _ambiguous(self, y: Array) -> Rows:
         claims = (y > 0).sum(axis=1)
         return np.asarray(claims != 1 if y.shape[1] == len(self.classes_) else claims > 1)
+
+
+def _has_probabilities(scheme: OneVsRest) -> bool:
+    return scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
