@@ -3,8 +3,8 @@
     z = w / (Cov_ww)^(1/2),   Cov = inverse information,   odds ratio = exp(w)
     chi2 = 2 (ln L - ln L_0),   McFadden's R^2 = 1 - ln L / ln L_0
 
-With K classes the machines of a softmax are known up to what all of them gain alike. What the rows tell is how a class
-differs from another: w_k - w_ref, with Cov of the difference. Any reference gives the same model.
+With K classes the machines of a softmax are known up to what all of them gain alike. What the rows determine is how a
+class differs from another: w_k - w_ref, with Cov of the difference. Any reference gives the same model.
 
 A. Wald, Trans. AMS 54 (1943), 426-482; D. McFadden, in Frontiers in Econometrics (1974), 105-142.
 """
@@ -28,6 +28,23 @@ from adaline.inference.summary import STATISTICS, CoefficientTable, chance, numb
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
+
+ODDS = ("odds_ratio", "odds_lower", "odds_upper")
+
+PENALISED = (
+    "the penalty is read as a prior: estimates are the mode of its posterior, and errors, z, p and intervals those of "
+    "the normal approximation there, not of repeated samples; no likelihood-ratio test, AIC or BIC"
+)
+FIRTH = (
+    "Firth's correction (Jeffreys' prior): errors, z and intervals are those of the information at the estimate, rough "
+    "near separation, where the likelihood is skew; no AIC or BIC"
+)
+BY_RATIO = "chi² and the p of slopes are those of penalised likelihood ratios"
+SEPARATED = (
+    "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
+    "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
+)
+TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
 @dataclass(frozen=True)
@@ -164,7 +181,7 @@ def wald_test(
     names, classes : of the columns and of the classes, in the order of the machines.
     intercept : whether the model has one.
     target : the class the hypothesis is about; None for all but the reference.
-    reference : the class that others are compared with, the first unless told otherwise.
+    reference : the class that others are compared with, the first by default.
     """
     if fit.penalised:
         raise InvalidParameter(
@@ -180,10 +197,10 @@ def wald_test(
             f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
             "are constant or linear combinations of others (see aliased_). Drop those columns."
         )
-    base = place_of(classes, reference, "reference")
+    base = index_of(classes, reference, "reference")
     tested = [k for k in range(len(classes)) if k != base]
     if target is not None:
-        tested = [place_of(classes, target, "target")]
+        tested = [index_of(classes, target, "target")]
         if tested == [base]:
             raise InvalidParameter(f"target {target!r} is the reference: name another class, or another reference")
     pairs = [against(fit, k, base) for k in tested]
@@ -195,8 +212,8 @@ def wald_test(
     return WaldTest(texts, about, squares, len(difference), float(special.chdtrc(len(difference), squares)))
 
 
-def place_of(classes: Sequence[Any], label: Any, what: str) -> int:
-    """Return the place of a class, the first where none is named."""
+def index_of(classes: Sequence[Any], label: Any, what: str) -> int:
+    """Return the index of a class, that of the first where none is named."""
     if label is None:
         return 0
     found = [k for k, own in enumerate(classes) if np.all(own == label)]
@@ -208,27 +225,6 @@ def place_of(classes: Sequence[Any], label: Any, what: str) -> int:
 def _exp(a: Array) -> Array:
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(a))
-
-
-# The table that `summary()` of a logistic or softmax regression returns.
-
-
-ODDS = ("odds_ratio", "odds_lower", "odds_upper")
-
-PENALISED = (
-    "the penalty is read as a prior: estimates are the mode of its posterior, and errors, z, p and intervals those of "
-    "the normal approximation there, not of repeated samples; no likelihood-ratio test, AIC or BIC"
-)
-FIRTH = (
-    "Firth's correction (Jeffreys' prior): errors, z and intervals are those of the information at the estimate, rough "
-    "near separation, where the likelihood is skew; no AIC or BIC"
-)
-BY_RATIO = "chi² and the p of slopes are those of penalised likelihood ratios"
-SEPARATED = (
-    "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
-    "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
-)
-TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -286,7 +282,7 @@ def summarise(
     notes: Sequence[str] = (),
     certificate: Certificate | None = None,
 ) -> LikelihoodSummary:
-    """Return the table of a fit; `reference` is one of the classes, the first unless told otherwise.
+    """Return the table of a fit; `reference` is one of the classes, the first by default.
 
     Parameters
     ----------
@@ -295,11 +291,11 @@ def summarise(
     title, intercept : of the model, and whether it has one.
     level : coverage of the intervals.
     reference : the class that all others are compared with.
-    notes : what else is to be said, such as `SEPARATED`.
-    certificate : that of the model, where it says more than that of the fit.
+    notes : lines to put below the table, such as `SEPARATED`.
+    certificate : of the model, where it is not that of the fit.
     """
     LEVEL.check("level", level)
-    base = place_of(classes, reference, "reference")
+    base = index_of(classes, reference, "reference")
     others = [k for k in range(len(classes)) if k != base]
     automatic = [
         (fit.penalised and SEPARATED not in notes, PENALISED),

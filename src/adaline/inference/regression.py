@@ -103,7 +103,7 @@ def summarise_regression(
     sources : the rows of each fit, or None for classical errors.
     title, intercept, certificate : of the model.
     level, errors, groups : as for `LinearRegression.summary`.
-    notes : what else is to be said, above what the fits say.
+    notes : lines to put before those that the fits give rise to.
     """
     LEVEL.check("level", level)
     kept = [fit.without_dependent() for fit in fits]

@@ -139,7 +139,7 @@ def quantile_errors(
 
 
 def bandwidth(level: float, total: float) -> float:
-    """Return how far from `level` to look for the density, in quantiles (Hall and Sheather 1988)."""
+    """Return the distance from `level`, in quantiles, at which the density is taken (Hall and Sheather 1988)."""
     z = float(special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
     h = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
@@ -208,19 +208,19 @@ def _lengths(problem: Problem, root: Array, gram: Curvature) -> Array:
 
 def _percentile(values: Array, weight: Array, share: float) -> float:
     """Return the percentile of values that count `weight` times, with straight lines between them."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    place = share * (below[-1] - 1.0)
+    ascending = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[ascending])
+    rank = share * (below[-1] - 1.0)
     low, high = (
-        values[order[min(int(np.searchsorted(below, i, side="right")), len(order) - 1)]]
-        for i in (np.floor(place), np.ceil(place))
+        values[ascending[min(int(np.searchsorted(below, i, side="right")), len(ascending) - 1)]]
+        for i in (np.floor(rank), np.ceil(rank))
     )
-    return float(low + (place - np.floor(place)) * (high - low))
+    return float(low + (rank - np.floor(rank)) * (high - low))
 
 
 @dataclass(frozen=True)
 class RobustEstimate:
-    """What the table shows of one target: arrays are (1 + D)."""
+    """Statistics of one target: arrays are (1 + D), intercept first; NaN where they do not exist."""
 
     estimate: Array
     std_error: Array
@@ -232,8 +232,8 @@ class RobustEstimate:
     beyond: float
 
 
-def judged(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
-    """Return estimates judged by the normal distribution."""
+def infer_target(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
+    """Return the statistics of one target, p and intervals by the normal distribution."""
     theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors].std_error
     with np.errstate(divide="ignore", invalid="ignore"):
         z = theta / error

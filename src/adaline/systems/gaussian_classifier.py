@@ -39,92 +39,10 @@ COVARIANCES = {
     "spherical": Kind.SPHERICAL,
     "identity": Kind.SPHERICAL,
 }
-"""What may be asked for, and what it means for the components of a mixture."""
+"""Values of `covariance`, and the kind of covariance that each means for the components of a mixture."""
 
-
-def diagonal(moments: Moments) -> Moments:
-    """Return the scatter with variances alone."""
-    out = moments.copy()
-    out.second[:] = np.diag(out.second.diagonal())
-    return out
-
-
-def spherical(within: Moments) -> Moments:
-    """Return the scatter with one variance for all columns, in raw units."""
-    out = within.copy()
-    size = np.exp2(2 * (out.exponent - out.exponent.max()))
-    level = float((out.second.diagonal() * size).mean())
-    out.second[:] = np.diag(level / size)
-    out.noise[:] = float((out.noise * size).mean()) / size
-    return out
-
-
-def log_determinant(factor: Factor) -> float:
-    """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
-    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.frame.weight))
-
-
-# One mixture of Gaussians for each class: Bayes' decision with mixture densities.
-
-
-FLOOR = 1e-6  # of a class's variances, added to those of its components
-TOL, MOST_STEPS = 1e-6, 300
-
-
-class ClassMixtures(NamedTuple):
-    """The mixtures of all classes in raw units, their covariances, log-likelihood of the rows, and whether EM ended."""
-
-    components: list[Components]
-    covariances: Array
-    value: float
-    converged: bool
-
-    def certificate(self, log_priors: float, source: Source) -> Certificate:
-        """Return what is known of the fit: a local optimum of each class."""
-        return certificate(
-            status=Status.SOLVED if self.converged else Status.NOT_CONVERGED,
-            objective=-(self.value + log_priors),
-            gradient=np.nan,
-            gap=np.inf,
-            digits=np.nan,
-            condition=np.nan,
-            rank=source.shape.features,
-            passes=source.total_reads(),
-            solver="EM for each class",
-        )
-
-
-def class_mixtures(
-    source: Source, sums: ClassMoments, kind: Kind, components: int, draw: np.random.Generator
-) -> ClassMixtures:
-    """Fit a mixture to the rows of every class, whose moments tell the floor of its variances."""
-    found = []
-    overall = _variances(sums.total())
-    for k, part in enumerate(sums.parts):
-        variance = _variances(part)
-        floor = FLOOR * np.where(variance > 0, variance, np.where(overall > 0, overall, 1.0))
-        plan = MixtureOptions(components, kind, floor, TOL, MOST_STEPS)
-        try:
-            found.append(fit_mixture(of_class(source, k, len(sums.parts)), plan, draw))
-        except InvalidData as error:
-            raise InvalidData(f"class {k}: {error}") from None
-    mixtures = [raw(one.mixture) for one in found]
-    return ClassMixtures(
-        [one.components for one in mixtures],
-        np.stack([one.covariances for one in mixtures]),
-        float(sum(w * one.values[-1] for w, one in zip(sums.weights, found, strict=True))),
-        all(one.converged for one in found),
-    )
-
-
-def _variances(part: Moments) -> Array:
-    return np.asarray(np.exp2(2 * part.exponent) * part.second.diagonal() / part.weight)
-
-
-def densities(x: Any, mixtures: list[Components]) -> Array:
-    """Return ln p(x | c_k) of rows, (n, K)."""
-    x = x.toarray() if is_sparse(x) else host(x)
-    return np.concatenate([log_total(log_joint(x, one)) for one in mixtures], axis=1)
+FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
+TOL, MOST_STEPS = 1e-6, 300  # of EM
 
 
 @configured
@@ -209,7 +127,7 @@ class GaussianClassifier(ClosedFormClassifier):
     def predict_log_proba(self, X: Any) -> Array:
         """Return log posteriors, (n, K)."""
         joint = self.log_likelihood(X) + self._log_priors()
-        if np.count_nonzero(self.priors_) == 1:  # one class has been seen: nothing else can be
+        if np.count_nonzero(self.priors_) == 1:  # rows of one class only: nothing else can be
             return np.tile(self._log_priors(), (len(joint), 1))
         return np.asarray(joint - special.logsumexp(joint, axis=1, keepdims=True))
 
@@ -353,8 +271,8 @@ class GaussianClassifier(ClosedFormClassifier):
         if len(present) == 1:
             priors[present] = 1.0
         else:
-            for place, factor in zip(present, self._factors, strict=True):
-                factors[place] = factor
+            for index, factor in zip(present, self._factors, strict=True):
+                factors[index] = factor
             priors[present], logs[present] = self.priors_, self._log_determinants
             means[present] = self.means_
             hi, lo = means.copy(), np.zeros_like(means)
@@ -371,3 +289,81 @@ class GaussianClassifier(ClosedFormClassifier):
                 f"priors must be {len(weights)} positive probabilities that add up to 1, in the order of classes_"
             )
         return priors
+
+
+def diagonal(moments: Moments) -> Moments:
+    """Return the scatter with variances alone."""
+    out = moments.copy()
+    out.second[:] = np.diag(out.second.diagonal())
+    return out
+
+
+def spherical(within: Moments) -> Moments:
+    """Return the scatter with one variance for all columns, in raw units."""
+    out = within.copy()
+    size = np.exp2(2 * (out.exponent - out.exponent.max()))
+    level = float((out.second.diagonal() * size).mean())
+    out.second[:] = np.diag(level / size)
+    out.noise[:] = float((out.noise * size).mean()) / size
+    return out
+
+
+def log_determinant(factor: Factor) -> float:
+    """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
+    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.frame.weight))
+
+
+class ClassMixtures(NamedTuple):
+    """The mixtures of all classes in raw units, their covariances, log-likelihood of the rows, and whether EM ended."""
+
+    components: list[Components]
+    covariances: Array
+    value: float
+    converged: bool
+
+    def certificate(self, log_priors: float, source: Source) -> Certificate:
+        """Return what is known of the fit: a local optimum of each class."""
+        return certificate(
+            status=Status.SOLVED if self.converged else Status.NOT_CONVERGED,
+            objective=-(self.value + log_priors),
+            gradient=np.nan,
+            gap=np.inf,
+            digits=np.nan,
+            condition=np.nan,
+            rank=source.shape.features,
+            passes=source.total_reads(),
+            solver="EM for each class",
+        )
+
+
+def class_mixtures(
+    source: Source, sums: ClassMoments, kind: Kind, components: int, draw: np.random.Generator
+) -> ClassMixtures:
+    """Fit a mixture to the rows of every class, whose moments give the floor of its variances."""
+    found = []
+    overall = _variances(sums.total())
+    for k, part in enumerate(sums.parts):
+        variance = _variances(part)
+        floor = FLOOR * np.where(variance > 0, variance, np.where(overall > 0, overall, 1.0))
+        plan = MixtureOptions(components, kind, floor, TOL, MOST_STEPS)
+        try:
+            found.append(fit_mixture(of_class(source, k, len(sums.parts)), plan, draw))
+        except InvalidData as error:
+            raise InvalidData(f"class {k}: {error}") from None
+    mixtures = [raw(one.mixture) for one in found]
+    return ClassMixtures(
+        [one.components for one in mixtures],
+        np.stack([one.covariances for one in mixtures]),
+        float(sum(w * one.values[-1] for w, one in zip(sums.weights, found, strict=True))),
+        all(one.converged for one in found),
+    )
+
+
+def _variances(part: Moments) -> Array:
+    return np.asarray(np.exp2(2 * part.exponent) * part.second.diagonal() / part.weight)
+
+
+def densities(x: Any, mixtures: list[Components]) -> Array:
+    """Return ln p(x | c_k) of rows, (n, K)."""
+    x = x.toarray() if is_sparse(x) else host(x)
+    return np.concatenate([log_total(log_joint(x, one)) for one in mixtures], axis=1)

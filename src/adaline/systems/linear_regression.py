@@ -58,7 +58,7 @@ class LinearRegression(LinearSystem):
         What becomes of columns that are linear combinations of others: all of them share the solution of minimum norm,
         or those that depend on columns before them are left out (coefficient zero), as in R. Predictions are the same.
     weights : "frequency" or "precision"
-        What sample_weight means: how often a row was seen (2 is the row twice, degrees of freedom included), or the
+        What sample_weight means: how often a row was observed (2 is the row twice, degrees of freedom included), or the
         inverse of its variance up to a factor (weighted least squares: as many observations as rows of positive
         weight). The coefficients are the same; standard errors, tests and likelihoods are not.
     basis : a basis of `adaline.basis`, or None

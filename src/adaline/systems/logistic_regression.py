@@ -378,14 +378,14 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     def _warn(self) -> None:
         if self.separation_ is not None:
-            warn(self.separation_.told(columns_of(self)), AdalineWarning)
+            warn(self.separation_.warning(columns_of(self)), AdalineWarning)
         elif self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
         elif self.dependencies_:
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
     def _outputs(self, X: Any) -> Array:
-        """Return what each machine says of each row, (n, machines), on the host."""
+        """Return the outputs of the machines, (n, machines), on the host."""
         check_is_fitted(self, "classes_")
         return linear_outputs(read_finite(self, X), self.coef_, self.intercept_)
 

@@ -1,4 +1,4 @@
-"""K classes from machines that tell one class from all others (S2, S3)."""
+"""K classes from machines for one class against all others (S2, S3)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from adaline.systems.families.scheme import Rows, Scheme, probability
 
 @configured
 class OneVsRest(Scheme):
-    """Machines that tell one class from all others; each minimises what its system does, class k as 1, the rest as 0.
+    """Machines for one class against all others; each minimises what its system does, class k as 1, the rest as 0.
 
     Parameters
     ----------
     system : a classifier for two classes, of adaline or scikit-learn; None for GaussianClassifier()
-        It is copied for each machine, and must tell how sure it is (`decision_function` or `predict_proba`). A
-        regression is fitted to 0 and 1, and says yes above 1/2.
+        It is copied for each machine, and must have `decision_function` or `predict_proba`. A regression is
+        fitted to 0 and 1, and decides at 1/2.
     machines : "K" or "K-1"
         "K" (S3): a machine for every class; the largest y_k wins, so that every row has an answer. "K-1" (S2): none for
         the last class, which takes what no machine claims; among several claims the largest wins.
@@ -38,7 +38,7 @@ class OneVsRest(Scheme):
 
     Examples
     --------
-    Three classes in a row: the middle one cannot be told from both others by a line, and nothing claims its rows.
+    Three classes in a row: no line separates the middle one from both others, and no machine claims its rows.
 
     >>> import numpy as np
     >>> from adaline import LeastSquaresClassifier, OneVsRest

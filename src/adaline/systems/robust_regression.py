@@ -1,4 +1,4 @@
-"""Regression by criteria that a few wild rows cannot move far."""
+"""Regression by criteria that a few outliers cannot move far."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.inference.left_out import left_out
-from adaline.inference.robust import RobustSummary, judged
+from adaline.inference.robust import RobustSummary, infer_target
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
@@ -76,7 +76,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Whether the model has a constant w0.
     init : "robust", "least_squares" or array (1 + D,) or (K, 1 + D)
         Where tukey, which has several minima, starts: least trimmed squares on a sample of rows, which stands up to
-        nearly half of them being wild, least squares, or weights, intercept first. The others end in the same place.
+        nearly half of them being outliers, least squares, or weights, intercept first. The others have one minimum.
     tol : float
         A fit ends when no residual moves by more than this share of the scale, and once more.
     epochs : int
@@ -179,7 +179,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         init = self._starts(t.shape[1], source.shape.features)
         fits, histories = [], []
         for k in range(t.shape[1]):
-            with np.errstate(over="ignore"):  # the squares of wild targets
+            with np.errstate(over="ignore"):  # the squares of outliers
                 fit, history = fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k])
             fits.append(fit)
             histories.append(history)
@@ -236,7 +236,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         errors : None, or "H1" (huber, tukey), or "nid", "iid", "kernel" (absolute, quantile)
             H1 is Huber's covariance. For quantiles, "nid", the default, takes the density of every row at its quantile
             from the planes of the quantiles next to it (Hendricks and Koenker), and "kernel" from the residuals near
-            zero (Powell): both allow for errors that are wider in some places than in others. "iid" takes them to be
+            zero (Powell): both allow for errors that are wider for some rows than for others. "iid" takes them to be
             equally wide everywhere.
 
         Examples
@@ -266,7 +266,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
             title=f"RobustRegression(loss={self.loss!r})",
             names=columns_of(self),
             targets=targets,
-            parts=[judged(fit, errors, level) for fit in self._fits],
+            parts=[infer_target(fit, errors, level) for fit in self._fits],
             level=level,
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,

@@ -1,4 +1,4 @@
-"""Regressions solved from second moments: they stream, merge, forget and explain themselves."""
+"""Regressions solved from second moments: fitting, streaming, merging, forgetting, predicting, inference."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_v
 
 
 class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A regression that is solved from second moments: it streams, merges, forgets and explains itself."""
+    """A regression that is solved from second moments: it streams, merges and forgets, and has inference."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     parameters: ClassVar[dict[str, Check]] = {"fit_intercept": FLAG, "weights": OneOf(*WEIGHTS), "basis": BASIS}
@@ -388,7 +388,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
 
     def _notes(self, errors: str) -> list[str]:
-        """Return what the summary says of the model besides what its fits say."""
+        """Return lines of the summary that are about the system, not its fits."""
         return []
 
     def _sources(self, X: Any, y: Any, sample_weight: Any) -> list[Source]:

@@ -278,7 +278,7 @@ class Relabelled(Source):
         self.shape = Shape(source.shape.features, values.shape[1])
         self.names = None
         self.replayable, self.sparse, self.parallel = source.replayable, source.sparse, source.parallel
-        self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to be held
+        self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to keep
         self.reads = source.reads
         self.counts = counts
         self.n_rows = int(counts[~np.isnan(values[:, 0])].sum())
