@@ -14,7 +14,7 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.inference.left_out import left_out
-from adaline.inference.robust import RobustSummary, infer_target
+from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
@@ -42,6 +42,7 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import in_memory
+from adaline.sums import Spread
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
@@ -169,25 +170,11 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_parameters(self)
         source = open_rows(self, X, y, sample_weight, reset=True)
         source = in_memory(source) if source.like() is None else source
-        self._flat, self._like = source.flat, source.like()
         spread = column_spread(source)
-        size = spread.deviation if self.fit_intercept else spread.root
-        penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
-        t = source.read_targets()
-        if not np.isfinite(t).all():
-            source.refuse_nonfinite()
-        init = self._starts(t.shape[1], source.shape.features)
-        fits, histories = [], []
-        for k in range(t.shape[1]):
-            with np.errstate(over="ignore"):  # the squares of outliers
-                fit, history = fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k])
-            fits.append(fit)
-            histories.append(history)
-        self._fits = tuple(fits)
+        fits, histories = self._fit_targets(source, spread)
         self._typical = None if source.sparse else spread.mean
-        self.history_ = histories[0] if self._flat else histories
-        self.n_iter_ = max(len(history) for history in histories)
-        self._keep(meter, source)
+        self._take(fits, histories, source, meter)
+        self._warn()
         return self
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -282,7 +269,25 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Number of rows fitted."""
         return self._fits[0].rows
 
-    def _keep(self, meter: Meter, source: Source) -> None:
+    def _fit_targets(self, source: Source, spread: Spread) -> tuple[tuple[RobustFit, ...], list[list[float]]]:
+        """Return the fit of each target, and the objective after each of its iterations."""
+        size = spread.deviation if self.fit_intercept else spread.root
+        penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
+        t = source.read_targets()
+        if not np.isfinite(t).all():
+            source.refuse_nonfinite()
+        init = self._starts(t.shape[1], source.shape.features)
+        with np.errstate(over="ignore"):  # the squares of outliers
+            found = [
+                fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k]) for k in range(t.shape[1])
+            ]
+        return tuple(fit for fit, _ in found), [history for _, history in found]
+
+    def _take(self, fits: tuple[RobustFit, ...], histories: list[list[float]], source: Source, meter: Meter) -> None:
+        """Set the solution."""
+        self._fits, self._flat, self._like = fits, source.flat, source.like()
+        self.history_ = histories[0] if self._flat else histories
+        self.n_iter_ = max(len(history) for history in histories)
         theta = np.concatenate([fit.solution.theta for fit in self._fits])
         scale = np.array([fit.scale for fit in self._fits])
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
@@ -298,6 +303,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
         self.certificate_ = meter.on(without_constants(together(proofs), columns.constant), source)
         self.rank_ = self.certificate_.rank
+
+    def _warn(self) -> None:
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(
                 f"RobustRegression did not converge in {self.n_iter_} iterations: {self.certificate_.advice}",
