@@ -47,6 +47,7 @@ from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Recording
+from adaline.systems.gaussian_classifier import ClassDensities
 
 _FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
 
@@ -55,7 +56,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(RobustFit, StandardErrors),
     *(Coding, Column, TermFactor, Term),
     *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),
-    *(Components, View),
+    *(ClassDensities, Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""
 
