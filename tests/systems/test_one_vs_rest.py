@@ -113,6 +113,16 @@ def test_the_triangle_in_the_middle_is_ambiguous() -> None:
     assert votes.shape[2] == len(tied)
 
 
+@pytest.mark.parametrize(("name", "scheme"), [("one-vs-rest", OneVsRest), ("one-vs-one", OneVsOne)])
+def test_the_schemes_of_logistic_regression_are_those_of_any_system(name: str, scheme: Any) -> None:
+    X, y = clouds()
+    machine = OwnLogistic(penalty=0.1)
+    mine, theirs = OwnLogistic(penalty=0.1, scheme=name).fit(X, y), scheme(machine).fit(X, y)
+    coef = np.concatenate([one.coef_ for one in theirs.estimators_])
+    np.testing.assert_allclose(mine.coef_, coef, rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
+
+
 def test_tied_votes_are_broken_by_the_sums() -> None:
     class Fixed(GaussianClassifier):
         def decision_function(self, X: Any) -> Any:

@@ -91,10 +91,10 @@ def l1_path(
     _check(points=points, ratio=ratio, penalty=penalty, tol=tol)
     start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
-    seen, spread, sample = opening_of(source, Targets, chosen)
-    if not seen.finite:
+    targets, spread, sample = opening_of(source, Targets, chosen)
+    if not targets.finite:
         source.refuse_nonfinite()
-    constant = best_constants(source, chosen, seen)
+    constant = best_constants(source, chosen, targets)
     unit = np.ones_like(spread.mean)
     if standardize:
         unit = spread.deviation if fit_intercept else spread.root
@@ -103,7 +103,7 @@ def l1_path(
     )
     none = np.zeros((len(constant), 1 + problem.features))
     none[:, 0] = constant * problem.intercept
-    wanted = float(tol) * abs(problem.evaluate(none).value - float(seen.lowest.sum()))
+    wanted = float(tol) * abs(problem.evaluate(none).value - float(targets.lowest.sum()))
     thetas, proofs, penalties = [], [], []
     for l1, found in l1_points(problem, unit * problem.view.scale, constant, wanted, int(points), float(ratio)):
         theta = problem.to_raw(found.theta)

@@ -1,15 +1,15 @@
 """The fit of a linear machine, or of K coupled ones, under any likelihood or loss.
 
-`minimise` chooses the start and the solver, looks at whether there is a minimum at all, and certifies what it found.
+`minimise` chooses the start and the solver, checks whether there is a minimum at all, and certifies what it found.
 
 Newton and L-BFGS stop where the gradient in their metric is small. A loss whose curvature can vanish (Huber's beyond
 its threshold) hides slopes from Newton there: it starts from least squares where that costs less than constants; what
-it stops at without a proof is looked at in the metric of the columns alone, and gradient steps go on from it where it
+it stops at without a proof is checked in the metric of the columns alone, and gradient steps go on from it where it
 is no minimum.
 
 Losses of likelihoods may fall for ever along a direction (counts that are all zero on one side of a plane). Whole
 Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are returned.
-Where the targets are classes, `Doubt` asks whether a plane separates them instead.
+Where the targets are classes, `SeparationCheck` decides whether a plane separates them instead.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Constants:
     inside: bool
 
     def gap(self, tol: float) -> float:
-        """Return the gap that is asked for by a tolerance."""
+        """Return the gap that a tolerance allows."""
         return tol * max(self.loss - self.lowest, np.finfo(float).tiny) + NOTHING * self.scale
 
 
@@ -153,16 +153,16 @@ def constants_of_targets(problem: Problem, constant: Array, lowest: float) -> Co
     return Constants(theta, lowest + abs(loss - lowest), lowest, scale, slope, False)
 
 
-def best_constants(source: Source, loss: Loss, seen: Targets) -> Array:
+def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
     """Return the outputs to start from, (K,): near the best constants; a read where the outputs are coupled."""
     if not loss.coupled:
-        return loss.constant(seen.mean)
+        return loss.constant(targets.mean)
     if source.shape.targets > 1:
-        raise InvalidData(f"softmax takes one target, the place of a row's class; y has {source.shape.targets}")
-    classes = int(seen.largest) + 1
+        raise InvalidData(f"softmax takes one target, the index of a row's class; y has {source.shape.targets}")
+    classes = int(targets.largest) + 1
     if classes < 2:
         raise InvalidData("softmax needs rows of at least 2 classes, 0, 1, ...; all targets are 0")
-    return loss.constant(class_weights_of(source).of(classes) / seen.weight)
+    return loss.constant(class_weights_of(source).of(classes) / targets.weight)
 
 
 def minimise(problem: Problem, constants: Constants, options: Options) -> FittedMachine:
@@ -180,8 +180,8 @@ def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> Likel
     if options.firth:
         log_likelihood = -problem.evaluate(found.theta).value
     else:
-        held_by = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
-        log_likelihood = held_by - found.evaluation.value
+        penalty = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
+        log_likelihood = penalty - found.evaluation.value
     return LikelihoodFit(
         fitted.solution,
         None if found.curvature is None else raw_root(problem, found.curvature),
@@ -212,21 +212,21 @@ class _Minimising:
         self.wanted = constants.gap(options.tol)
         self.unbounded = False
         labelled = self.loss.coupled or (isinstance(self.loss, Logistic) and constants.lowest == 0)
-        asks = labelled and options.free and not options.firth
-        self.doubt = SeparationCheck(problem, max(problem.outputs, 2)) if asks else None
+        separable = labelled and options.free and not options.firth
+        self.check = SeparationCheck(problem, max(problem.outputs, 2)) if separable else None
 
     @property
     def separation(self) -> Separation | None:
         """The plane that separates the classes, where one was found."""
-        return None if self.doubt is None else self.doubt.found
+        return None if self.check is None else self.check.found
 
     def run(self) -> FittedMachine:
-        """Start, solve, look at whether that is a minimum, certify."""
+        """Start, solve, check whether that is a minimum, certify."""
         options, problem = self.options, self.problem
         status = Status.SOLVED
         if options.solver == "gradient":
             problem, found, status, name = self._descend()
-            if self.doubt is not None and status is Status.SOLVED and not self.doubt.give_up(found):
+            if self.check is not None and status is Status.SOLVED and not self.check.give_up(found):
                 self._settle(found)
         elif options.firth:
             found, name = firth(problem, np.zeros_like(self.constants.theta), self.wanted), "Firth's scoring"
@@ -235,7 +235,7 @@ class _Minimising:
             name = "proximal Newton"
         else:
             found, name = self._solve(self._start())
-            if self.doubt is not None and math.isinf(found.gap):
+            if self.check is not None and math.isinf(found.gap):
                 self._settle(found)
             if self.unbounded or self.separation is not None:
                 problem, before = with_tiny_penalty(problem), found.history
@@ -249,9 +249,9 @@ class _Minimising:
         return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
 
     def _settle(self, found: DescentResult) -> None:
-        """Ask whether a plane separates the classes; rows in general position are separable where they are few (S4)."""
-        assert self.doubt is not None
-        self.doubt.settle(found.theta, likely=self.problem.features >= self.problem.source.n_rows)
+        """Decide whether a plane separates the classes; few rows in general position are separable (S4)."""
+        assert self.check is not None
+        self.check.settle(found.theta, likely=self.problem.features >= self.problem.source.n_rows)
 
     def _start(self) -> Array:
         """Return weights to start from: those given, of a convex loss if they cost less than constants; or constants,
@@ -298,8 +298,8 @@ class _Minimising:
 
     def _give_up(self, here: DescentResult) -> bool:
         """Whether steps show that there is nothing to converge to."""
-        if self.doubt is not None:
-            return self.doubt.give_up(here)
+        if self.check is not None:
+            return self.check.give_up(here)
         if not (math.isfinite(self.loss.concordance) and self.options.free) or here.slow < PATIENCE:
             return False
         view, spread = self.problem.view, self.problem.spread

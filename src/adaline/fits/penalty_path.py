@@ -45,8 +45,8 @@ def cross_validated(
     spread = problem.spread
     penalties = spread.weight * 10.0 ** (1 - np.arange(DECADES * A_DECADE + 1) / A_DECADE)
     trained = [Fold(source, i, folds, held=False) for i in range(folds)]
-    held = [Fold(source, i, folds, held=True) for i in range(folds)]
-    weights = [one.total_weight() for one in held]
+    held_out = [Fold(source, i, folds, held=True) for i in range(folds)]
+    weights = [one.total_weight() for one in held_out]
     thetas = [start.copy() for _ in range(folds)]
     values: list[float] = []
     errors: list[float] = []
@@ -59,7 +59,7 @@ def cross_validated(
                 trained[i], problem.loss, problem.outputs, problem.intercept, ridge, spread, None, None, weight
             )
             thetas[i] = minimise_smooth(one, thetas[i], ROUGH * null).found.theta
-            losses[i] = _loss(one, held[i], thetas[i])
+            losses[i] = _loss(one, held_out[i], thetas[i])
         share = np.array(weights) / sum(weights)
         mean = losses.sum() / sum(weights)
         values.append(float(mean))

@@ -1,8 +1,11 @@
-"""Whether the classes of a logistic or softmax regression are separated, asked while it is being fitted.
+"""Whether the classes of a logistic or softmax regression are separated, decided while it is being fitted.
 
 Where a plane separates the classes the likelihood has no maximum. It shows in two ways: the objective falls below the
 ln 2 that the lightest row costs on the plane (then every row is on its side), or whole Newton steps keep gaining at the
 pace 1/e. Then `separability` decides, and the weights are those under a tiny penalty on standardised columns.
+
+`convergence_outlook` answers the same for a perceptron that did not end, where a proof is cheap: no plane separates the
+classes, or it needs more epochs.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ from adaline.sources import Source
 from adaline.sums.wrong_rows import outputs
 
 TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
-PATIENCE = 8  # slow whole steps before separation is asked about
+PATIENCE = 8  # slow whole steps before separation is checked
+MOST_NUMBERS = 2**22  # of all rows, once for each machine: tenths of a second
+MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
 PROOF = 5e9  # work of a proof of separation, in products: seconds
 
 
@@ -42,23 +47,23 @@ class Separation:
 
     @property
     def status(self) -> Status:
-        """As a certificate says it."""
+        """The status of a certificate."""
         return Status.SEPARATED if self.kind == "complete" else Status.QUASI_SEPARATED
 
-    def told(self, names: Sequence[str]) -> str:
+    def warning(self, names: Sequence[str]) -> str:
         """Return it as a sentence, with the names of the columns that the plane leans on most."""
         size = np.abs(self.direction[:, 1:]).max(axis=0)
         shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
         how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
-        doubt = " (to prove it would take too long)" if self.kind == "suspected" else ""
+        unproven = " (to prove it would take too long)" if self.kind == "suspected" else ""
         return (
-            f"the classes {how} separated by a plane{doubt}, mostly along {shown} (see separation_.direction): the "
+            f"the classes {how} separated by a plane{unproven}, mostly along {shown} (see separation_.direction): the "
             f"likelihood has no maximum. {self.status.advice}"
         )
 
 
 class SeparationCheck:
-    """Whether a fit without a penalty has anything to converge to; its targets are places of so many classes."""
+    """Whether a fit without a penalty has anything to converge to; its targets are indices of `classes` classes."""
 
     def __init__(self, problem: Problem, classes: int) -> None:
         self.problem, self.classes = problem, classes
@@ -66,7 +71,7 @@ class SeparationCheck:
         self.settled = False
 
     def give_up(self, here: DescentResult) -> bool:
-        """Whether there is nothing to converge to: asked of every iterate."""
+        """Return whether there is nothing to converge to; called with every iterate."""
         if self.settled:
             return False
         if here.evaluation.value < 0.5 * math.log(2) * self._lightest:
@@ -77,10 +82,10 @@ class SeparationCheck:
         return self.found is not None
 
     def settle(self, theta: Array, likely: bool = True) -> None:
-        """Find what separability says, within a budget; beyond, where it is likely, the direction of theta."""
+        """Decide separability within a budget; beyond it, where separation is likely, take the direction of theta."""
         if not self.settled:
             self.settled = True
-            self.found = self._asked(theta, likely)
+            self.found = self._decide(theta, likely)
 
     @cached_property
     def _lightest(self) -> float:
@@ -89,7 +94,7 @@ class SeparationCheck:
         weight = self.problem.source.read_weights()
         return 1.0 if weight is None else float(weight[weight > 0].min(initial=np.inf))
 
-    def _asked(self, theta: Array, likely: bool) -> Separation | None:
+    def _decide(self, theta: Array, likely: bool) -> Separation | None:
         try:
             verdict = decide_jointly(self.problem.source, np.arange(self.classes), PROOF)
         except AdalineError:
@@ -115,13 +120,6 @@ def _unit(theta: Array) -> Array:
     return np.asarray(theta / np.linalg.norm(theta))
 
 
-# Why a perceptron did not end: no plane separates the classes, or it needs more epochs. Proved where that is cheap.
-
-
-MOST_NUMBERS = 2**22  # of all rows, once for each machine: tenths of a second
-MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
-
-
 @dataclass(frozen=True)
 class ConvergenceOutlook:
     """Whether a perceptron can end.
@@ -138,7 +136,7 @@ class ConvergenceOutlook:
     bound: float = math.inf
 
     def advice(self, system: Any, made: int) -> str:
-        """Return one line for a perceptron that made so many corrections without a clean epoch."""
+        """Return one line for a perceptron that made `made` corrections without a clean epoch."""
         scaling = "" if system.standardize else "set standardize=True, or "
         if self.separable is None:
             return (
@@ -164,7 +162,7 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
     """Decide whether the rows of a perceptron's source are separable, within a budget.
 
     Targets are above zero for the class of a machine, or class numbers where all machines learn together. `theorem`
-    says whether the bound on corrections holds for rows without weights: it does from zero weights at a constant rate.
+    is whether the bound on corrections holds for rows without weights: it does from zero weights at a constant rate.
     """
     together = len(labels) if scan.classes else 2
     width = 1 + source.shape.features

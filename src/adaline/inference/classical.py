@@ -10,6 +10,7 @@ single coefficients are judged by the normal distribution and all slopes togethe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
+from adaline.errors import SumsMissing
 from adaline.inference.covariance import Covariance
 from adaline.inference.sample import Sample
 from adaline.solvers.least_squares.fit import Fit
@@ -142,13 +144,22 @@ def leverages(fit: Fit, x: Array) -> Array:
     return np.where(fit.factor.undetermined(rows) > OUTSIDE, np.inf, found)
 
 
-def reach(fit: Fit, k: int, leverage: Array, prediction: bool, level: float, sample: Sample | None = None) -> Array:
-    """Return half the width of confidence or prediction intervals of target k at rows with these leverages.
+def half_widths(fits: Sequence[Fit], x: Array, prediction: bool, level: float, sample: Sample) -> Array:
+    """Return half the widths of confidence or prediction intervals of all targets at rows x (n, D), (n, K).
 
     With precision weights, a new observation is one of weight 1.
     """
-    freedom = (fit.weight if sample is None else sample.n) - float(fit.trace[k])
-    if freedom <= 0.5:
-        return np.full(len(leverage), np.nan)
-    variance = fit.squares[k] / freedom
-    return np.asarray(quantile(freedom, level) * fit.unit[k] * np.sqrt(variance * (leverage + prediction)))
+    if any(fit.factor is None for fit in fits):
+        raise SumsMissing("no intervals: the solver for wide data keeps no D x D matrix. Use fewer columns than rows.")
+    out = []
+    for fit, k in by_target(fits):
+        freedom = sample.n - float(fit.trace[k])
+        variance = fit.squares[k] / freedom if freedom > 0.5 else np.nan
+        spread = np.sqrt(variance * (leverages(fit, x) + prediction))
+        out.append(quantile(freedom, level) * fit.unit[k] * spread)
+    return np.column_stack(out)
+
+
+def by_target(fits: Sequence[Fit]) -> list[tuple[Fit, int]]:
+    """Return each target as its fit and its index among the targets of that fit."""
+    return [(fit, k) for fit in fits for k in range(len(fit.squares))]

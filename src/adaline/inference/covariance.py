@@ -1,7 +1,14 @@
-"""The covariance of the coefficients, held by a root: Cov(w0, w) = A root (A root)', A A' = (X'X + P)^-1.
+"""The covariance of the coefficients, kept as a root: Cov(w0, w) = A root (A root)', A A' = (X'X + P)^-1.
 
-A comes from the factor of the fit, so that large means and unlike units cost nothing. Classical: root = sigma I;
-robust: root root' = G, see `adaline.inference.covariance`.
+A comes from the factor of the fit, so that large means and unlike units cost no digits. Classical: root = sigma I.
+Robust errors, which hold without equal variances (HC0 to HC3) or independent rows (cluster), take one more pass:
+
+    root root' = G,   G = c sum w r^2 / (1 - h)^power z z'     or     G = c sum_g s_g s_g'
+
+    HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
+    cluster: c = G/(G - 1) (N - 1)/(N - p), G groups
+
+The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their residuals.
 """
 
 from __future__ import annotations
@@ -21,6 +28,11 @@ from adaline.sources import Source
 from adaline.sums import FittedDesign, GroupScores, Scores
 from adaline.sums.scores import row_statistics
 
+POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}
+ERRORS = ("classical", *POWERS, "cluster")
+WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
+FULL_LEVERAGE = 1e-12  # of 1 - h
+FEW_GROUPS = 4  # groups a coefficient
 DEPENDENT = 1e-13  # a direction this much shorter than the others is one that rounding made
 
 
@@ -84,7 +96,7 @@ def factor_of(fit: Fit) -> Factor:
 
 
 def coordinates(fit: Fit, contrasts: Array) -> Array:
-    """Return C A, (q, m): what combinations C theta look like where (X'X + P)^-1 is the identity."""
+    """Return C A, (q, m): the combinations C theta in coordinates where (X'X + P)^-1 is the identity."""
     factor = factor_of(fit)
     first = contrasts[:, :1]
     constant = first * (factor.scaling.intercept / np.sqrt(factor.scaling.weight))
@@ -139,26 +151,8 @@ def quadratic(root: Array, difference: Array) -> float:
     return float((((difference / length) @ u / s) ** 2).sum())
 
 
-# Standard errors that hold without equal variances (HC0 to HC3) or independent rows (cluster): one more pass.
-#
-#     Cov(w0, w) = A G A',   G = c sum w r^2 / (1 - h)^power z z'     or     G = c sum_g s_g s_g'
-#
-#     HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
-#     cluster: c = G/(G - 1) (N - 1)/(N - p), G groups
-#
-# The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their
-# residuals.
-
-
-POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}
-ERRORS = ("classical", *POWERS, "cluster")
-WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9
-FULL_LEVERAGE = 1e-12
-FEW_GROUPS = 4
-
-
 def check_errors(errors: str) -> None:
-    """Refuse a name of errors that means nothing."""
+    """Refuse an unknown name of errors."""
     OneOf(*ERRORS).check("errors", errors)
 
 
@@ -189,7 +183,7 @@ def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, gr
 
 
 def lens(fit: Fit, precision: bool) -> FittedDesign:
-    """Return a fit as its rows see it."""
+    """Return a fit in the form in which sums over its rows take it."""
     factor = factor_of(fit)
     scaling = factor.scaling
     down = -scaling.target_scale[:, None]

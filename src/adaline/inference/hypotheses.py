@@ -170,10 +170,10 @@ def _read_matrix(hypothesis: Any, features: int, intercept: bool) -> Array:
 def _write(row: Array, value: float, names: Sequence[str]) -> str:
     """Return a hypothesis as text."""
     out = ""
-    for place in map(int, np.flatnonzero(row)):
-        size = abs(row[place])
-        sign = ("-" if row[place] < 0 else "") if not out else (" - " if row[place] < 0 else " + ")
-        out += sign + ("" if size == 1 else f"{size:.6g}*") + names[place]
+    for j in map(int, np.flatnonzero(row)):
+        size = abs(row[j])
+        sign = ("-" if row[j] < 0 else "") if not out else (" - " if row[j] < 0 else " + ")
+        out += sign + ("" if size == 1 else f"{size:.6g}*") + names[j]
     return f"{out} = {value:.6g}"
 
 
@@ -184,8 +184,7 @@ def _write(row: Array, value: float, names: Sequence[str]) -> str:
 #     term       = factor {("*" | "/") factor}    factor = number | name | "(" sum ")"
 #
 # A name is that of a column, or `intercept`; one with spaces or signs is found too, the longest name first, and a name
-# in
-# backquotes is taken as it stands. Numbers are exact: 0.1 is a tenth until the end. Nothing is evaluated as Python.
+# in backquotes is taken as it stands. Numbers are exact: 0.1 is a tenth until the end. Nothing is evaluated as Python.
 
 
 CONSTANT = -1
@@ -193,7 +192,7 @@ LONGEST = 1000  # digits of a number
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 Linear = dict[int, Fraction]
-"""Coefficients by place: 0 the intercept, 1, 2, ... the columns, CONSTANT a number by itself."""
+"""Coefficients by index: 0 the intercept, 1, 2, ... the columns, CONSTANT a number by itself."""
 
 
 def parse(text: str, names: Sequence[str]) -> tuple[Array, Array]:
@@ -204,8 +203,8 @@ def parse(text: str, names: Sequence[str]) -> tuple[Array, Array]:
     for row, equation in enumerate(equations):
         try:
             value[row] = -float(equation.pop(CONSTANT, Fraction(0)))
-            for place, coefficient in equation.items():
-                matrix[row, place] = float(coefficient)
+            for j, coefficient in equation.items():
+                matrix[row, j] = float(coefficient)
         except OverflowError:
             raise InvalidParameter(f"hypothesis {row + 1} of {text!r} has a number beyond 1.8e308") from None
         if not matrix[row].any():
@@ -219,8 +218,8 @@ class _Parser:
     def __init__(self, text: str, names: Sequence[str]) -> None:
         self.text = text
         self.names = list(names)
-        self.places = {"intercept": 0} | {name: place for place, name in enumerate(names, start=1)}
-        self.longest_first = sorted(self.places, key=len, reverse=True)
+        self.index = {"intercept": 0} | {name: j for j, name in enumerate(names, start=1)}
+        self.longest_first = sorted(self.index, key=len, reverse=True)
         self.at = 0
 
     def hypotheses(self) -> list[Linear]:
@@ -281,18 +280,18 @@ class _Parser:
         if self.take("`"):
             stop = self.text.find("`", self.at)
             name = self.text[self.at : stop] if stop >= 0 else ""
-            if name not in self.places:
+            if name not in self.index:
                 raise self.error(f"no column is called {name!r}" + self.hint(name), start)
             self.at = stop + 1
             self.skip()
-            return {self.places[name]: Fraction(1)}
+            return {self.index[name]: Fraction(1)}
         number = _NUMBER.match(self.text, self.at)
         for name in self.longest_first:
             end = self.at + len(name)
             if self.text.startswith(name, self.at) and not _continues(self.text, end) and not _NUMBER.fullmatch(name):
                 self.at = end
                 self.skip()
-                return {self.places[name]: Fraction(1)}
+                return {self.index[name]: Fraction(1)}
         if number and not _continues(self.text, number.end()):
             if len(number.group()) > LONGEST or abs(int((number.group(3) or "e0")[1:])) > LONGEST:
                 raise self.error("a number of so many digits")
@@ -318,11 +317,11 @@ class _Parser:
             self.at += 1
 
     def error(self, what: str, at: int | None = None) -> InvalidParameter:
-        place = (self.at if at is None else at) + 1
-        return InvalidParameter(f"cannot read the hypothesis {self.text!r}: {what}, at character {place}")
+        position = (self.at if at is None else at) + 1
+        return InvalidParameter(f"cannot read the hypothesis {self.text!r}: {what}, at character {position}")
 
     def hint(self, word: str) -> str:
-        return hint(word, list(self.places))
+        return hint(word, list(self.index))
 
 
 def hint(word: str, names: Sequence[str]) -> str:
@@ -335,13 +334,13 @@ def hint(word: str, names: Sequence[str]) -> str:
 
 def _add(a: Linear, b: Linear, times: Fraction) -> Linear:
     out = dict(a)
-    for place, coefficient in b.items():
-        out[place] = out.get(place, Fraction(0)) + times * coefficient
+    for j, coefficient in b.items():
+        out[j] = out.get(j, Fraction(0)) + times * coefficient
     return out
 
 
 def _is_number(a: Linear) -> bool:
-    return all(place == CONSTANT or not coefficient for place, coefficient in a.items())
+    return all(j == CONSTANT or not coefficient for j, coefficient in a.items())
 
 
 def _continues(text: str, at: int) -> bool:

@@ -13,13 +13,14 @@ Regression Diagnostics (1980).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from adaline.arrays import Array, host
 from adaline.block import Block
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.covariance import FULL_LEVERAGE, check_squares, check_weight, factor_of, lens
 from adaline.inference.sample import Sample
 from adaline.solvers.least_squares.factor import Factor
@@ -45,21 +46,19 @@ class Influence(NamedTuple):
     dffits: Array
 
 
-def influence(fit: Fit, source: Source, sample: Sample) -> Influence:
-    """Return the measures of all rows of a fit without penalty, block by block, (n, K)."""
-    leverage, residual, weight = _seen(fit, source, sample)
-    p, freedom = fit.trace, sample.n - fit.trace
-    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)[:, None]
-    root = np.sqrt(weight)[:, None] if sample.precision else 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sigma = fit.unit * np.sqrt(np.where(freedom > 0.5, fit.squares / freedom, np.nan))
-        standardized = root * residual / (sigma * np.sqrt(rest))
-        without = np.where(freedom > 1.5, freedom - 1.0, np.nan)
-        studentized = standardized * np.sqrt(without / np.maximum(freedom - standardized**2, 0.0))
-        odds = leverage[:, None] / rest
-    return Influence(
-        leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds)
-    )
+def influence(fits: Sequence[Fit], sources: Sequence[Source], sample: Sample, flat: bool) -> Influence:
+    """Return the measures of all rows, targets side by side, or, where `flat`, vectors of the only one."""
+    if any(fit.penalty.any() for fit in fits):
+        raise InvalidParameter(
+            "no influence for a penalised fit: leave-one-out formulas of its variance do not hold. Use "
+            "LinearRegression, or penalty=0."
+        )
+    parts = [_influence(fit, source, sample) for fit, source in zip(fits, sources, strict=True)]
+    if flat:
+        return Influence(*(values[:, 0] if values.ndim == 2 else values for values in parts[0]))
+    columns: list[Any] = [parts[0].leverage]
+    columns += [np.concatenate([part[i] for part in parts], axis=1) for i in range(1, len(Influence._fields))]
+    return Influence(*columns)
 
 
 class LeaveOneOutResult(NamedTuple):
@@ -75,7 +74,7 @@ def left_out(fit: Fit, source: Source, sample: Sample) -> LeaveOneOutResult:
 
     A row of weight w is w copies, of which one is left out; a precision belongs to the row as a whole.
     """
-    leverage, residual, weight = _seen(fit, source, sample)
+    leverage, residual, weight = _diagnostics(fit, source, sample)
     rest = 1.0 - leverage
     if (full := (rest <= FULL_LEVERAGE) & (weight > 0)).any():
         raise InvalidData(
@@ -85,7 +84,31 @@ def left_out(fit: Fit, source: Source, sample: Sample) -> LeaveOneOutResult:
     return LeaveOneOutResult(residual, residual / rest[:, None], weight)
 
 
-def _seen(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array]:
+def inflation(factor: Factor) -> Array:
+    """Return VIF_j = S_jj (S^-1)_jj = 1 / (1 - R^2 of column j on the others), (D,); infinite where that R^2 is 1."""
+    d = factor.scaling.features
+    dependent = ~factor.alive | (factor.undetermined(np.eye(d)) > INVOLVED)
+    return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)
+
+
+def _influence(fit: Fit, source: Source, sample: Sample) -> Influence:
+    """Return the measures of all rows, (n, K), of one fit, block by block."""
+    leverage, residual, weight = _diagnostics(fit, source, sample)
+    p, freedom = fit.trace, sample.n - fit.trace
+    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)[:, None]
+    root = np.sqrt(weight)[:, None] if sample.precision else 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sigma = fit.unit * np.sqrt(np.where(freedom > 0.5, fit.squares / freedom, np.nan))
+        standardized = root * residual / (sigma * np.sqrt(rest))
+        without = np.where(freedom > 1.5, freedom - 1.0, np.nan)
+        studentized = standardized * np.sqrt(without / np.maximum(freedom - standardized**2, 0.0))
+        odds = leverage[:, None] / rest
+    return Influence(
+        leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds)
+    )
+
+
+def _diagnostics(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array]:
     """Return leverages (n,), residuals (n, K) in raw units and weights (n,) of the rows that were fitted."""
     check_weight(source, fit, sample)
     through = lens(fit, sample.precision)
@@ -98,24 +121,8 @@ def _seen(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array
             or [np.empty((0, 1 + targets))]
         )
 
-    seen = source.map(rows)
+    found = source.map(rows)
     given = source.read_weights()
-    weight = np.ones(len(seen)) if given is None else host(given)
-    check_squares(source, fit, weight @ seen[:, 1:] ** 2)
-    return seen[:, 0], np.ldexp(seen[:, 1:], factor_of(fit).scaling.target_scale), weight
-
-
-def joined(parts: list[Influence], flat: bool) -> Influence:
-    """Put the targets side by side, or return vectors where there is one."""
-    if flat:
-        return Influence(*(values[:, 0] if values.ndim == 2 else values for values in parts[0]))
-    columns: list[Any] = [parts[0].leverage]
-    columns += [np.concatenate([part[i] for part in parts], axis=1) for i in range(1, len(Influence._fields))]
-    return Influence(*columns)
-
-
-def inflation(factor: Factor) -> Array:
-    """Return VIF_j = S_jj (S^-1)_jj = 1 / (1 - R^2 of column j on the others), (D,); infinite where that R^2 is 1."""
-    d = factor.scaling.features
-    dependent = ~factor.alive | (factor.undetermined(np.eye(d)) > INVOLVED)
-    return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)
+    weight = np.ones(len(found)) if given is None else host(given)
+    check_squares(source, fit, weight @ found[:, 1:] ** 2)
+    return found[:, 0], np.ldexp(found[:, 1:], factor_of(fit).scaling.target_scale), weight

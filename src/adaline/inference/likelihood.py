@@ -3,8 +3,8 @@
     z = w / (Cov_ww)^(1/2),   Cov = inverse information,   odds ratio = exp(w)
     chi2 = 2 (ln L - ln L_0),   McFadden's R^2 = 1 - ln L / ln L_0
 
-With K classes the machines of a softmax are known up to what all of them gain alike. What the rows tell is how a class
-differs from another: w_k - w_ref, with Cov of the difference. Any reference gives the same model.
+With K classes the machines of a softmax are known up to what all of them gain alike. What the rows determine is how a
+class differs from another: w_k - w_ref, with Cov of the difference. Any reference gives the same model.
 
 A. Wald, Trans. AMS 54 (1943), 426-482; D. McFadden, in Frontiers in Econometrics (1974), 105-142.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -24,10 +24,27 @@ from adaline.inference.classical import quantile
 from adaline.inference.covariance import lengths, quadratic
 from adaline.inference.hypotheses import read_hypotheses
 from adaline.inference.left_out import left_out
-from adaline.inference.summary import STATISTICS, CoefficientTable, Part, chance, number
+from adaline.inference.summary import STATISTICS, CoefficientTable, chance, number
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
+
+ODDS = ("odds_ratio", "odds_lower", "odds_upper")
+
+PENALISED = (
+    "the penalty is read as a prior: estimates are the mode of its posterior, and errors, z, p and intervals those of "
+    "the normal approximation there, not of repeated samples; no likelihood-ratio test, AIC or BIC"
+)
+FIRTH = (
+    "Firth's correction (Jeffreys' prior): errors, z and intervals are those of the information at the estimate, rough "
+    "near separation, where the likelihood is skew; no AIC or BIC"
+)
+BY_RATIO = "chi² and the p of slopes are those of penalised likelihood ratios"
+SEPARATED = (
+    "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
+    "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
+)
+TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
 @dataclass(frozen=True)
@@ -164,7 +181,7 @@ def wald_test(
     names, classes : of the columns and of the classes, in the order of the machines.
     intercept : whether the model has one.
     target : the class the hypothesis is about; None for all but the reference.
-    reference : the class that others are compared with, the first unless told otherwise.
+    reference : the class that others are compared with, the first by default.
     """
     if fit.penalised:
         raise InvalidParameter(
@@ -180,10 +197,10 @@ def wald_test(
             f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
             "are constant or linear combinations of others (see aliased_). Drop those columns."
         )
-    base = place_of(classes, reference, "reference")
+    base = index_of(classes, reference, "reference")
     tested = [k for k in range(len(classes)) if k != base]
     if target is not None:
-        tested = [place_of(classes, target, "target")]
+        tested = [index_of(classes, target, "target")]
         if tested == [base]:
             raise InvalidParameter(f"target {target!r} is the reference: name another class, or another reference")
     pairs = [against(fit, k, base) for k in tested]
@@ -195,8 +212,8 @@ def wald_test(
     return WaldTest(texts, about, squares, len(difference), float(special.chdtrc(len(difference), squares)))
 
 
-def place_of(classes: Sequence[Any], label: Any, what: str) -> int:
-    """Return the place of a class, the first where none is named."""
+def index_of(classes: Sequence[Any], label: Any, what: str) -> int:
+    """Return the index of a class, that of the first where none is named."""
     if label is None:
         return 0
     found = [k for k, own in enumerate(classes) if np.all(own == label)]
@@ -210,27 +227,6 @@ def _exp(a: Array) -> Array:
         return np.asarray(np.exp(a))
 
 
-# The table that `summary()` of a logistic or softmax regression returns.
-
-
-ODDS = ("odds_ratio", "odds_lower", "odds_upper")
-
-PENALISED = (
-    "the penalty is read as a prior: estimates are the mode of its posterior, and errors, z, p and intervals those of "
-    "the normal approximation there, not of repeated samples; no likelihood-ratio test, AIC or BIC"
-)
-FIRTH = (
-    "Firth's correction (Jeffreys' prior): errors, z and intervals are those of the information at the estimate, rough "
-    "near separation, where the likelihood is skew; no AIC or BIC"
-)
-BY_RATIO = "chi² and the p of slopes are those of penalised likelihood ratios"
-SEPARATED = (
-    "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
-    "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
-)
-TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
-
-
 @dataclass(frozen=True, repr=False)
 class LikelihoodSummary(CoefficientTable):
     """Coefficients of each class against the reference, odds ratios, and how likely the model makes the rows.
@@ -238,6 +234,8 @@ class LikelihoodSummary(CoefficientTable):
     `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic (z), p_value, lower, upper,
     odds_ratio, odds_lower, odds_upper, intercept first; with more than two classes each row also has its `target`.
     """
+
+    columns: ClassVar[tuple[str, ...]] = STATISTICS + ODDS
 
     parts: list[WaldInference]
     reference: str
@@ -249,27 +247,16 @@ class LikelihoodSummary(CoefficientTable):
             **self._head(),
             "reference": self.reference,
             "targets": list(self.targets),
-            "coefficients": [
-                row | ({"target": target} if len(self.targets) > 1 else {})
-                for target, part in zip(self.targets, self.parts, strict=True)
-                for row in self._rows(part, STATISTICS + ODDS)
-            ],
+            "coefficients": self._coefficients(),
             **vars(self.quality),
             **self._foot(),
         }
 
     def _groups(self) -> list[dict[str, str]]:
-        headings = ("estimate", "std error", "z", "p", *self._ends())
-        return [
-            dict(zip(STATISTICS, headings, strict=True)),
-            dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True)),
-        ]
+        return [*super()._groups(), dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True))]
 
-    def _sections(self) -> list[Part]:
-        return [
-            Part(f"log odds of {target} against {self.reference}", self._rows(part, STATISTICS + ODDS), [])
-            for target, part in zip(self.targets, self.parts, strict=True)
-        ]
+    def _heading(self, target: str) -> str:
+        return f"log odds of {target} against {self.reference}"
 
     def _closing(self) -> list[str]:
         q = self.quality
@@ -295,7 +282,7 @@ def summarise(
     notes: Sequence[str] = (),
     certificate: Certificate | None = None,
 ) -> LikelihoodSummary:
-    """Return the table of a fit; `reference` is one of the classes, the first unless told otherwise.
+    """Return the table of a fit; `reference` is one of the classes, the first by default.
 
     Parameters
     ----------
@@ -304,11 +291,11 @@ def summarise(
     title, intercept : of the model, and whether it has one.
     level : coverage of the intervals.
     reference : the class that all others are compared with.
-    notes : what else is to be said, such as `SEPARATED`.
-    certificate : that of the model, where it says more than that of the fit.
+    notes : lines to put below the table, such as `SEPARATED`.
+    certificate : of the model, where it is not that of the fit.
     """
     LEVEL.check("level", level)
-    base = place_of(classes, reference, "reference")
+    base = index_of(classes, reference, "reference")
     others = [k for k in range(len(classes)) if k != base]
     automatic = [
         (fit.penalised and SEPARATED not in notes, PENALISED),

@@ -1,6 +1,9 @@
-"""Analysis of variance of nested least-squares models: is the larger one worth its columns?
+"""Analysis of variance of nested least-squares models, and of deviance of nested likelihoods.
 
-F = ((RSS_0 - RSS_1) / (df_0 - df_1)) / (RSS / df),   RSS / df of the largest model
+    F = ((RSS_0 - RSS_1) / (df_0 - df_1)) / (RSS / df),   RSS / df of the largest model
+    chi2 = 2 (ln L_1 - ln L_0),   degrees of freedom = parameters_1 - parameters_0
+
+S. S. Wilks, Annals of Mathematical Statistics 9 (1938), 60-62.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ SAME = 1e-9  # how closely the rows' total sums of squares must agree
 
 
 class Explained(Protocol):
-    """A fitted linear system, as far as analysis of variance asks it."""
+    """What analysis of variance needs of a fitted linear system."""
 
     fit_intercept: bool
     _fits: tuple[Fit, ...]
@@ -171,15 +174,8 @@ def _total(model: Explained, about_mean: bool) -> float:
     return float(fit.tss[0] + fit.weight * fit.factor.scaling.mean_hi[-1] ** 2)
 
 
-# Analysis of deviance of nested likelihood models: is the larger one worth its columns?
-#
-# chi2 = 2 (ln L_1 - ln L_0),   degrees of freedom = parameters_1 - parameters_0
-#
-# S. S. Wilks, Annals of Mathematical Statistics 9 (1938), 60-62.
-
-
 class Likely(Protocol):
-    """A fitted system with a likelihood, as far as analysis of deviance asks it."""
+    """What analysis of deviance needs of a fitted system with a likelihood."""
 
     fit_intercept: bool
     _fits: Sequence[LikelihoodFit]

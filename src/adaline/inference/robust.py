@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
-from adaline.inference.summary import STATISTICS, CoefficientTable, Part
+from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
@@ -139,7 +139,7 @@ def quantile_errors(
 
 
 def bandwidth(level: float, total: float) -> float:
-    """Return how far from `level` to look for the density, in quantiles (Hall and Sheather 1988)."""
+    """Return the distance from `level`, in quantiles, at which the density is taken (Hall and Sheather 1988)."""
     z = float(special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
     h = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
@@ -208,19 +208,19 @@ def _lengths(problem: Problem, root: Array, gram: Curvature) -> Array:
 
 def _percentile(values: Array, weight: Array, share: float) -> float:
     """Return the percentile of values that count `weight` times, with straight lines between them."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    place = share * (below[-1] - 1.0)
+    ascending = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[ascending])
+    rank = share * (below[-1] - 1.0)
     low, high = (
-        values[order[min(int(np.searchsorted(below, i, side="right")), len(order) - 1)]]
-        for i in (np.floor(place), np.ceil(place))
+        values[ascending[min(int(np.searchsorted(below, i, side="right")), len(ascending) - 1)]]
+        for i in (np.floor(rank), np.ceil(rank))
     )
-    return float(low + (place - np.floor(place)) * (high - low))
+    return float(low + (rank - np.floor(rank)) * (high - low))
 
 
 @dataclass(frozen=True)
 class RobustEstimate:
-    """What the table shows of one target: arrays are (1 + D)."""
+    """Statistics of one target: arrays are (1 + D), intercept first; NaN where they do not exist."""
 
     estimate: Array
     std_error: Array
@@ -232,8 +232,8 @@ class RobustEstimate:
     beyond: float
 
 
-def judged(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
-    """Return estimates judged by the normal distribution."""
+def infer_target(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
+    """Return the statistics of one target, p and intervals by the normal distribution."""
     theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors].std_error
     with np.errstate(divide="ignore", invalid="ignore"):
         z = theta / error
@@ -251,15 +251,10 @@ class RobustSummary(CoefficientTable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
-        several = len(self.targets) > 1
         return {
             **self._head(),
             "errors": self.errors,
-            "coefficients": [
-                row | ({"target": target} if several else {})
-                for target, part in zip(self.targets, self.parts, strict=True)
-                for row in self._rows(part, STATISTICS)
-            ],
+            "coefficients": self._coefficients(),
             "targets": [
                 {"target": target, "scale": part.scale, "beyond": part.beyond}
                 for target, part in zip(self.targets, self.parts, strict=True)
@@ -268,17 +263,6 @@ class RobustSummary(CoefficientTable):
             "beyond": self.parts[0].beyond,
             **self._foot(),
         }
-
-    def _groups(self) -> list[dict[str, str]]:
-        headings = ("estimate", "std error", "z", "p", *self._ends())
-        return [dict(zip(STATISTICS, headings, strict=True))]
-
-    def _sections(self) -> list[Part]:
-        several = len(self.targets) > 1
-        return [
-            Part(f"target {target}" if several else "", self._rows(part, STATISTICS), self._lines(part))
-            for target, part in zip(self.targets, self.parts, strict=True)
-        ]
 
     def _lines(self, part: RobustEstimate) -> list[str]:
         if np.isnan(part.scale):

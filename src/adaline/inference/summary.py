@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from adaline.inference.classical import Inference
 from adaline.inference.left_out import LeftOutColumns, nothing_left_out
 from adaline.results import Certificate
 from adaline.wording import counted
@@ -41,23 +40,53 @@ class CoefficientTable(ABC):
     intercept: bool
     left_out: LeftOutColumns = field(default_factory=nothing_left_out, kw_only=True)
 
-    @abstractmethod
-    def _groups(self) -> list[dict[str, str]]:
-        """Return columns and their headings; in text each group is a table of its own."""
+    columns: ClassVar[tuple[str, ...]] = STATISTICS
 
     @abstractmethod
-    def _sections(self) -> list[Part]:
-        """Return the coefficients of each target."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+
+    def _statistic(self) -> str:
+        """Return the heading of the statistic that judges a coefficient."""
+        return "z"
+
+    def _heading(self, target: str) -> str:
+        """Return what stands above the coefficients of a target."""
+        return f"target {target}" if len(self.targets) > 1 else ""
+
+    def _lines(self, part: Any) -> list[str]:
+        """Return lines about the fit of one target."""
+        return []
 
     def _closing(self) -> list[str]:
         """Return lines about the model as a whole."""
         return []
 
-    def _rows(self, part: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
+    def _groups(self) -> list[dict[str, str]]:
+        """Return columns and their headings; in text each group is a table of its own."""
+        headings = ("estimate", "std error", self._statistic(), "p", *self._ends())
+        return [dict(zip(STATISTICS, headings, strict=True))]
+
+    def _sections(self) -> list[Part]:
+        """Return the coefficients of each target."""
+        return [
+            Part(self._heading(target), self._rows(part), self._lines(part))
+            for target, part in zip(self.targets, self.parts, strict=True)
+        ]
+
+    def _coefficients(self) -> list[dict[str, Any]]:
+        """Return the rows of all targets, each with its target where there are several."""
+        return [
+            row | ({"target": target} if len(self.targets) > 1 else {})
+            for target, part in zip(self.targets, self.parts, strict=True)
+            for row in self._rows(part)
+        ]
+
+    def _rows(self, part: Any) -> list[dict[str, Any]]:
         why = self.left_out.reasons
         return [
             {"name": name}
-            | {column: float(getattr(part, column)[j]) for column in columns}
+            | {column: float(getattr(part, column)[j]) for column in self.columns}
             | ({"left_out": why[name]} if j and name in why else {})
             for j, name in enumerate(["intercept", *self.names])
             if j or self.intercept
@@ -186,74 +215,3 @@ def cell(value: float, form: str = ".6g") -> str:
     if math.isnan(value):
         return ""
     return chance(value) if form == "p" else format(value, form)
-
-
-# The table that `summary()` of a regression returns: text in a terminal, HTML in a notebook, a dictionary.
-
-
-QUALITY = (
-    "r_squared",
-    "adjusted_r_squared",
-    "sigma",
-    "freedom",
-    "model_freedom",
-    "f_statistic",
-    "f_freedom",
-    "f_p_value",
-    "log_likelihood",
-    "aic",
-    "bic",
-)
-
-
-@dataclass(frozen=True, repr=False)
-class Summary(CoefficientTable):
-    """Coefficients with their statistics, how well the model fits, and its certificate.
-
-    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic, p_value, lower, upper,
-    intercept first; with several targets each row also names its target.
-    """
-
-    parts: list[Inference]
-    intercept: bool = True
-    errors: str = "classical"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        return {
-            **self._head(),
-            "errors": self.errors,
-            "coefficients": [
-                row | ({"target": target} if len(self.targets) > 1 else {})
-                for target, part in zip(self.targets, self.parts, strict=True)
-                for row in self._rows(part, STATISTICS)
-            ],
-            "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
-            **_quality(self.parts[0]),
-            **self._foot(),
-        }
-
-    def _groups(self) -> list[dict[str, str]]:
-        statistic = "t" if self.errors == "classical" else "z"
-        headings = ("estimate", "std error", statistic, "p", *self._ends())
-        return [dict(zip(STATISTICS, headings, strict=True))]
-
-    def _sections(self) -> list[Part]:
-        return [
-            Part(f"target {target}" if len(self.targets) > 1 else "", self._rows(part, STATISTICS), _lines(part))
-            for target, part in zip(self.targets, self.parts, strict=True)
-        ]
-
-
-def _quality(part: Inference) -> dict[str, float]:
-    return {name: float(getattr(part, name)) for name in QUALITY}
-
-
-def _lines(part: Inference) -> list[str]:
-    return [
-        f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd {number(part.sigma)} "
-        f"on {part.freedom:.6g} degrees of freedom",
-        f"F {number(part.f_statistic)} on {part.model_freedom:.6g} and {part.f_freedom:.6g} "
-        f"(p {chance(part.f_p_value)})",
-        f"log-likelihood {number(part.log_likelihood)}, AIC {number(part.aic)}, BIC {number(part.bic)}",
-    ]

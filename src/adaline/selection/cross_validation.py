@@ -33,7 +33,7 @@ from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
 from adaline.sources.views import Fold, fold_of
 from adaline.systems.families.filter import SignalSystem
-from adaline.systems.linear_regression import LinearSystem
+from adaline.systems.families.linear_system import LinearSystem
 from adaline.wording import counted
 
 Indices = NDArray[np.intp]

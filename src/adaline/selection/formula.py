@@ -23,8 +23,9 @@ from adaline.input.labels import encode, read_labels
 from adaline.selection.cross_validation import CandidateErrors, Trial, fit, freedom_of, with_trial
 from adaline.selection.measures import ErrorRate, InformationCriterion, Measure, Residuals
 from adaline.sources import Source
+from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.least_squares_classifier import LeastSquaresClassifier
-from adaline.systems.linear_regression import LinearRegression, LinearSystem
+from adaline.systems.linear_regression import LinearRegression
 from adaline.systems.ridge import Ridge
 
 
@@ -95,7 +96,8 @@ def _mean_over_rows(losses: Array, weight: Array, n: float) -> tuple[float, floa
 
 
 def _left_out(model: LinearSystem, X: Any, y: Any, sample_weight: Any) -> LeaveOneOutResult:
-    parts = [left_out(one, rows, model._sample()) for one, rows in model._with_rows(X, y, sample_weight)]
+    sources = model._sources(X, y, sample_weight)
+    parts = [left_out(fit, rows, model._sample()) for fit, rows in zip(model._fits, sources, strict=True)]
     residual, without = (np.concatenate([part[i] for part in parts], axis=1) for i in (0, 1))
     return LeaveOneOutResult(residual, without, parts[0].weight)
 

@@ -41,7 +41,8 @@ from adaline.systems import (
     WienerFilter,
 )
 from adaline.systems.families.filter import SignalSystem
-from adaline.systems.one_vs_rest import MOST, OneVsRest, Scheme
+from adaline.systems.families.scheme import MOST, Scheme
+from adaline.systems.one_vs_rest import OneVsRest
 
 TYPES = ("float64", "float32")
 OPSET, IR_VERSION = 13, 8
@@ -252,7 +253,7 @@ def _scores(graph: Graph, model: Any) -> tuple[str, int, str | None]:
         return graph.affine("X", w, host(model.intercept_), _centre(model, w.shape[1])), len(w), None
     if not isinstance(model, GaussianClassifier) or hasattr(model, "_mixtures"):
         raise _no_form(model)
-    joint, columns = _log_joint(graph, model), len(model._hi)
+    joint, columns = _log_joint(graph, model), len(model.classes_)
     if columns == 2:
         return graph.op("MatMul", joint, graph.real([[-1.0], [1.0]])), 1, joint
     return joint, columns, joint
@@ -308,16 +309,17 @@ def _limited(graph: Graph, value: str, most: str) -> str:
 def _log_joint(graph: Graph, model: GaussianClassifier) -> str:
     """Return ln p(c_k) p(x | c_k), (n, K); minus infinity for classes without rows."""
     parts: list[str | None] = []
-    constant = model._log_priors() - 0.5 * (model._log_determinants + model.n_features_in_ * np.log(2 * np.pi))
-    for k, factor in enumerate(model._factors):
+    found = model._densities
+    constant = model._log_priors() - 0.5 * (found.log_determinants + model.n_features_in_ * np.log(2 * np.pi))
+    for k, factor in enumerate(found.factors):
         if factor is None:
             parts.append(None)
             continue
         whiten = factor.half(np.diag(np.exp2(-factor.scaling.scale.astype(np.float64)))) * np.sqrt(
             factor.scaling.weight
         )
-        m = graph.rounded(model._hi[k])
-        rest = (m - model._hi[k]) - model._lo[k]
+        m = graph.rounded(found.hi[k])
+        rest = (m - found.hi[k]) - found.lo[k]
         rows = graph.op("MatMul", graph.op("Sub", "X", graph.real(m)), graph.real(whiten))
         rows = graph.op("Add", rows, graph.real(rest @ whiten))
         distance = graph.op("ReduceSumSquare", rows, axes=[1], keepdims=1)

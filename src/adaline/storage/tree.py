@@ -55,6 +55,7 @@ from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Recording
+from adaline.systems.gaussian_classifier import ClassDensities
 
 Anything = NDArray[Any]
 
@@ -71,7 +72,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(RobustFit, StandardErrors),
     *(Coding, Column, TermFactor, Term),
     *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),
-    *(Components, View),
+    *(ClassDensities, Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, restored by their constructor."""
 

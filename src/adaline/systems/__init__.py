@@ -1,6 +1,6 @@
 """Systems: the named learners of the lectures. Tests, command line, docs and benchmarks read SYSTEMS.
 
-The laws of a family select from it by base class: `LinearSystem` (regression from moments), `ClassSystem`
+The laws of a family select from it by base class: `LinearSystem` (regression from moments), `ClosedFormClassifier`
 (classification from class moments), `OnlineSystem` (scans and their batch rules). Systems without targets are in
 UNSUPERVISED: model files know them, `compare` and the command line's fit do not.
 """
@@ -10,6 +10,7 @@ from typing import Any
 from adaline.systems.adaline import Adaline
 from adaline.systems.adaptive_filter import AdaptiveFilter
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.online import OnlineSystem
 from adaline.systems.fisher_discriminant import FisherDiscriminant
 from adaline.systems.gaussian_classifier import GaussianClassifier
@@ -18,10 +19,11 @@ from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.systems.kesler_perceptron import KeslerPerceptron
 from adaline.systems.kmeans import KMeans
 from adaline.systems.least_squares_classifier import LeastSquaresClassifier
-from adaline.systems.linear_regression import LinearRegression, LinearSystem
+from adaline.systems.linear_regression import LinearRegression
 from adaline.systems.lms import LMS
 from adaline.systems.logistic_regression import LogisticRegression
-from adaline.systems.one_vs_rest import OneVsOne, OneVsRest
+from adaline.systems.one_vs_one import OneVsOne
+from adaline.systems.one_vs_rest import OneVsRest
 from adaline.systems.perceptron import Perceptron
 from adaline.systems.pocket import Pocket
 from adaline.systems.ridge import Ridge

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,92 +40,10 @@ COVARIANCES = {
     "spherical": CovarianceForm.SPHERICAL,
     "identity": CovarianceForm.SPHERICAL,
 }
-"""What may be asked for, and what it means for the components of a mixture."""
+"""Values of `covariance`, and the kind of covariance that each means for the components of a mixture."""
 
-
-def diagonal(moments: Moments) -> Moments:
-    """Return the scatter with variances alone."""
-    out = moments.copy()
-    out.second[:] = np.diag(out.second.diagonal())
-    return out
-
-
-def spherical(within: Moments) -> Moments:
-    """Return the scatter with one variance for all columns, in raw units."""
-    out = within.copy()
-    size = np.exp2(2 * (out.exponent - out.exponent.max()))
-    level = float((out.second.diagonal() * size).mean())
-    out.second[:] = np.diag(level / size)
-    out.noise[:] = float((out.noise * size).mean()) / size
-    return out
-
-
-def log_determinant(factor: Factor) -> float:
-    """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
-    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.scaling.weight))
-
-
-# One mixture of Gaussians for each class: Bayes' decision with mixture densities.
-
-
-FLOOR = 1e-6  # of a class's variances, added to those of its components
-TOL, MOST_STEPS = 1e-6, 300
-
-
-class ClassMixtures(NamedTuple):
-    """The mixtures of all classes in raw units, their covariances, log-likelihood of the rows, and whether EM ended."""
-
-    components: list[Components]
-    covariances: Array
-    value: float
-    converged: bool
-
-    def certificate(self, log_priors: float, source: Source) -> Certificate:
-        """Return what is known of the fit: a local optimum of each class."""
-        return certificate(
-            status=Status.SOLVED if self.converged else Status.NOT_CONVERGED,
-            objective=-(self.value + log_priors),
-            gradient=np.nan,
-            gap=np.inf,
-            digits=np.nan,
-            condition=np.nan,
-            rank=source.shape.features,
-            passes=source.total_reads(),
-            solver="EM for each class",
-        )
-
-
-def class_mixtures(
-    source: Source, sums: ClassMoments, kind: CovarianceForm, components: int, draw: np.random.Generator
-) -> ClassMixtures:
-    """Fit a mixture to the rows of every class, whose moments tell the floor of its variances."""
-    found = []
-    overall = _variances(sums.total())
-    for k, part in enumerate(sums.parts):
-        variance = _variances(part)
-        floor = FLOOR * np.where(variance > 0, variance, np.where(overall > 0, overall, 1.0))
-        plan = MixtureOptions(components, kind, floor, TOL, MOST_STEPS)
-        try:
-            found.append(fit_mixture(of_class(source, k, len(sums.parts)), plan, draw))
-        except InvalidData as error:
-            raise InvalidData(f"class {k}: {error}") from None
-    mixtures = [in_raw_units(one.mixture) for one in found]
-    return ClassMixtures(
-        [one.components for one in mixtures],
-        np.stack([one.covariances for one in mixtures]),
-        float(sum(w * one.values[-1] for w, one in zip(sums.weights, found, strict=True))),
-        all(one.converged for one in found),
-    )
-
-
-def _variances(part: Moments) -> Array:
-    return np.asarray(np.exp2(2 * part.exponent) * part.second.diagonal() / part.weight)
-
-
-def densities(x: Any, mixtures: list[Components]) -> Array:
-    """Return ln p(x | c_k) of rows, (n, K)."""
-    x = x.toarray() if is_sparse(x) else host(x)
-    return np.concatenate([log_total(log_joint(x, one)) for one in mixtures], axis=1)
+FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
+TOL, MOST_STEPS = 1e-6, 300  # of EM
 
 
 @configured
@@ -186,6 +105,7 @@ class GaussianClassifier(ClosedFormClassifier):
         "components": COUNT,
         "random_state": SEED,
     }
+    _densities: ClassDensities
     _mixtures: list[Components]
 
     def __init__(
@@ -209,7 +129,7 @@ class GaussianClassifier(ClosedFormClassifier):
     def predict_log_proba(self, X: Any) -> Array:
         """Return log posteriors, (n, K)."""
         joint = self.log_likelihood(X) + self._log_priors()
-        if np.count_nonzero(self.priors_) == 1:  # one class has been seen: nothing else can be
+        if np.count_nonzero(self.priors_) == 1:  # rows of one class only: nothing else can be
             return np.tile(self._log_priors(), (len(joint), 1))
         return np.asarray(joint - special.logsumexp(joint, axis=1, keepdims=True))
 
@@ -224,7 +144,7 @@ class GaussianClassifier(ClosedFormClassifier):
         if hasattr(self, "_mixtures"):
             return densities(self._read(X), self._mixtures)
         distance = self.mahalanobis(X)
-        return np.asarray(-0.5 * (distance + self._log_determinants + width_of(self) * np.log(2 * np.pi)))
+        return np.asarray(-0.5 * (distance + self._densities.log_determinants + width_of(self) * np.log(2 * np.pi)))
 
     @by_blocks
     def mahalanobis(self, X: Any) -> Array:
@@ -235,12 +155,13 @@ class GaussianClassifier(ClosedFormClassifier):
         x = self._read(X)
         x = x.toarray() if is_sparse(x) else host(x)
         out = np.empty((x.shape[0], len(self.classes_)))
-        for k, factor in enumerate(self._factors):
+        found = self._densities
+        for k, factor in enumerate(found.factors):
             if factor is None:  # a class without rows is infinitely far
                 out[:, k] = np.inf
                 continue
             scaling = factor.scaling
-            rows = np.ldexp((x - self._hi[k]) - self._lo[k], -scaling.scale)
+            rows = np.ldexp((x - found.hi[k]) - found.lo[k], -scaling.scale)
             out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * scaling.weight
         return out
 
@@ -259,25 +180,21 @@ class GaussianClassifier(ClosedFormClassifier):
         return self.covariance in ("shared", "tied", "identity")
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
-        for name in ("coef_", "intercept_", "gamma_", "beta_", "weights_", "_mixtures"):
+        for name in ("coef_", "intercept_", "gamma_", "beta_", "weights_", "_mixtures", "_densities"):
             self.__dict__.pop(name, None)
         self.priors_ = self._read_priors(sums.weights)
         if self.components > 1:
             return self._solve_mixtures(source, sums)
-        self._hi, self._lo = sums.means()
-        self.means_ = self._hi
-        if self._linear():
-            return self._solve_linear(sums)
-        return self._solve_quadratic(sums)
+        return self._solve_linear(sums) if self._linear() else self._solve_quadratic(sums)
 
     def _solve_linear(self, sums: ClassMoments) -> Certificate:
         within = sums.within()
         shape = spherical(within) if self.covariance == "identity" else shrunk(within, self.shrinkage)
         solved = discriminant(shape, sums)
         n = solved.within.weight
-        self._factors: list[Factor | None] = [solved.factor] * len(self.classes_)
-        log_volume = log_determinant(solved.factor)
-        self._log_determinants = np.full(len(self.classes_), log_volume)
+        k, log_volume = len(self.classes_), log_determinant(solved.factor)
+        self._densities = ClassDensities(*sums.means(), [solved.factor] * k, np.full(k, log_volume))
+        self.means_ = self._densities.hi
         scale = np.exp2(solved.within.exponent)
         covariance = solved.within.second * np.outer(scale, scale) / n
         self.covariance_ = float(covariance[0, 0]) if self.covariance == "identity" else covariance
@@ -300,8 +217,9 @@ class GaussianClassifier(ClosedFormClassifier):
         shaped: Any = {"diag": diagonal, "spherical": spherical}.get(self.covariance, lambda part: part)
         parts = [shrunk(shaped(part), self.shrinkage) for part in sums.parts]
         solved = [gram_factor(part, True, no_penalty(sums.features)) for part in parts]
-        self._factors = [factor for factor, _ in solved]
-        self._log_determinants = np.array([log_determinant(factor) for factor, _ in solved])
+        volumes = np.array([log_determinant(factor) for factor, _ in solved])
+        self._densities = ClassDensities(*sums.means(), [factor for factor, _ in solved], volumes)
+        self.means_ = self._densities.hi
         covariances = [p.second * np.outer(np.exp2(p.exponent), np.exp2(p.exponent)) / p.weight for p in parts]
         own: Any = {"diag": np.diag, "spherical": lambda c: c[0, 0]}.get(self.covariance, np.asarray)
         self.covariance_ = np.stack([own(covariance) for covariance in covariances])
@@ -311,7 +229,7 @@ class GaussianClassifier(ClosedFormClassifier):
         noise = max(float(relative.max()) for _, relative in solved)
         digits = max(-np.log10(worst.condition**2 * noise * sums.features), 0.0) if worst.decided else 0.0
         ranks = np.array([factor.rank for factor, _ in solved])
-        constant = self._log_determinants + ranks + sums.features * np.log(2 * np.pi)
+        constant = volumes + ranks + sums.features * np.log(2 * np.pi)
         return certificate(
             status=judge(worst, digits, int(varying(sums.total().about_mean()).sum())),
             objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
@@ -346,21 +264,20 @@ class GaussianClassifier(ClosedFormClassifier):
         linear = self._linear() or len(present) < 2
         if linear:
             super()._spread_out(present)
-        k = len(self.classes_)
+        k, d = len(self.classes_), self._sums.features
         factors: list[Factor | None] = [None] * k
-        priors, means = np.zeros(k), np.full((k, self._sums.features), np.nan)
-        logs = np.zeros(k)
+        priors, volumes = np.zeros(k), np.zeros(k)
+        hi, lo = np.full((k, d), np.nan), np.zeros((k, d))
         if len(present) == 1:
             priors[present] = 1.0
         else:
-            for place, factor in zip(present, self._factors, strict=True):
-                factors[place] = factor
-            priors[present], logs[present] = self.priors_, self._log_determinants
-            means[present] = self.means_
-            hi, lo = means.copy(), np.zeros_like(means)
-            hi[present], lo[present] = self._hi, self._lo
-            self._hi, self._lo = hi, lo
-        self._factors, self.priors_, self.means_, self._log_determinants = factors, priors, means, logs
+            known = self._densities
+            for index, factor in zip(present, known.factors, strict=True):
+                factors[index] = factor
+            priors[present], volumes[present] = self.priors_, known.log_determinants
+            hi[present], lo[present] = known.hi, known.lo
+        self.priors_, self.means_ = priors, hi
+        self._densities = ClassDensities(hi, lo, factors, volumes)
 
     def _read_priors(self, weights: Array) -> Array:
         if self.priors is None:
@@ -371,3 +288,98 @@ class GaussianClassifier(ClosedFormClassifier):
                 f"priors must be {len(weights)} positive probabilities that add up to 1, in the order of classes_"
             )
         return priors
+
+
+@dataclass(frozen=True)
+class ClassDensities:
+    """Normal densities of K classes.
+
+    Parameters
+    ----------
+    hi, lo : (K, D) means, as sums hi + lo; NaN for classes without rows.
+    factors : of the scatter of each class, or None for those without rows.
+    log_determinants : (K,) ln |Sigma_k|.
+    """
+
+    hi: Array
+    lo: Array
+    factors: Sequence[Factor | None]
+    log_determinants: Array
+
+
+def diagonal(moments: Moments) -> Moments:
+    """Return the scatter with variances alone."""
+    out = moments.copy()
+    out.second[:] = np.diag(out.second.diagonal())
+    return out
+
+
+def spherical(within: Moments) -> Moments:
+    """Return the scatter with one variance for all columns, in raw units."""
+    out = within.copy()
+    size = np.exp2(2 * (out.exponent - out.exponent.max()))
+    level = float((out.second.diagonal() * size).mean())
+    out.second[:] = np.diag(level / size)
+    out.noise[:] = float((out.noise * size).mean()) / size
+    return out
+
+
+def log_determinant(factor: Factor) -> float:
+    """Return ln |Sigma|, Sigma = S / N, in raw units; of the directions kept where it is singular."""
+    return factor.log_determinant() - int(factor.alive.sum()) * float(np.log(factor.scaling.weight))
+
+
+class ClassMixtures(NamedTuple):
+    """The mixtures of all classes in raw units, their covariances, log-likelihood of the rows, and whether EM ended."""
+
+    components: list[Components]
+    covariances: Array
+    value: float
+    converged: bool
+
+    def certificate(self, log_priors: float, source: Source) -> Certificate:
+        """Return what is known of the fit: a local optimum of each class."""
+        return certificate(
+            status=Status.SOLVED if self.converged else Status.NOT_CONVERGED,
+            objective=-(self.value + log_priors),
+            gradient=np.nan,
+            gap=np.inf,
+            digits=np.nan,
+            condition=np.nan,
+            rank=source.shape.features,
+            passes=source.total_reads(),
+            solver="EM for each class",
+        )
+
+
+def class_mixtures(
+    source: Source, sums: ClassMoments, kind: CovarianceForm, components: int, draw: np.random.Generator
+) -> ClassMixtures:
+    """Fit a mixture to the rows of every class, whose moments give the floor of its variances."""
+    found = []
+    overall = _variances(sums.total())
+    for k, part in enumerate(sums.parts):
+        variance = _variances(part)
+        floor = FLOOR * np.where(variance > 0, variance, np.where(overall > 0, overall, 1.0))
+        plan = MixtureOptions(components, kind, floor, TOL, MOST_STEPS)
+        try:
+            found.append(fit_mixture(of_class(source, k, len(sums.parts)), plan, draw))
+        except InvalidData as error:
+            raise InvalidData(f"class {k}: {error}") from None
+    mixtures = [in_raw_units(one.mixture) for one in found]
+    return ClassMixtures(
+        [one.components for one in mixtures],
+        np.stack([one.covariances for one in mixtures]),
+        float(sum(w * one.values[-1] for w, one in zip(sums.weights, found, strict=True))),
+        all(one.converged for one in found),
+    )
+
+
+def _variances(part: Moments) -> Array:
+    return np.asarray(np.exp2(2 * part.exponent) * part.second.diagonal() / part.weight)
+
+
+def densities(x: Any, mixtures: list[Components]) -> Array:
+    """Return ln p(x | c_k) of rows, (n, K)."""
+    x = x.toarray() if is_sparse(x) else host(x)
+    return np.concatenate([log_total(log_joint(x, one)) for one in mixtures], axis=1)

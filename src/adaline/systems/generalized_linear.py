@@ -57,7 +57,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
-    so is softmax, whose targets are the places 0 .. K-1 of classes. With `machine` the linear machine itself is
+    so is softmax, whose targets are the indices 0 .. K-1 of classes. With `machine` the linear machine itself is
     replaced by a differentiable function G(W, X) of the user's own. Losses that are convex are minimised to `tol`;
     others (tukey, sigmoid_squared, tanh_squared, activations, own machines) to a minimum that depends on the start.
 
@@ -97,9 +97,9 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     stop_error : float or None
         Gradient: ends also when the objective is at most this.
     shuffle : bool
-        Stochastic: whether an order of rows is drawn for every epoch. Rows sorted by target or by time need it.
+        Stochastic: whether every epoch draws a permutation of the rows. Rows sorted by target or by time need it.
     random_state : int, generator or None
-        Where orders and the first weights of machines are drawn from.
+        Where permutations and the first weights of machines are drawn from.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -245,8 +245,6 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         away = own - np.average(own, axis=0, weights=weight)
         return float(1 - (weight @ (own - p) ** 2).sum() / (weight @ away**2).sum())
 
-    # -- inside --------------------------------------------------------------------------------------------------
-
     def _fit_linear(self, source: Source, loss: Loss, opening: Opening, constant: Array, before: Any) -> None:
         self._typical = opening.spread.mean
         options = self._options(len(constant), source.shape.features, before)
@@ -267,11 +265,10 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self, source: Source, loss: Loss, options: Options, opening: Opening, constant: Array, own: slice
     ) -> FittedMachine:
         """Return the machine of the targets `own`."""
-        seen = opening.targets
         problem = build_problem(
             *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
         )
-        constants = constants_of_targets(problem, constant, float(seen.lowest[own].sum()))
+        constants = constants_of_targets(problem, constant, float(opening.targets.lowest[own].sum()))
         found = minimise(problem, constants, options)
         if found.solution.certificate.status not in (Status.SEPARATED, Status.QUASI_SEPARATED):
             return found

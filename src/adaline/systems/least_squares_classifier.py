@@ -28,7 +28,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     Parameters
     ----------
     coding : "one-of-k", "signed" or "fisher"
-        Targets: a one in the place of the class; +1 for the class and -1 for the others; or, for two classes,
+        Targets: 1 for the class and 0 for the others; +1 for the class and -1 for the others; or, for two classes,
         N/N_1 for C1 = classes_[1] and -N/N_0, which gives Fisher's discriminant.
     threshold : number
         Two classes: C1 is predicted where its output exceeds the other's by more than this (one-of-k), or where the

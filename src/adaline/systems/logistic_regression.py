@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -25,7 +24,7 @@ from adaline.input.class_weights import ClassifiedRows, open_classes
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.input.meter import Meter
-from adaline.input.open import open_labelled
+from adaline.input.open import open_labelled, read_finite
 from adaline.input.transaction import transaction
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
@@ -35,124 +34,20 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import build_problem, column_spread
-from adaline.sources import Source
 from adaline.sources.views import recoded
-from adaline.systems.families.closed_form import LinearDecision
-
-
-def sides_of(scheme: str, k: int) -> list[tuple[Array, Array]]:
-    """Return target (K, 1) and weight (K,) of each class for each machine, "one-vs-rest" or "one-vs-one"."""
-    every = np.arange(k)
-    if scheme == "one-vs-rest":
-        return [((every == i).astype(float)[:, None], np.ones(k)) for i in range(k)]
-    pairs = combinations(range(k), 2)
-    return [((every == j).astype(float)[:, None], np.isin(every, (i, j)).astype(float)) for i, j in pairs]
-
-
-def from_pairs(second: Array, classes: int) -> Array:
-    """Return what each class gets from all pairs, (n, K): the second of a pair `second`, the first the rest."""
-    out = np.zeros((len(second), classes))
-    for column, (i, j) in enumerate(combinations(range(classes), 2)):
-        out[:, j] += second[:, column]
-        out[:, i] += 1.0 - second[:, column]
-    return out
-
-
-# What a fitted likelihood tells: tables of coefficients with standard errors and odds ratios, and tests.
-
-
-class LikelihoodInference:
-    """A classifier with a likelihood, which explains itself."""
-
-    fit_intercept: bool
-    classes_: Labels
-    intercept_: NDArray[np.float64]
-    n_features_in_: int
-    certificate_: Certificate
-    separation_: Separation | None
-    _fits: list[LikelihoodFit]
-
-    def summary(self, level: float = 0.95, reference: Any = None) -> LikelihoodSummary:
-        """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
-
-        With K > 2 classes each class is compared with `reference`, the first unless told otherwise. Standard errors are
-        from the inverse of the observed information; with a penalty they are posterior ones.
-
-        Examples
-        --------
-        >>> from adaline import LogisticRegression
-        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
-        >>> row = model.summary().to_dict()["coefficients"][1]
-        >>> row["name"], round(row["estimate"], 4), round(row["std_error"], 4)
-        ('x0', 1.214, 0.9126)
-        """
-        return summarise(
-            self._one_fit("summary"),
-            self._names(),
-            self._told(),
-            title=f"{type(self).__name__}",
-            intercept=bool(self.fit_intercept),
-            level=level,
-            reference=reference,
-            notes=[SEPARATED] if self.separation_ is not None else [],
-            certificate=self.certificate_,
-        )
-
-    def test(self, hypothesis: Any, value: Any = 0.0, target: Any = None, reference: Any = None) -> WaldTest:
-        """Test linear hypotheses about the coefficients by Wald's chi-squared.
-
-        The hypothesis is written as for `LinearRegression.test`. With K > 2 classes it is about `target` against
-        `reference`, or about all classes together where no target is named. Nested models are compared by `anova`.
-
-        Examples
-        --------
-        >>> from adaline import LogisticRegression
-        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
-        >>> round(model.test("x0 = 0").p_value, 3)
-        0.183
-        """
-        return wald_test(
-            self._one_fit("test"),
-            hypothesis,
-            value,
-            self._names(),
-            self._told(),
-            intercept=bool(self.fit_intercept),
-            target=target,
-            reference=reference,
-        )
-
-    def _one_fit(self, what: str) -> LikelihoodFit:
-        check_is_fitted(self, "classes_")
-        if len(self._fits) > 1:
-            raise InvalidParameter(
-                f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"
-            )
-        return self._fits[0]
-
-    def _told(self) -> list[Any]:
-        """Return the classes that there is something to tell of: those that had rows."""
-        had = host(self.intercept_) > -np.inf
-        return list((self.classes_ if len(self.classes_) == 2 else self.classes_[had]).tolist())
-
-    def _names(self) -> list[str]:
-        return columns_of(self)
-
+from adaline.systems.families.decisions import (
+    label_of_largest,
+    linear_outputs,
+    one_against_one,
+    one_against_rest,
+    sum_of_pairs,
+)
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 
-class Machine(NamedTuple):
-    """A fitted machine, or K coupled ones; the path of penalties where one was chosen."""
-
-    fit: LikelihoodFit
-    history: list[float]
-    separation: Separation | None
-    path: PenaltyPath | None
-
-
 @configured
-class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, BaseEstimator):
+class LogisticRegression(ClassifierMixin, BaseEstimator):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
@@ -241,6 +136,10 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
     rows_seen_: int
     penalty_: float | Array
     path_: dict[str, Array] | list[dict[str, Array]]
+    certificate_: Certificate
+    separation_: Separation | None
+    n_features_in_: int
+    _fits: list[LikelihoodFit]
     _typical: Array  # the mean of the columns
 
     def __init__(
@@ -279,36 +178,46 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
-        before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
+        before = np.column_stack([self.intercept_, self.coef_]) if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
         rows = open_classes(given, self.class_weight)
-        self.classes_, self._typical = rows.classes, rows.spread.mean
-        there = rows.counts > 0 if self.fit_intercept else np.ones(len(rows.counts), dtype=bool)
-        if not there.all():
-            self._say_absent(self.classes_[~there])
-            before = before[there] if before is not None and len(before) == len(there) else before
-        machines = self._machines(rows, before)
-        self._take(machines, there, rows.source, meter)
+        present = self._present(rows)
+        machines = self._fit_machines(rows, present, before)
+        self._take(machines, rows, present, meter)
+        self._warn()
         return self
+
+    @by_blocks
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+        z = self._outputs(X)
+        k = len(self.classes_)
+        if self.scheme == "one-vs-one" and k > 2:  # votes; the probabilities of the pairs break ties
+            voted = (z > 0).astype(float)
+            return sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2
+        return z[:, 0] if z.shape[1] == 1 else z
+
+    def predict(self, X: Any) -> Labels:
+        """Return the label of the largest discriminant for each row."""
+        return label_of_largest(self.classes_, self.decision_function(X))
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
-        z = self.decision_function(X)
-        if z.ndim == 1:
-            one = Logistic().mean(z)
-            return np.column_stack([Logistic().mean(-z), one])
+        z = self._outputs(X)
+        if z.shape[1] == 1:
+            return np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])])
         if self.scheme == "softmax":
             return np.asarray(Softmax().mean(z))
-        each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._shares(self._read(X))
+        each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._pair_probabilities(z)
         return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
-        z = self.decision_function(X)
-        if z.ndim == 1:
-            return -np.column_stack([np.logaddexp(0.0, z), np.logaddexp(0.0, -z)])
+        z = self._outputs(X)
+        if z.shape[1] == 1:
+            return -np.column_stack([np.logaddexp(0.0, z[:, 0]), np.logaddexp(0.0, -z[:, 0])])
         if self.scheme == "softmax":
             top = z - z.max(axis=1, keepdims=True)
             return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
@@ -319,7 +228,55 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
 
-    # -- inside --------------------------------------------------------------------------------------------------
+    def summary(self, level: float = 0.95, reference: Any = None) -> LikelihoodSummary:
+        """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
+
+        With K > 2 classes each class is compared with `reference`, the first by default. Standard errors are
+        from the inverse of the observed information; with a penalty they are posterior ones.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
+        >>> row = model.summary().to_dict()["coefficients"][1]
+        >>> row["name"], round(row["estimate"], 4), round(row["std_error"], 4)
+        ('x0', 1.214, 0.9126)
+        """
+        return summarise(
+            self._one_fit("summary"),
+            columns_of(self),
+            self._fitted_classes(),
+            title=type(self).__name__,
+            intercept=bool(self.fit_intercept),
+            level=level,
+            reference=reference,
+            notes=[SEPARATED] if self.separation_ is not None else [],
+            certificate=self.certificate_,
+        )
+
+    def test(self, hypothesis: Any, value: Any = 0.0, target: Any = None, reference: Any = None) -> WaldTest:
+        """Test linear hypotheses about the coefficients by Wald's chi-squared.
+
+        The hypothesis is written as for `LinearRegression.test`. With K > 2 classes it is about `target` against
+        `reference`, or about all classes together where no target is named. Nested models are compared by `anova`.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
+        >>> round(model.test("x0 = 0").p_value, 3)
+        0.183
+        """
+        return wald_test(
+            self._one_fit("test"),
+            hypothesis,
+            value,
+            columns_of(self),
+            self._fitted_classes(),
+            intercept=bool(self.fit_intercept),
+            target=target,
+            reference=reference,
+        )
 
     def _check_together(self) -> None:
         if self.firth and (self.penalty != 0 or self.l1 != 0):
@@ -327,28 +284,38 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
         if self.l1 and self.penalty == "auto":
             raise InvalidParameter("penalty='auto' finds a penalty without l1: give a number beside l1")
 
-    def _machines(self, rows: ClassifiedRows, before: Array | None) -> list[Machine]:
+    def _present(self, rows: ClassifiedRows) -> NDArray[np.bool_]:
+        """Return which classes are fitted, (C,): with an intercept, those whose rows have a weight."""
+        present = rows.counts > 0 if self.fit_intercept else np.ones(len(rows.counts), dtype=bool)
+        if not present.all():
+            absent = f"no row of class {rows.classes[~present][0]!s} has a weight"
+            if self.scheme == "one-vs-one":
+                raise InvalidData(f"{absent}: scheme='one-vs-one' needs rows of every class")
+            warn(f"{absent}: its probability is zero everywhere", AdalineWarning)
+        return present
+
+    def _fit_machines(
+        self, rows: ClassifiedRows, present: NDArray[np.bool_], before: Array | None
+    ) -> list[FittedLikelihood]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
         k = len(rows.counts)
+        if before is not None and len(before) == k:
+            before = before[present]
         if self.fit_intercept:
             rows = rows.with_rows()
         if self.firth and k > 2 and self.scheme == "softmax":
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
-            return [self._one(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
-        out = []
-        sides = sides_of(self.scheme, len(rows.counts))
-        init = self._first(before, len(sides))
-        for i, (values, weights) in enumerate(sides):
-            source = recoded(rows.source, values, weights)
-            own = np.array([(rows.counts * weights)[values[:, 0] == side].sum() for side in (0.0, 1.0)])
-            part = replace(rows, source=source, counts=own, sample=None)
-            if (weights == 0).any():
-                part = replace(part, spread=column_spread(source), lightest=None)
-            out.append(self._one(part, True, None if init is None else init[i : i + 1]))
-        return out
+            return [self._fit_machine(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
+        coded = (one_against_rest if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
+        init = self._first(before, len(coded))
+        return [
+            self._fit_machine(_two_classes(rows, targets), True, None if init is None else init[i : i + 1])
+            for i, targets in enumerate(coded)
+        ]
 
-    def _one(self, rows: ClassifiedRows, two: bool, init: Array | None) -> Machine:
+    def _fit_machine(self, rows: ClassifiedRows, two: bool, init: Array | None) -> FittedLikelihood:
+        """Return the machine of two classes, or the coupled ones of all."""
         spread = rows.spread
         unit = np.ones(len(spread.mean))
         if self.penalty == "auto" if self.standardize is None else self.standardize:
@@ -368,38 +335,33 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
             options = replace(options, penalty=RidgePenalty(path.best, unit))
             problem = build_problem(rows.source, loss, outputs, options.intercept, options.penalty, *known)
         fitted = minimise(problem, constants, options)
-        return Machine(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
+        return FittedLikelihood(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
 
     def _first(self, before: Array | None, machines: int) -> Array | None:
         fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
         given = before if fits else self.init
         return None if given is None else _first_weights(given, machines, 1 + width_of(self))
 
-    def _theta(self) -> Array:
-        return np.column_stack([self.intercept_, self.coef_])
-
-    def _say_absent(self, labels: Labels) -> None:
-        told = f"no row of class {labels[0]!s} has a weight"
-        if self.scheme == "one-vs-one":
-            raise InvalidData(f"{told}: scheme='one-vs-one' needs rows of every class")
-        warn(f"{told}: its probability is zero everywhere", AdalineWarning)
-
-    def _take(self, machines: list[Machine], there: Any, source: Source, meter: Meter) -> None:
+    def _take(
+        self, machines: list[FittedLikelihood], rows: ClassifiedRows, present: NDArray[np.bool_], meter: Meter
+    ) -> None:
         """Set the solution; classes that have no rows score minus infinity."""
         theta = np.concatenate([machine.fit.solution.theta for machine in machines])
-        if not there.all():
-            every = np.zeros((len(there), theta.shape[1]))
-            every[:, 0] = np.where(there, 0.0, -np.inf)
-            every[there] = theta
+        if not present.all():
+            every = np.zeros((len(present), theta.shape[1]))
+            every[:, 0] = np.where(present, 0.0, -np.inf)
+            every[present] = theta
             theta = every
-        proofs = [machine.fit.solution.certificate for machine in machines]
+        like = rows.source.empty_on_device()
+        self.classes_, self._typical, self.rows_seen_ = rows.classes, rows.spread.mean, rows.source.n_rows
         self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
-        like = source.empty_on_device()
         if like is not None:
             self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
-        columns = named([machine.fit.dependence for machine in machines], self._names())
+        self._fits = [machine.fit for machine in machines]
+        columns = named([fit.dependence for fit in self._fits], columns_of(self))
+        proof = combine_certificates([fit.solution.certificate for fit in self._fits])
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = meter.on(without_constants(combine_certificates(proofs), columns.constant), source)
+        self.certificate_ = meter.on(without_constants(proof, columns.constant), rows.source)
         self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
         self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
         self.n_iter_ = max(len(machine.history) for machine in machines)
@@ -413,30 +375,61 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
         self.__dict__.pop("path_", None)
         if paths:
             self.path_ = paths[0] if len(paths) == 1 else paths
-        self._fits = [machine.fit for machine in machines]
-        self.rows_seen_ = source.n_rows
+
+    def _warn(self) -> None:
         if self.separation_ is not None:
-            warn(self.separation_.told(self._names()), AdalineWarning)
+            warn(self.separation_.warning(columns_of(self)), AdalineWarning)
         elif self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
         elif self.dependencies_:
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
-    def _scores(self, x: Any) -> Array:
-        found = super()._scores(x)
-        k = len(self.classes_)
-        if self.scheme != "one-vs-one" or k == 2:
-            return found
-        return from_pairs((found > 0).astype(float), k) + self._shares(x) / k**2
+    def _outputs(self, X: Any) -> Array:
+        """Return the outputs of the machines, (n, machines), on the host."""
+        check_is_fitted(self, "classes_")
+        return linear_outputs(read_finite(self, X), self.coef_, self.intercept_)
 
-    def _shares(self, x: Any) -> Array:
-        """Return the probabilities that the pairs of classes give to each, added up, (n, K); also what breaks ties."""
-        return from_pairs(Logistic().mean(super()._scores(x)), len(self.classes_))
+    def _pair_probabilities(self, z: Array) -> Array:
+        """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""
+        second = Logistic().mean(z)
+        return sum_of_pairs(1.0 - second, second, len(self.classes_))
+
+    def _one_fit(self, what: str) -> LikelihoodFit:
+        """Return the likelihood that inference is about; refuse several."""
+        check_is_fitted(self, "classes_")
+        if len(self._fits) > 1:
+            raise InvalidParameter(
+                f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"
+            )
+        return self._fits[0]
+
+    def _fitted_classes(self) -> list[Any]:
+        """Return the labels that have coefficients: those of classes with rows."""
+        present = host(self.intercept_) > -np.inf
+        return list((self.classes_ if len(self.classes_) == 2 else self.classes_[present]).tolist())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class FittedLikelihood(NamedTuple):
+    """A fitted machine, or K coupled ones; the path of penalties where one was chosen."""
+
+    fit: LikelihoodFit
+    history: list[float]
+    separation: Separation | None
+    path: PenaltyPath | None
+
+
+def _two_classes(rows: ClassifiedRows, targets: Array) -> ClassifiedRows:
+    """Return the rows of one machine, class k as target targets[k], 0 or 1; where it is NaN, without weight."""
+    taking_part = ~np.isnan(targets)
+    source = recoded(rows.source, (targets == 1.0).astype(float)[:, None], taking_part.astype(float))
+    counts = np.array([rows.counts[targets == side].sum() for side in (0.0, 1.0)])
+    part = replace(rows, source=source, counts=counts, sample=None)
+    return part if taking_part.all() else replace(part, spread=column_spread(source), lightest=None)
 
 
 def _first_weights(given: Any, machines: int, columns: int) -> Array:

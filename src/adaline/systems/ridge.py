@@ -20,7 +20,7 @@ from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
-from adaline.systems.linear_regression import LinearSystem
+from adaline.systems.families.linear_system import LinearSystem
 
 
 @configured
@@ -200,7 +200,7 @@ class Ridge(LinearSystem):
             else "standard errors are those of the shrunken estimate over repeated samples at this penalty, without "
             "its bias"
         )
-        return [f"penalty {amount} on {where}{found}; {meaning}", *super()._notes(errors)]
+        return [f"penalty {amount} on {where}{found}; {meaning}"]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Regression by criteria that a few wild rows cannot move far."""
+"""Regression by criteria that a few outliers cannot move far."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.inference.left_out import left_out
-from adaline.inference.robust import RobustSummary, judged
+from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
@@ -42,6 +42,7 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import in_memory
+from adaline.sums import Spread
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
@@ -76,7 +77,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Whether the model has a constant w0.
     init : "robust", "least_squares" or array (1 + D,) or (K, 1 + D)
         Where tukey, which has several minima, starts: least trimmed squares on a sample of rows, which stands up to
-        nearly half of them being wild, least squares, or weights, intercept first. The others end in the same place.
+        nearly half of them being outliers, least squares, or weights, intercept first. The others have one minimum.
     tol : float
         A fit ends when no residual moves by more than this share of the scale, and once more.
     epochs : int
@@ -163,31 +164,17 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), each target by itself; weights are frequencies.
 
-        X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
+        X may be an array, a scaling, a SciPy sparse matrix, or a source, such as `open_table` returns.
         """
         meter = Meter(X)
         check_parameters(self)
         source = open_rows(self, X, y, sample_weight, reset=True)
         source = in_memory(source) if source.empty_on_device() is None else source
-        self._flat, self._like = source.flat, source.empty_on_device()
         spread = column_spread(source)
-        size = spread.deviation if self.fit_intercept else spread.root
-        penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
-        t = source.read_targets()
-        if not np.isfinite(t).all():
-            source.refuse_nonfinite()
-        init = self._starts(t.shape[1], source.shape.features)
-        fits, histories = [], []
-        for k in range(t.shape[1]):
-            with np.errstate(over="ignore"):  # the squares of wild targets
-                fit, history = fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k])
-            fits.append(fit)
-            histories.append(history)
-        self._fits = tuple(fits)
+        fits, histories = self._fit_targets(source, spread)
         self._typical = None if source.sparse else spread.mean
-        self.history_ = histories[0] if self._flat else histories
-        self.n_iter_ = max(len(history) for history in histories)
-        self._keep(meter, source)
+        self._take(fits, histories, source, meter)
+        self._warn()
         return self
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -236,7 +223,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         errors : None, or "H1" (huber, tukey), or "nid", "iid", "kernel" (absolute, quantile)
             H1 is Huber's covariance. For quantiles, "nid", the default, takes the density of every row at its quantile
             from the planes of the quantiles next to it (Hendricks and Koenker), and "kernel" from the residuals near
-            zero (Powell): both allow for errors that are wider in some places than in others. "iid" takes them to be
+            zero (Powell): both allow for errors that are wider for some rows than for others. "iid" takes them to be
             equally wide everywhere.
 
         Examples
@@ -266,7 +253,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
             title=f"RobustRegression(loss={self.loss!r})",
             names=columns_of(self),
             targets=targets,
-            parts=[judged(fit, errors, level) for fit in self._fits],
+            parts=[infer_target(fit, errors, level) for fit in self._fits],
             level=level,
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
@@ -282,7 +269,25 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Number of rows fitted."""
         return self._fits[0].rows
 
-    def _keep(self, meter: Meter, source: Source) -> None:
+    def _fit_targets(self, source: Source, spread: Spread) -> tuple[tuple[RobustFit, ...], list[list[float]]]:
+        """Return the fit of each target, and the objective after each of its iterations."""
+        size = spread.deviation if self.fit_intercept else spread.root
+        penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
+        t = source.read_targets()
+        if not np.isfinite(t).all():
+            source.refuse_nonfinite()
+        init = self._starts(t.shape[1], source.shape.features)
+        with np.errstate(over="ignore"):  # the squares of outliers
+            found = [
+                fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k]) for k in range(t.shape[1])
+            ]
+        return tuple(fit for fit, _ in found), [history for _, history in found]
+
+    def _take(self, fits: tuple[RobustFit, ...], histories: list[list[float]], source: Source, meter: Meter) -> None:
+        """Set the solution."""
+        self._fits, self._flat, self._like = fits, source.flat, source.empty_on_device()
+        self.history_ = histories[0] if self._flat else histories
+        self.n_iter_ = max(len(history) for history in histories)
         theta = np.concatenate([fit.solution.theta for fit in self._fits])
         scale = np.array([fit.scale for fit in self._fits])
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
@@ -298,6 +303,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
         self.certificate_ = meter.on(without_constants(combine_certificates(proofs), columns.constant), source)
         self.rank_ = self.certificate_.rank
+
+    def _warn(self) -> None:
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(
                 f"RobustRegression did not converge in {self.n_iter_} iterations: {self.certificate_.advice}",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import Array, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
@@ -29,68 +29,11 @@ from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
+from adaline.systems.families.decisions import label_of_largest, linear_outputs
 from adaline.wording import counted
 
-
-class LinearDecision:
-    """A classifier whose discriminants are linear: `coef_` (1, D) for two classes, (K, D) for more."""
-
-    classes_: Labels
-    coef_: Array
-    intercept_: Array
-
-    @by_blocks
-    def decision_function(self, X: Any) -> Array:
-        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
-        check_is_fitted(self, "classes_")
-        values = self._scores(self._read(X))
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> Labels:
-        """Return the label of the largest discriminant for each row."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def _scores(self, x: Any) -> Array:
-        """Return discriminants, (n, 1) for two classes or (n, K), on the host."""
-        coef, constant = host(self.coef_), host(self.intercept_)
-        if is_device(x):
-            return host(namespace(x).matmul(x, to_device_of(x, coef.T.copy()))) + constant
-        return np.asarray(x @ coef.T) + constant
-
-    def _read(self, X: Any) -> Any:
-        return read_finite(self, X)
-
-
-# When rows may be taken back out of a model: only those it holds, and only if enough correct digits are left.
-
-
-SAFE_DIGITS = 9.0
-
-
-def without(mine: Moments, gone: Moments) -> Moments:
-    """Return the moments with rows taken out; refuse more rows or weight than they hold."""
-    if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
-        raise UnsafeForget(
-            f"cannot forget {counted(gone.rows)} of weight {gone.weight:g}: the model holds {counted(mine.rows)} of "
-            f"weight {mine.weight:g}. Forget only rows that were fitted."
-        )
-    left = mine.copy()
-    left.subtract(gone)
-    return left
-
-
-def refuse_few_digits(digits: float) -> None:
-    """Refuse a model that would be left with fewer digits than is safe."""
-    if digits < SAFE_DIGITS:
-        raise UnsafeForget(
-            f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
-            "remain, or they say too little next to those taken out. Fit the remaining rows anew."
-        )
-
-
-NONE = certificate(
+SAFE_DIGITS = 9.0  # that have to be left where rows are taken back out
+ONE_CLASS = certificate(
     status=Status.FEW_DIGITS,
     objective=np.nan,
     gradient=np.nan,
@@ -101,10 +44,10 @@ NONE = certificate(
     passes=1,
     solver="none: rows of one class only",
 )
-"""The certificate of a model that has seen a single class."""
+"""The certificate of a model fitted to rows of a single class."""
 
 
-class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
+class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -185,15 +128,31 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "classes_")
         source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
         gone = self._collect(source, len(self.classes_))
-        held = self._sums
-        if (gone.weights > held.weights * (1 + 1e-12)).any() or gone.rows > held.rows:
+        if (gone.weights > self._sums.weights * (1 + 1e-12)).any() or gone.rows > self._sums.rows:
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
-        left = held.copy()
-        left.subtract(gone)
-        self._sums = left
+        self._sums = self._sums.copy()
+        self._sums.subtract(gone)
         self._finish(None, meter, source)
         refuse_few_digits(self.certificate_.digits)
         return self
+
+    @by_blocks
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+        check_is_fitted(self, "classes_")
+        values = linear_outputs(self._read(X), self.coef_, self.intercept_)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> Labels:
+        """Return the label of the largest discriminant for each row."""
+        return label_of_largest(self.classes_, self.decision_function(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
+
+    def _read(self, X: Any) -> Any:
+        return read_finite(self, X)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
         given = open_labelled(self, X, y, sample_weight, reset=reset)
@@ -211,12 +170,12 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
         return source
 
     def _gathered(self, given: Labelled, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
-        """Return all classes, the rows with their places among them, and the sums."""
+        """Return all classes, the rows with the indices of their labels, and the sums."""
         classes = union(given.guess())
         try:
             source = given.encoded(classes)
             return classes, source, self._collect(source, len(classes))
-        except UnknownLabel:  # the rows looked at did not show all labels
+        except UnknownLabel:  # the first rows did not have all labels
             classes = union(given.all_classes())
             source = given.encoded(classes)
             return classes, source, self._collect(source, len(classes))
@@ -238,7 +197,9 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
         else:
             self.classes_ = every[present]
             proof = (
-                self._solve(None, ClassMoments([self._sums.parts[k] for k in present])) if len(present) > 1 else NONE
+                self._solve(None, ClassMoments([self._sums.parts[k] for k in present]))
+                if len(present) > 1
+                else ONE_CLASS
             )
             self.classes_ = every
             self._spread_out(present)
@@ -256,7 +217,7 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
         return [columns_of(self)[j] for j in np.flatnonzero(~varying(self._sums.total().about_mean()))]
 
     def _spread_out(self, present: NDArray[np.intp]) -> None:
-        """Bring coefficients of the classes present to their places among all; the others score minus infinity."""
+        """Spread the coefficients of the classes present over all classes; the others score minus infinity."""
         k, d = len(self.classes_), self._sums.features
         coef, constant = np.zeros((k, d)), np.full(k, -np.inf)
         constant[present] = 0.0
@@ -268,11 +229,28 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
             coef, constant = coef[1:] - coef[:1], np.array([np.inf if present[0] == 1 else -np.inf])
         self.coef_, self.intercept_ = coef, constant
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def without(mine: Moments, gone: Moments) -> Moments:
+    """Return the moments with rows taken out; refuse more rows or weight than they hold."""
+    if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
+        raise UnsafeForget(
+            f"cannot forget {counted(gone.rows)} of weight {gone.weight:g}: the model holds {counted(mine.rows)} of "
+            f"weight {mine.weight:g}. Forget only rows that were fitted."
+        )
+    left = mine.copy()
+    left.subtract(gone)
+    return left
+
+
+def refuse_few_digits(digits: float) -> None:
+    """Refuse a model that would be left with fewer digits than is safe."""
+    if digits < SAFE_DIGITS:
+        raise UnsafeForget(
+            f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "
+            "remain, or they say too little next to those taken out. Fit the remaining rows anew."
+        )

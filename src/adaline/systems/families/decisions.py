@@ -1,0 +1,55 @@
+"""Decisions of classifiers: linear discriminants, the label of the largest, and K classes from two-class machines.
+
+one against the rest   y_k(x) > 0 claims class k         K machines (S3); or K - 1, the last class for the rest (S2)
+one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines, the most votes win (S2, S3)
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.input.labels import Labels
+
+
+def linear_outputs(x: Any, coef: Array, constant: Array) -> Array:
+    """Return x w + w0 on the host, (n, K), of rows x (n, D), weights coef (K, D) and constants (K,), all anywhere."""
+    coef, constant = host(coef), host(constant)
+    if is_device(x):
+        return host(namespace(x).matmul(x, to_device_of(x, coef.T.copy()))) + constant
+    return np.asarray(x @ coef.T) + constant
+
+
+def label_of_largest(classes: Labels, scores: Array) -> Labels:
+    """Return the label of each row, (n,), from discriminants (n, K), or (n,) for two classes: above zero the second."""
+    best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.asarray(classes[best])
+
+
+def one_against_rest(classes: int) -> Array:
+    """Return the target that each machine gives each class, (K, K): 1 for its own class, 0 for the rest."""
+    return np.eye(classes)
+
+
+def one_against_one(classes: int) -> Array:
+    """Return the target that each machine gives each class, (pairs, K): 0 and 1 for its two, NaN for those left out.
+
+    The pairs are in the order (0, 1), (0, 2), ..., (1, 2), ...
+    """
+    pairs = list(combinations(range(classes), 2))
+    targets = np.full((len(pairs), classes), np.nan)
+    for row, pair in zip(targets, pairs, strict=True):
+        row[list(pair)] = 0.0, 1.0
+    return targets
+
+
+def sum_of_pairs(first: Array, second: Array, classes: int) -> Array:
+    """Return what each class gets from all pairs, (n, K), where pair m gives `first` (n, pairs) and `second`."""
+    out = np.zeros((len(second), classes))
+    for m, (i, j) in enumerate(combinations(range(classes), 2)):
+        out[:, j] += second[:, m]
+        out[:, i] += first[:, m]
+    return out

@@ -1,0 +1,488 @@
+"""Regressions solved from second moments: fitting, streaming, merging, forgetting, predicting, inference."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Literal, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.basis.base import BASIS
+from adaline.construction import check_parameters
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.inference.classical import Interval, by_target, half_widths
+from adaline.inference.covariance import factor_of
+from adaline.inference.hypotheses import HypothesisTest
+from adaline.inference.influence import Influence, influence
+from adaline.inference.regression import (
+    Summary,
+    hypothesis_test,
+    needs_rows,
+    summarise_regression,
+    variance_inflation,
+)
+from adaline.inference.sample import WEIGHTS, Counted, Sample, count
+from adaline.input.basis import check_basis, check_same_columns, columns_of, rows_through_basis
+from adaline.input.by_blocks import by_blocks
+from adaline.input.coded import scored
+from adaline.input.meter import Meter
+from adaline.input.open import open_rows, read_rows, refuse_nonfinite
+from adaline.input.transaction import transaction
+from adaline.parameters import (
+    FLAG,
+    LEVEL,
+    NONE,
+    AnyOf,
+    Check,
+    OneOf,
+)
+from adaline.results import Certificate, combine_certificates, without_constants
+from adaline.solvers.least_squares.choose import is_wide, sums
+from adaline.solvers.least_squares.dependence import say_dependent
+from adaline.solvers.least_squares.fit import Fit
+from adaline.sources import ArraySource, Source
+from adaline.sums import Moments
+from adaline.systems.families.closed_form import refuse_few_digits, without
+
+INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
+STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
+
+
+class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A regression that is solved from second moments: it streams, merges and forgets, and has inference."""
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
+    parameters: ClassVar[dict[str, Check]] = {"fit_intercept": FLAG, "weights": OneOf(*WEIGHTS), "basis": BASIS}
+    coef_: Array
+    intercept_: float | Array
+    rank_: int
+    aliased_: NDArray[np.object_] | None
+    dependencies_: list[str] | None
+    estimable_: NDArray[np.bool_] | None
+    fit_intercept: bool
+    weights: str
+    n_features_in_: int
+    certificate_: Certificate
+    _fits: tuple[Fit, ...]
+    _sums: Moments | None
+    _counted: Counted | None
+    _flat: bool
+    _like: Any
+
+    @abstractmethod
+    def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
+        """Solve from sums, with the rows they came from where they are at hand."""
+
+    @abstractmethod
+    def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+        """Solve without a D x D matrix."""
+
+    @transaction
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies unless weights="precision".
+
+        X may be an array (float32 and float64 are never copied), a pandas, polars or Arrow scaling, a SciPy sparse
+        matrix, or a source, such as `open_table` returns, which brings its own targets and weights. Categories in a
+        scaling or table are coded, and `coding_` remembers how.
+        """
+        meter = Meter(X)
+        check_parameters(self)
+        for name in STALE:
+            self.__dict__.pop(name, None)
+        source = open_rows(self, X, y, sample_weight, reset=True)
+        self._remember(source)
+        self._counted = self._count(source)
+        if self._is_wide(source):
+            self._sums = None
+            self._keep(self._solve_wide(source), meter, source)
+        else:
+            self._sums = sums(source, self.fit_intercept)
+            self._keep(self._solve(source, self._sums), meter, source)
+        if self.dependencies_:
+            warn(say_dependent(self.dependencies_), AdalineWarning)
+        return self
+
+    @transaction
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
+        meter = Meter(X)
+        check_parameters(self)
+        if not hasattr(self, "_fits"):
+            source = open_rows(self, X, y, sample_weight, reset=True)
+            self._remember(source)
+            total, counted = sums(source, self.fit_intercept), self._count(source)
+        else:
+            check_basis(self)
+            source = self._reopen(X, y, sample_weight, "continue")
+            total = self._own_sums("continue").copy()
+            counted = self._count_with(self._count(source))
+            total.merge(sums(source, self.fit_intercept))
+        self._take(total, counted, meter, source)
+        return self
+
+    @transaction
+    def merge(self, other: Self) -> Self:
+        """Take in another fitted model: as if fitted on both data sets."""
+        meter = Meter()
+        mine = self._own_sums("merge")
+        if type(other) is not type(self):
+            raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        theirs = other._own_sums("merge")
+        if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
+            raise InvalidData(
+                f"cannot merge models of different shape: {mine.shape} with fit_intercept={self.fit_intercept} and "
+                f"{theirs.shape} with fit_intercept={other.fit_intercept}"
+            )
+        check_same_columns(self, other)
+        counted = self._count_with(other._counted)
+        total = mine.copy()
+        total.merge(theirs)
+        self._take(total, counted, meter, None)
+        return self
+
+    @transaction
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
+        meter = Meter(X)
+        mine = self._own_sums("forget")
+        source = self._reopen(X, y, sample_weight, "forget")
+        gone = sums(source, self.fit_intercept)
+        left = without(mine, gone)
+        self._counted = self._count_with(self._count(source), -1)
+        fits = self._solve(None, left) if left.weight > 0 else ()
+        digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
+        refuse_few_digits(digits)
+        self._sums = left
+        self._keep(fits, meter, source)
+        return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
+
+    @overload
+    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Array: ...
+    @overload
+    def predict(self, X: Any, interval: Literal["confidence", "prediction"], level: float = 0.95) -> Interval: ...
+    @by_blocks
+    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Array | Interval:
+        """Return predictions (n,) or (n, K); with `interval` a named tuple (prediction, lower, upper).
+
+        "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
+        """
+        check_is_fitted(self, "coef_")
+        given = read_rows(self, X, reset=False)
+        x = rows_through_basis(self, given)
+        theta = self._theta()
+        values: Array
+        if is_device(x):
+            xp = namespace(x)
+            slopes, constant = to_device_of(x, theta[:, 1:].T.copy()), to_device_of(x, theta[:, 0])
+            values = xp.matmul(xp.astype(x, xp.float64, copy=False), slopes) + constant
+            if interval is None:
+                return values[:, 0] if self._flat else values
+            x, values = host(x), host(values)
+        elif is_sparse(x) or x.dtype == np.float64:
+            values = np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
+        else:
+            rows = ArraySource(x, np.empty((x.shape[0], 0)))
+            values = rows.map(lambda block: block.x @ theta[:, 1:].T + theta[:, 0])
+        if not np.isfinite(values).all():
+            refuse_nonfinite(self, given)
+        if interval is None:
+            return values[:, 0] if self._flat else values
+        INTERVAL.check("interval", interval)
+        LEVEL.check("level", level)
+        x = x.toarray() if is_sparse(x) else x
+        half = half_widths(self._fits, x, interval == "prediction", level, self._sample())
+        bands = (values, values - half, values + half)
+        return Interval(*(band[:, 0] if self._flat else band for band in bands))
+
+    def summary(
+        self,
+        level: float = 0.95,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Summary:
+        """Return coefficients with standard errors, tests and confidence intervals, R^2, F, AIC, and the certificate.
+
+        Classical errors come from the sums of the fit: Cov = sigma^2 (X'X)^-1, judged by Student's t. Robust errors
+        take one more pass over the rows, which have to be given again, as the model keeps only sums:
+
+            Cov = (X'X)^-1 [sum_n w_n r_n^2 / (1 - h_n)^a x_n x_n'] (X'X)^-1,   a = 0, 1, 2 for HC0, HC2, HC3
+
+        HC1 is HC0 times N/(N - p). "cluster" adds the scores r_n x_n up by group before squaring them, times
+        G/(G - 1) (N - 1)/(N - p) for G groups. As in statsmodels, z and p of robust errors and their intervals are
+        those of the normal distribution, and the F line tests all slopes on the robust covariance, with N - p degrees
+        of freedom in the denominator (cluster: G - 1). A weight of 2 is the row twice throughout; with
+        weights="precision" the formulas are those of weighted least squares.
+
+        Where columns are linear combinations of others, the table is that of the model without those that depend on
+        columns before them, as in R: their rows say "left out", all others are determined by the rows fitted. `coef_`
+        and predictions stay those of the fit, and `estimable_` says which coefficients are the same in every solution.
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals.
+        errors : "classical", "HC0", "HC1", "HC2", "HC3" or "cluster"
+            HC: unequal variances; cluster: also rows that belong together.
+        X, y, sample_weight
+            The rows that were fitted, for robust errors only. Other rows are refused.
+        groups : (n,) labels of any kind
+            Which rows belong together, for "cluster".
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, datasets
+        >>> data = datasets.load("penguins", target="body_mass_g")
+        >>> model = LinearRegression().fit(data.X, data.y)
+        >>> robust = model.summary(errors="HC3", X=data.X, y=data.y)
+        >>> row = robust.to_dict()["coefficients"][3]
+        >>> print(f"{row['estimate']:.4f} +- {row['std_error']:.4f}")
+        50.7621 +- 2.3900
+
+        References
+        ----------
+        J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325.
+        """
+        check_is_fitted(self, "coef_")
+        return summarise_regression(
+            self._fits,
+            columns_of(self),
+            self._sample(),
+            self._sources(X, y, sample_weight) if needs_rows(errors, X, groups) else None,
+            title=type(self).__name__,
+            intercept=self.fit_intercept,
+            certificate=self.certificate_,
+            level=level,
+            errors=errors,
+            groups=groups,
+            notes=self._notes(errors),
+        )
+
+    def test(
+        self,
+        hypothesis: Any,
+        value: Any = 0.0,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> HypothesisTest:
+        """Test linear hypotheses C theta = value: F = (C theta - value)' [C Cov C']^-1 (C theta - value) / q.
+
+        F and its p value equal statsmodels' f_test, `chi2` and `chi2_p_value` of the result its wald_test: q F on q
+        degrees of freedom. The denominator has N - p degrees of freedom, with clusters G - 1.
+
+        Parameters
+        ----------
+        hypothesis : text, list of column names, or matrix (q, 1 + D)
+            Text such as "x1 = x2", "x1 + 2*x2 = 3" or "age = 0, income = 0", with the names of the columns (x0, x1, ...
+            where they have none) and `intercept`; names (all zero together); or C, intercept first.
+        value : number or (q,)
+            What C theta should be, for names and matrices.
+        errors, X, y, sample_weight, groups
+            As for `summary`: robust errors need the rows again.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, datasets
+        >>> data = datasets.load("longley")
+        >>> model = LinearRegression().fit(data.X, data.y)
+        >>> print(model.test("x1 = 0, x2 = 2*x3"))
+        hypothesis: x1 = 0
+                    x2 - 2*x3 = 0
+        F 1.12844 on 2 and 9 degrees of freedom, p 0.3654 (classical errors)
+
+        References
+        ----------
+        A. Wald, Trans. AMS 54 (1943), 426-482.
+        """
+        check_is_fitted(self, "coef_")
+        return hypothesis_test(
+            self._fits,
+            columns_of(self),
+            self._sample(),
+            self._sources(X, y, sample_weight) if needs_rows(errors, X, groups) else None,
+            hypothesis,
+            value,
+            intercept=self.fit_intercept,
+            flat=self._flat,
+            errors=errors,
+            groups=groups,
+        )
+
+    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> Influence:
+        """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS. One pass, n numbers each.
+
+            h_n = x_n'(X'X)^-1 x_n,   standardized = r / (s sqrt(1 - h)),   studentized: the same, s without the row,
+            cooks_distance = standardized^2 h / (1 - h) / p,   dffits = studentized sqrt(h / (1 - h))
+
+        A weight of 2 is the row twice, and the numbers are those of one of the two; with weights="precision" they are
+        those of weighted least squares (leverages times w, residuals times sqrt(w) where they are standardised).
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that were fitted, in any order. Other rows are refused.
+
+        Returns
+        -------
+        Influence : named tuple of leverage (n,), residual, standardized, studentized, cooks_distance and dffits, each
+            (n,) or (n, K).
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, datasets
+        >>> data = datasets.load("longley")
+        >>> rows = LinearRegression().fit(data.X, data.y).influence(data.X, data.y)
+        >>> int(rows.cooks_distance.argmax()), round(float(rows.cooks_distance.max()), 4)
+        (4, 0.6139)
+
+        References
+        ----------
+        R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982).
+        """
+        check_is_fitted(self, "coef_")
+        return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat)
+
+    def variance_inflation(self) -> Array:
+        """Return by how much each coefficient's variance is inflated by the other columns, (D,): no pass.
+
+            VIF_j = S_jj (S^-1)_jj = 1 / (1 - R_j^2),   R_j^2 of column j regressed on the others
+
+        S is centred with an intercept and raw without. Infinite for columns that are combinations of others. It is a
+        property of the columns alone: a penalty plays no part.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, datasets
+        >>> data = datasets.load("longley")
+        >>> model = LinearRegression().fit(data.X, data.y)
+        >>> [round(float(v), 1) for v in model.variance_inflation()]
+        [135.5, 1788.5, 33.6, 3.6, 399.2, 759.0]
+
+        References
+        ----------
+        D. W. Marquardt, Technometrics 12 (1970), 591-612.
+        """
+        check_is_fitted(self, "coef_")
+        return variance_inflation(self._fits[0], self._sums, self.fit_intercept)
+
+    def _is_wide(self, source: Source) -> bool:
+        """Whether to do without a D x D matrix."""
+        return is_wide(source)
+
+    def _theta(self) -> Array:
+        """Return coefficients as they stand, (K, 1 + D), so that edits to coef_ are honoured."""
+        coef = np.atleast_2d(host(self.coef_))
+        return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
+
+    def _notes(self, errors: str) -> list[str]:
+        """Return lines of the summary that are about the system, not its fits."""
+        return []
+
+    def _sources(self, X: Any, y: Any, sample_weight: Any) -> list[Source]:
+        """Return the rows again, for each fit those of its targets; refuse others than the model could have."""
+        for fit in self._fits:
+            factor_of(fit)
+        source = open_rows(self, X, y, sample_weight, reset=False)
+        targets = len(by_target(self._fits))
+        columns = self._fits[0].solution.theta.shape[1] - 1
+        if source.shape != (columns, targets):
+            raise InvalidData(
+                f"the model has {columns} columns and {targets} targets, the rows {source.shape.features} and "
+                f"{source.shape.targets}"
+            )
+        return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(targets)]
+
+    def _sample(self) -> Sample:
+        """Return how many observations the rows stand for."""
+        weight = self._fits[0].weight
+        if self._counted is None:
+            return Sample(weight)
+        return Sample(self._observations(weight), self._counted.log_weight, precision=True)
+
+    def _observations(self, weight: float) -> float:
+        """Return the number of observations that rows of this total weight are."""
+        return weight if self._counted is None else float(self._counted.rows)
+
+    def _remember(self, source: Source) -> None:
+        self._flat = source.flat
+        self._like = source.empty_on_device()
+
+    def _count(self, source: Source) -> Counted | None:
+        return count(source) if self.weights == "precision" else None
+
+    def _count_with(self, other: Counted | None, sign: int = 1) -> Counted | None:
+        """Return the counts with others added or taken out."""
+        if (self._counted is None) != (other is None):
+            raise InvalidParameter(
+                "rows fitted with weights='frequency' and with weights='precision' do not add up; fit all of them anew"
+            )
+        return None if self._counted is None or other is None else self._counted.plus(other, sign)
+
+    def _reopen(self, X: Any, y: Any, sample_weight: Any, verb: str) -> Source:
+        source = open_rows(self, X, y, sample_weight, reset=False)
+        if source.shape != self._own_sums(verb).shape:
+            raise InvalidData(
+                f"cannot {verb}: the model has shape {self._own_sums(verb).shape}, the rows {source.shape}"
+            )
+        return source
+
+    def _own_sums(self, verb: str) -> Moments:
+        check_is_fitted(self, "coef_")
+        if self._sums is not None and self._sums.centred != bool(self.fit_intercept):
+            raise InvalidParameter(f"cannot {verb}: fit_intercept was changed since the model was fitted; fit anew")
+        if self._sums is None:
+            raise SumsMissing(
+                f"cannot {verb}: this model was fitted to wide data without a D x D matrix, so it holds no sums"
+            )
+        return self._sums
+
+    def _take(self, total: Moments, counted: Any, meter: Meter, source: Source | None) -> None:
+        """Solve from new sums and take them over."""
+        self._sums, self._counted = total, counted
+        self._keep(self._solve(None, total), meter, source)
+
+    def _keep(self, fits: tuple[Fit, ...], meter: Meter, source: Source | None) -> None:
+        theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
+        self._fits = fits
+        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
+        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
+        if self._like is not None:
+            self.coef_, self.intercept_ = (
+                to_device_of(self._like, self.coef_),
+                to_device_of(self._like, self.intercept_),
+            )
+        proof = combine_certificates([fit.solution.certificate for fit in fits])
+        self.certificate_ = meter.on(proof, source)
+        self.rank_ = proof.rank
+        factor, columns = fits[0].factor, theta.shape[1] - 1
+        if factor is None and proof.rank < columns:
+            self.aliased_ = self.dependencies_ = self.estimable_ = None
+            return
+        self.aliased_, self.dependencies_ = np.array([], dtype=object), []
+        self.estimable_ = np.ones(columns, dtype=bool)
+        if factor is not None and factor.rank < columns:
+            names = columns_of(self)
+            self.aliased_ = np.array([names[j] for j in factor.aliased()], dtype=object)
+            self.dependencies_ = factor.dependence.texts(names)
+            self.estimable_ = factor.dependence.estimable
+            constant = [names[j] for j in np.flatnonzero(factor.dependence.constant)] if factor.decided else []
+            self.certificate_ = without_constants(self.certificate_, constant)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,367 @@
+"""K classes from two-class machines of any system: the base of OneVsRest and OneVsOne.
+
+Both leave regions where the signs of the machines alone give no answer: claimed by none or by several, or with the vote
+tied. `ambiguous` says where.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from adaline.arrays import Array
+from adaline.basis.base import BASIS
+from adaline.block import Block, Shape
+from adaline.construction import check_parameters, is_system
+from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.input.basis import basis_of, check_basis, learn_basis, through_basis
+from adaline.input.by_blocks import by_blocks
+from adaline.input.coded import CodedRows, scored
+from adaline.input.labels import Codes, Labels, encode, read_labels
+from adaline.input.meter import Meter
+from adaline.input.open import coded_source, open_given, read_finite, read_rows, read_weights, unlabelled_source
+from adaline.input.transaction import transaction
+from adaline.parameters import NONE, AnyOf, Check, Having
+from adaline.results import Certificate, worst
+from adaline.sources import ArraySource, Source
+from adaline.sources.base import DualGram, Reader
+from adaline.sources.expanded import Expanded
+from adaline.systems.families.decisions import label_of_largest
+from adaline.systems.gaussian_classifier import GaussianClassifier
+
+Rows = NDArray[np.bool_]
+
+MOST = 1e100  # larger decisions, such as those of a machine with rows of one class only, count as this
+
+
+class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
+    parameters: ClassVar[dict[str, Check]] = {
+        "system": AnyOf(NONE, Having("fit", what="a classifier for two classes")),
+        "basis": BASIS,
+    }
+    system: Any
+    classes_: Labels
+    estimators_: list[Any]
+    n_features_in_: int
+    rows_seen_: int
+
+    @abstractmethod
+    def _targets(self, classes: int) -> Array:
+        """Return the target that each machine gives each class, (machines, K): 0, 1, or NaN if it is left out."""
+
+    @abstractmethod
+    def _scores(self, y: Array) -> Array:
+        """Return discriminants (n, K) from the machines' decisions, (n, machines)."""
+
+    @abstractmethod
+    def _ambiguous(self, y: Array) -> Rows:
+        """Return the rows for which the machines' signs alone give no answer."""
+
+    @transaction
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit all machines to rows X (n, D) and labels y (n,), or to a source."""
+        check_parameters(self)
+        self.__dict__.pop("estimators_", None)
+        self._learn("fit", X, y, None, sample_weight, reset=True)
+        return self
+
+    @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))  # type: ignore[untyped-decorator]
+    @transaction
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more rows. The classes are those named, or found, in the first call: others need a new fit."""
+        check_parameters(self)
+        self._learn("partial_fit", X, y, classes, sample_weight, reset=not hasattr(self, "estimators_"))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+        scores = self._scores(self.decisions(X))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
+
+    def predict(self, X: Any) -> Labels:
+        """Return the label of the largest discriminant for each row, also where the machines are ambiguous."""
+        return label_of_largest(self.classes_, self.decision_function(X))
+
+    def ambiguous(self, X: Any) -> Rows:
+        """Return, for each row, whether the signs of the machines alone give no answer."""
+        return self._ambiguous(self.decisions(X))
+
+    @by_blocks
+    def decisions(self, X: Any) -> Array:
+        """Return the decision of each machine, (n, machines): above zero for its class 1."""
+        check_is_fitted(self, "estimators_")
+        rows = self._rows(X)
+        return np.column_stack([decision(machine, rows) for machine in self.estimators_])
+
+    def _rows(self, X: Any) -> Any:
+        """Return rows as the machines take them."""
+        return read_rows(self, X, reset=False) if basis_of(self) is None else read_finite(self, X)
+
+    def questions(self) -> list[str]:
+        """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
+        check_is_fitted(self, "estimators_")
+        pairs = [(self.classes_[t == 1][0], self.classes_[t == 0]) for t in self._targets(len(self.classes_))]
+        return [f"{one} against {rest[0] if len(rest) == 1 else 'the rest'}" for one, rest in pairs]
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The worst of the machines' certificates, where they have one: not solved first, then the fewest digits."""
+        check_is_fitted(self, "estimators_")
+        proofs: list[Certificate] = [machine.certificate_ for machine in self.estimators_ if is_fitted(machine)]
+        passes = sum(proof.passes for proof in proofs) if self._passes is None else self._passes
+        return replace(worst(proofs), passes=passes)
+
+    def _machine(self) -> Any:
+        return GaussianClassifier() if self.system is None else self.system
+
+    def _check_together(self) -> None:
+        check_machine(self._machine())
+
+    def _learn(self, verb: str, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> None:
+        meter = Meter(X)
+        if not reset:
+            check_basis(self)
+        known = None if reset else self.classes_
+        if known is None and classes is not None:
+            known = np.unique(classes)
+        rows: Any
+        codes: Any = None
+        if isinstance(X, Source):
+            rows, found, counts = open_encoded(self, X, y, sample_weight, known, reset=reset)
+        else:
+            rows = read_rows(self, X, reset=reset)
+            labels = read_labels(y)
+            if len(labels) != rows.shape[0]:
+                raise InvalidData(
+                    f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, "
+                    f"y has {len(labels)}"
+                )
+            found, codes = encode(np.asarray(labels), known)
+            counts = np.bincount(codes, minlength=len(found))
+            rows = rows_of_machines(self, rows, codes, sample_weight, reset=reset)
+        if len(found) < 2:
+            raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
+        targets = self._targets(len(found))
+        machines = [clone(self._machine()) for _ in targets] if reset else deepcopy(self.estimators_)
+        for machine, values in zip(machines, targets, strict=True):
+            if isinstance(rows, Source):
+                part = Relabelled(rows, values[:, None], counts)
+                if part.n_rows:
+                    getattr(machine, verb)(part)
+            else:
+                fit_machine(machine, verb, rows, values, codes, sample_weight)
+        new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
+        self.rows_seen_ = new if reset else self.rows_seen_ + new
+        self.classes_, self.estimators_ = found, machines
+        self._passes = meter.passes(rows) if isinstance(X, Source) else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def fit_machine(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
+    """Call `fit` or `partial_fit` of a machine with the rows of its classes, class k as target values[k], 0 or 1."""
+    target = values[codes]
+    kept = ~np.isnan(target)
+    if not kept.any():
+        return
+    named = verb == "partial_fit" and not is_regressor(machine)
+    more: dict[str, Any] = {"classes": np.array([0, 1])} if named else {}
+    if sample_weight is not None:
+        more["sample_weight"] = read_weights(sample_weight, rows.shape[0])[kept]
+    getattr(machine, verb)(rows if kept.all() else rows[kept], target[kept].astype(np.int64), **more)
+
+
+def is_fitted(machine: Any) -> bool:
+    """Whether a machine has learned from any row."""
+    return hasattr(machine, "n_features_in_" if is_regressor(machine) else "classes_")
+
+
+def check_machine(machine: Any) -> None:
+    """Refuse a system that is neither a classifier with decisions or probabilities, nor a regression."""
+    sure = hasattr(machine, "decision_function") or hasattr(machine, "predict_proba")
+    if not hasattr(machine, "fit") or not (sure or is_regressor(machine)):
+        raise InvalidParameter(
+            "system must be a classifier for two classes with decision_function or predict_proba, such as "
+            f"LogisticRegression(), or a regression, got {machine!r}"
+        )
+
+
+def decision(machine: Any, rows: Any) -> Array:
+    """Return a machine's decision values, (n,), zero before its first row; a regression of 0 and 1 decides at 1/2."""
+    if not is_fitted(machine):
+        return np.zeros(rows.shape[0])
+    given = _given(machine, rows)
+    if is_regressor(machine):
+        return np.asarray(machine.predict(given), dtype=np.float64).reshape(rows.shape[0]) - 0.5
+    if hasattr(machine, "decision_function"):
+        return np.asarray(machine.decision_function(given), dtype=np.float64)
+    return np.asarray(machine.predict_proba(given)[:, 1] - 0.5)
+
+
+def probability(machine: Any, rows: Any) -> Array:
+    """Return a machine's probability of its class 1, (n,); even odds before its first row."""
+    if not is_fitted(machine):
+        return np.full(rows.shape[0], 0.5)
+    return np.asarray(machine.predict_proba(_given(machine, rows))[:, 1], dtype=np.float64)
+
+
+def _given(machine: Any, rows: Any) -> Any:
+    """Return rows as a machine takes them: those of adaline need not be read again."""
+    return rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
+
+
+def open_encoded(
+    scheme: Any, source: Source, y: Any, sample_weight: Any, known: Labels | None, *, reset: bool
+) -> tuple[Source, Labels, NDArray[np.intp]]:
+    """Return the rows of a source with the indices of their labels, the labels (those known, or those found), and how
+    many rows have each.
+    """
+    given = open_given(scheme, source, y, sample_weight, reset=reset)
+    if reset:
+        learn_basis(scheme, given)
+    found = given.find_labels(guess=True) if known is None else known
+    try:
+        encoded = given.encoded(found)
+        codes = encoded.read_targets()
+    except UnknownLabel:
+        if known is not None:
+            raise
+        found = given.find_labels()
+        encoded = given.encoded(found)
+        codes = encoded.read_targets()
+    counts = np.bincount(codes[:, 0].astype(np.intp), minlength=len(found))
+    return through_basis(scheme, encoded), found, counts
+
+
+def rows_of_machines(scheme: Any, rows: Any, codes: Codes, sample_weight: Any, *, reset: bool) -> Any:
+    """Return rows in memory as the machines take them: an array, or where phi is large a source, if they take one."""
+    if reset:
+        learn_basis(scheme, unlabelled_source(scheme, rows, sample_weight))
+    if basis_of(scheme) is None:
+        return rows
+    source = through_basis(scheme, coded_source(scheme, rows, codes, sample_weight))
+    if isinstance(source, ArraySource):
+        return source.x
+    return source if is_system(scheme._machine()) else source.rows_at(np.arange(source.n_rows))
+
+
+class Relabelled(Source):
+    """Rows of an encoded source, whose target is the index k of a class: it becomes values[k], (m,).
+
+    `counts` (C,) are the rows of each class. Rows of classes whose values are NaN are left out. Nothing is copied but
+    the rows of a block, while it is read.
+    """
+
+    def __init__(self, source: Source, values: Array, counts: NDArray[np.intp]) -> None:
+        self.source = source
+        self.values = values
+        self.shape = Shape(source.shape.features, values.shape[1])
+        self.names = None
+        self.sparse, self.parallel = source.sparse, source.parallel
+        self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to keep
+        self.reads = source.reads
+        self.counts = counts
+        self.n_rows = int(counts[~np.isnan(values[:, 0])].sum())
+
+    def _readers(self) -> Iterator[Reader]:
+        """Return the blocks in order."""
+        return (partial(self._run, read) for read in self.source._readers())
+
+    def read_targets(self) -> Array:
+        """Return all targets, (N, m)."""
+        t = self.source.read_targets()
+        return self._recode(t[self._kept(t)])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.source.weighted
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
+        weight = self.source.read_weights()
+        return None if weight is None else weight[self._kept(self.source.read_targets())]
+
+    def recoded(self, values: Array) -> Source:
+        """Return the same rows where target j becomes values[j]."""
+        index = self.values[:, 0]
+        out = np.full((len(index), values.shape[1]), np.nan)
+        there = ~np.isnan(index)
+        out[there] = values[index[there].astype(np.intp)]
+        return Relabelled(self.source, out, self.counts)
+
+    def find_labels(self, guess: bool = False) -> NDArray[Any]:
+        """Return the targets there are."""
+        return np.unique(self.values[~np.isnan(self.values[:, 0]), 0]).astype(np.int64)
+
+    def encoded(self, classes: NDArray[Any]) -> Source:
+        """Return the same rows with the index of each target among the classes."""
+        return self.recoded(np.searchsorted(classes, np.arange(int(np.nanmax(self.values)) + 1))[:, None].astype(float))
+
+    def with_targets(self, t: Array) -> Source:
+        """Refuse: targets are made from classes."""
+        self._refuse()
+
+    def matvec(self, v: Array) -> Array:
+        """Refuse: products are for wide data."""
+        self._refuse()
+
+    def rmatvec(self, u: Array) -> Array:
+        """Refuse: products are for wide data."""
+        self._refuse()
+
+    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
+        """Refuse: products are for wide data."""
+        self._refuse()
+
+    def spread(self, intercept: bool) -> Array:
+        """Refuse: products are for wide data."""
+        self._refuse()
+
+    def empty_on_device(self) -> Any:
+        """Return an empty array of the rows' namespace."""
+        return self.source.empty_on_device()
+
+    def refuse_nonfinite(self) -> None:
+        """Name what is not finite, by its index among all rows."""
+        self.source.refuse_nonfinite()
+
+    def _run(self, read: Reader) -> Iterable[Block]:
+        for whole in read():
+            block = whole.packed()
+            kept = self._kept(block.t)
+            t = self._recode(block.t)
+            if kept.all():
+                yield Block(block.x, t, block.weight, first_row=block.first_row)
+            elif kept.any():
+                weight = None if block.weight is None else block.weight[kept]
+                yield Block(block.x[kept], t[kept], weight, first_row=block.first_row)
+
+    def _kept(self, t: Any) -> NDArray[np.bool_]:
+        return np.asarray(~np.isnan(self._recode(t)[:, 0]))
+
+    def _recode(self, t: Any) -> Array:
+        return self.values[np.asarray(t)[:, 0].astype(np.intp)]
+
+    def _refuse(self) -> NoReturn:
+        raise InvalidParameter("this system needs all rows of a table at once here: give arrays instead of a table")
