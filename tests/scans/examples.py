@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from adaline.block import Block, Columns, Shape
+from adaline.block import Block, Shape
 from adaline.scans import (
     AdaptiveRule,
     KeslerRule,
@@ -22,6 +21,7 @@ from adaline.scans import (
     SigmoidRule,
     SoftmaxRule,
 )
+from tests.layouts import lay
 
 Array = NDArray[Any]
 
@@ -72,28 +72,6 @@ class Example:
         }[self.targets]
         weight = np.round(rng.random(n) * 2, 3) * (rng.random(n) < 0.9) if weights else None
         return Block(lay(x, layout), np.ascontiguousarray(t), weight)
-
-
-def lay(x: Array, layout: str) -> Any:
-    """Return the rows of x in memory as the layout says."""
-    match layout:
-        case "float64":
-            return x
-        case "float32":
-            return x.astype(np.float32)
-        case "columns":
-            return np.asfortranarray(x)
-        case "strided":
-            wide = np.full((2 * x.shape[0], 3 * x.shape[1]), np.nan, dtype=np.float32)
-            wide[::2, ::3] = x
-            return wide[::2, ::3]
-        case "table":
-            return Columns(np.ascontiguousarray(column) for column in x.T)
-        case "csr":
-            return sparse.csr_array(x)
-        case "csr32":
-            return sparse.csr_matrix(x.astype(np.float32))
-    raise ValueError(layout)
 
 
 def slowing(t: int) -> float:

@@ -17,7 +17,8 @@ from adaline.block import Block, Shape
 from adaline.kernels import native
 from adaline.scans import SCANS, Scan, State, base
 from adaline.sources import ArraySource, SparseSource
-from tests.scans.examples import DENSE, EXAMPLES, SPARSE, Example, lay
+from tests.layouts import lay
+from tests.scans.examples import DENSE, EXAMPLES, SPARSE, Example
 
 ROWS = 300
 

@@ -52,6 +52,7 @@ from adaline.sums import (
     View,
     WrongRows,
 )
+from tests.layouts import lay
 
 Array = NDArray[Any]
 
@@ -78,26 +79,6 @@ def rows_of(n: int, layout: str = "float64", seed: int = 0, weights: bool = True
     weight = rng.integers(0, 4, n).astype(np.float64) if weights else None
     block = Block(lay(x, layout), t, weight)
     return Block(block.x, t, weight, scales(block)) if sparse.issparse(block.x) else block
-
-
-def lay(x: Array, layout: str) -> Any:
-    """Return the rows of x in memory as the layout says."""
-    match layout:
-        case "float64":
-            return x
-        case "float32":
-            return x.astype(np.float32)
-        case "columns":
-            return np.asfortranarray(x)
-        case "strided":
-            wide = np.full((2 * x.shape[0], 3 * x.shape[1]), np.nan, dtype=np.float32)
-            wide[::2, ::3] = x
-            return wide[::2, ::3]
-        case "csr":
-            return sparse.csr_array(x)
-        case "csr32":
-            return sparse.csr_matrix(x.astype(np.float32))
-    raise ValueError(layout)
 
 
 def scales(block: Block) -> Array:
