@@ -107,6 +107,17 @@ def test_dicts_are_rows(make: Any) -> None:
     assert plain.predict_one(dict(enumerate(X[5]))) == plain.predict_one(X[5])
 
 
+@pytest.mark.parametrize("make", [LMS, Perceptron], ids=lambda cls: cls.__name__)
+def test_dicts_have_the_columns_of_the_last_fit(make: Any) -> None:
+    first, then = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), pd.DataFrame({"c": [0.0, 1.0]})
+    model = make().fit(first, [0, 1])
+    model.predict_one({"a": 1.0, "b": 0.0})
+    model.fit(then, [0, 1]).learn_one({"c": 1.0}, 1)
+    assert model.predict_one({"c": 1.0}) == model.predict(then)[1]
+    with pytest.raises(InvalidData, match="no column 'c'"):
+        model.predict_one({"a": 1.0, "b": 0.0})
+
+
 @pytest.mark.parametrize("make", SCANS)
 def test_categories_in_dicts_are_coded(make: Any) -> None:
     X, y = data(make)

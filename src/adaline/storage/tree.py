@@ -30,6 +30,7 @@ from adaline.basis import BASES, Basis, Custom
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.errors import InvalidType
+from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
@@ -54,7 +55,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     *(RobustFit, StandardErrors),
     *(Coding, Column, TermFactor, Term),
-    *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),
+    *(Schedule, Best, Dependence, LikelihoodFit, OnlineResult, Separation, Standard),
     *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""

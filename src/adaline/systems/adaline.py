@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import configured
-from adaline.fits.stochastic import start_scan, warn_of_bound
+from adaline.fits.online import OnlineResult, run_lms
 from adaline.parameters import MODE, Check
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
-from adaline.solvers.epochs.sweep import SweepResult
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import sums
 from adaline.sources import Source
-from adaline.systems.families.online import Learned
-from adaline.systems.families.online_classifier import OnlineClassifier, signed
+from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
@@ -77,8 +72,8 @@ class Adaline(OnlineClassifier):
     Lecture S0, section 5.5, (5.21)-(5.22); S1 (stochastic or not), S4 (batch). One pass an epoch; batch one pass.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     parameters: ClassVar[dict[str, Check]] = {"mode": MODE}
+    _rule = LMSRule
 
     def __init__(
         self,
@@ -109,31 +104,28 @@ class Adaline(OnlineClassifier):
         self.class_weight = class_weight
         self.basis = basis
 
-    def _values(self, classes: int) -> Array:
-        return signed(classes)
+    @property
+    def rate_bound_(self) -> float:
+        """2 / Trace[Rxx] of (5.20) on the last epoch, and on rows learned one at a time since; infinite for batch."""
+        return self._scan.tally.bound
 
-    def _start(self, shape: Shape) -> Scan:
-        init = self._begun(shape, shape.targets)
-        return start_scan(LMSRule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
-
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if self.mode == "online":
-            return super()._learn(source, scan, draw, epochs)
+            return run_lms(source, scan, options, self.rate, self.schedule)
+        return self._descend(source, scan, options.epochs)
+
+    def _descend(self, source: Source, scan: Scan, epochs: int) -> OnlineResult:
+        """Take the batch steps, on sums of one pass; the history is half the sum of e^2 after each step."""
         intercept = bool(self.fit_intercept)
         rate: Any = self.rate if isinstance(self.rate, str) else float(self.rate)
         rule = descent.Rule(rate, scan.theta, float(self.tol), None, epochs)
         fit, histories, bound = descent.solve_by_descent(sums(source, intercept), intercept, rule)
+        steps = max(map(len, histories)) - 1
         scan.theta[:] = fit.solution.theta
-        scan.numbers[STEPS] += max(map(len, histories)) - 1
+        scan.numbers[STEPS] += steps
+        history = [sum(errors[min(i, len(errors) - 1)] for errors in histories) for i in range(1, steps + 1)]
         proof = fit.solution.certificate
-        longest = max(map(len, histories))
-        history = [sum(errors[min(i, len(errors) - 1)] for errors in histories) for i in range(1, longest)]
-        advice = ""
+        advice = proof.status.advice
         if proof.status is Status.DIVERGED:
-            advice = f"{Status.DIVERGED.advice}; on these columns a number must stay below {bound:.3g}"
-        return Learned(history, proof.status, proof.objective, proof.solver, advice, replace(proof, passes=1))
-
-    def _told(self, swept: SweepResult) -> Learned:
-        warn_of_bound(self, swept.tallies[0])
-        self.rate_bound_ = swept.tallies[-1].bound
-        return super()._told(swept)
+            advice += f"; on these columns a number must stay below {bound:.3g}"
+        return OnlineResult(history, replace(proof, advice=advice))

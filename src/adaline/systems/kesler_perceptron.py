@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import configured
-from adaline.errors import ConvergenceWarning, warn
-from adaline.fits.separation import convergence_outlook
-from adaline.fits.stochastic import start_scan
+from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
 from adaline.parameters import POSITIVE, Check
 from adaline.results import Status
 from adaline.scans import KeslerRule, Scan
-from adaline.solvers.epochs.sweep import EpochOptions, SweepResult
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
-from adaline.systems.families.online import Learned
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
@@ -82,7 +77,8 @@ class KeslerPerceptron(OnlineClassifier):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
     parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
-    _before: float
+    _rule = KeslerRule
+    _ends_clean = True
 
     def __init__(
         self,
@@ -116,35 +112,21 @@ class KeslerPerceptron(OnlineClassifier):
     @property
     def mistakes_(self) -> int:
         """Corrections made since the start."""
-        return int(self._before + self._scan.tally.updates)
+        return int(self._result.corrections + self._scan.tally.updates)
 
-    def _values(self, classes: int) -> Array:
+    def _class_targets(self, classes: int) -> Array:
         return np.arange(float(classes))[:, None]
+
+    def _rule_options(self) -> dict[str, Any]:
+        return {"classes": len(self.classes_)}
 
     def _weights(self) -> Array:
         theta = self._scan.theta
         return theta if len(theta) > 2 else theta[1:] - theta[:1]
 
-    def _start(self, shape: Shape) -> Scan:
-        self._before = 0.0
-        classes = len(self.classes_)
-        init = self._begun(shape, classes)
-        more = {"classes": classes, "intercept": bool(self.fit_intercept), "init": init}
-        return start_scan(KeslerRule, shape, self.rate, self.schedule, **more)
-
-    def _plan(self, draw: np.random.Generator | None, epochs: int) -> EpochOptions:
-        return EpochOptions(epochs, float(self.tol), clean=True, draw=draw, title=type(self).__name__)
-
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
-        self._before += scan.tally.updates
-        learned = super()._learn(source, scan, draw, epochs)
-        if learned.status is Status.NOT_CONVERGED and epochs > 1:
-            found = convergence_outlook(source, self.classes_, scan, self.init is None and self.schedule == "constant")
-            learned = replace(learned, advice=found.advice(self, int(self._before + scan.tally.updates)))
-            warn(f"KeslerPerceptron did not converge: {learned.advice}", ConvergenceWarning)
-        return learned
-
-    def _told(self, swept: SweepResult) -> Learned:
-        self._before += math.fsum(tally.updates for tally in swept.tallies[:-1])
-        history = [tally.mistakes for tally in swept.tallies]
-        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        result = run_corrections(source, scan, options, before)
+        if result.certificate.status is Status.NOT_CONVERGED and options.epochs > 1:
+            bounded = self.init is None and self.schedule == "constant" and not source.weighted
+            return explain_mistakes(self, source, scan, replace(result, bounded=bounded))
+        return result

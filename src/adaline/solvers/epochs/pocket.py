@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.scans import Scan, State
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.progress import watched
 from adaline.sums import ErrorCounts
@@ -60,15 +61,15 @@ class PocketCandidate:
     w: Array
 
 
-def fill(
-    source: Source, scan: Scan, best: Best, draw: np.random.Generator, epochs: int, tol: float, title: str
-) -> tuple[Best, list[float]]:
+def fill(source: Source, scan: Scan, best: Best, options: EpochOptions) -> tuple[Best, list[float]]:
     """Run the perceptron for epochs of random rows; return the pocket, and its errors after each epoch."""
+    epochs, draw = options.epochs, options.draw
+    assert draw is not None
     best = replace(best, errors=_count(source, best.theta[None])[0], streak=np.zeros(len(best.theta)))
     history: list[float] = []
-    limit = tol * source.n_rows
+    limit = options.tol * source.n_rows
     with watched(
-        title, 0 if source.streamed else epochs * source.n_rows, False if source.streamed else None
+        options.title, 0 if source.streamed else epochs * source.n_rows, False if source.streamed else None
     ) as progress:
         for epoch in range(epochs):
             candidates: list[PocketCandidate] = []
