@@ -107,7 +107,7 @@ def test_dicts_are_rows(make: Any) -> None:
     assert plain.predict_one(dict(enumerate(X[5]))) == plain.predict_one(X[5])
 
 
-@pytest.mark.parametrize("make", [LMS, Perceptron], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("make", [adaline.LMS, adaline.Perceptron], ids=lambda cls: cls.__name__)
 def test_dicts_have_the_columns_of_the_last_fit(make: Any) -> None:
     first, then = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), pd.DataFrame({"c": [0.0, 1.0]})
     model = make().fit(first, [0, 1])
