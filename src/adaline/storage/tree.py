@@ -47,7 +47,7 @@ from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import Adaptation
-from adaline.systems.families.filter import Recording
+from adaline.systems.wiener_filter import Recording
 
 _FACTOR = ("frame", "length", "alive", "condition", "rank", "contraction", "decided")
 
