@@ -15,7 +15,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter,
 from adaline.fits.separation import convergence_outlook
 from adaline.results import Certificate, Status
 from adaline.scans import AdaptiveRule, LMSRule, Scan, Schedule
-from adaline.solvers.epochs.pocket import Best
+from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.epochs.sweep import EpochOptions, SweepResult, sweep
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
@@ -44,7 +44,7 @@ class OnlineResult:
     steps: int = 0
     corrections: float = 0.0
     bounded: bool = False
-    pocket: Best | None = None
+    pocket: BestWeights | None = None
 
 
 def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, **config: Any) -> Scan:
@@ -78,7 +78,7 @@ def scan_certificate(status: Status, objective: float, solver: str = "scan", gap
 
 def run_epochs(source: Source, scan: Scan, options: EpochOptions) -> OnlineResult:
     """Run the scan over the rows, in place, until the error settles; the history is the mean loss of each epoch."""
-    return _settled(sweep(source, scan, options))
+    return _mean_losses(sweep(source, scan, options))
 
 
 def run_lms(source: Source, scan: Scan, options: EpochOptions, rate: Any, schedule: Any) -> OnlineResult:
@@ -91,7 +91,7 @@ def run_lms(source: Source, scan: Scan, options: EpochOptions, rate: Any, schedu
             f"{options.title} may diverge. Lower it, or use rate='auto'.",
             AdalineWarning,
         )
-    return _settled(swept)
+    return _mean_losses(swept)
 
 
 def run_corrections(source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
@@ -104,14 +104,18 @@ def run_corrections(source: Source, scan: Scan, options: EpochOptions, before: O
     return OnlineResult(history, proof, corrections=corrections)
 
 
-def explain_mistakes(system: Any, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
-    """Return the result of a perceptron with advice on why no epoch was free of mistakes, and warn."""
+def explain_mistakes(
+    system: Any, source: Source, scan: Scan, options: EpochOptions, result: OnlineResult
+) -> OnlineResult:
+    """Return the result of a perceptron; advise and warn where several epochs all had mistakes."""
+    if result.certificate.status is not Status.NOT_CONVERGED or options.epochs == 1:
+        return result
     outlook = convergence_outlook(source, system.classes_, scan, theorem=result.bounded)
     advice = outlook.advice(system, int(result.corrections + scan.tally.updates))
     warn(f"{type(system).__name__} did not converge: {advice}", ConvergenceWarning)
     return replace(result, certificate=replace(result.certificate, advice=advice))
 
 
-def _settled(swept: SweepResult) -> OnlineResult:
+def _mean_losses(swept: SweepResult) -> OnlineResult:
     history = [tally.mean_loss for tally in swept.tallies]
     return OnlineResult(history, scan_certificate(swept.status, swept.tallies[-1].loss))

@@ -38,7 +38,7 @@ from adaline.losses import LOSSES, Composed
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
-from adaline.solvers.epochs.pocket import Best
+from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, Frame, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
@@ -55,7 +55,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, Frame, Recording, RidgePenalty, Shape, Solution),
     *(RobustFit, StandardErrors),
     *(Coding, Column, TermFactor, Term),
-    *(Schedule, Best, Dependence, LikelihoodFit, OnlineResult, Separation, Standard),
+    *(Schedule, BestWeights, Dependence, LikelihoodFit, OnlineResult, Separation, Standard),
     *(Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, made again by their constructor."""

@@ -11,7 +11,6 @@ from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
 from adaline.parameters import POSITIVE, Check
-from adaline.results import Status
 from adaline.scans import KeslerRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -125,8 +124,6 @@ class KeslerPerceptron(OnlineClassifier):
         return theta if len(theta) > 2 else theta[1:] - theta[:1]
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
-        result = run_corrections(source, scan, options, before)
-        if result.certificate.status is Status.NOT_CONVERGED and options.epochs > 1:
-            bounded = self.init is None and self.schedule == "constant" and not source.weighted
-            return explain_mistakes(self, source, scan, replace(result, bounded=bounded))
-        return result
+        bounded = self.init is None and self.schedule == "constant" and not source.weighted
+        result = replace(run_corrections(source, scan, options, before), bounded=bounded)
+        return explain_mistakes(self, source, scan, options, result)

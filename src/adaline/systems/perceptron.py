@@ -66,7 +66,7 @@ class Perceptron(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : mistakes (batch: wrong rows) in each epoch. n_iter_ : epochs. certificate_ : how it ended.
     mistakes_ : corrections made since the start. radius_, margin_, bound_ : R, M and R^2/M^2 in the space of (1, x),
-        where x are the columns as the rule sees them (`standardize`), from the clean epoch itself; NaN and infinity
+        where x are the columns that the rule works in (`standardize`), from the clean epoch itself; NaN and infinity
         where there was none, or the theorem does not apply (weights, another start, a schedule, the batch rule). K
         machines: the smallest M they share, and K R^2/M^2.
 
@@ -142,16 +142,17 @@ class Perceptron(OnlineClassifier):
     def bound_(self) -> float:
         """R^2 / M^2, which the number of mistakes never exceeds."""
         margin = self.margin_
-        return len(self._scan.theta) * (self.radius_ / margin) ** 2 if self._result.bounded and margin > 0 else math.inf
+        if not self._result.bounded or not margin > 0:
+            return math.inf
+        return len(self._scan.theta) * (self.radius_ / margin) ** 2
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
-        online = self.mode == "online"
-        result = (run_corrections if online else self._correct_batches)(source, scan, options, before)
-        bounded = online and self.init is None and self.schedule == "constant" and not source.weighted
-        result = replace(result, bounded=bounded)
-        if result.certificate.status is Status.NOT_CONVERGED and options.epochs > 1:
-            return explain_mistakes(self, source, scan, result)
-        return result
+        if self.mode == "online":
+            bounded = self.init is None and self.schedule == "constant" and not source.weighted
+            result = replace(run_corrections(source, scan, options, before), bounded=bounded)
+        else:
+            result = self._correct_batches(source, scan, options, before)
+        return explain_mistakes(self, source, scan, options, result)
 
     def _correct_batches(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         """Take the batch steps, w += eta sum of t x over the wrong rows; the history is their number in each epoch."""

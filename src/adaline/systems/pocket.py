@@ -12,7 +12,7 @@ from adaline.fits.separation import convergence_outlook
 from adaline.parameters import POSITIVE, Check
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
-from adaline.solvers.epochs.pocket import Best, fill, learn_rows, stream
+from adaline.solvers.epochs.pocket import BestWeights, learn_row, run_pocket, stream_pocket
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
@@ -123,14 +123,14 @@ class Pocket(OnlineClassifier):
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
         plain = self.class_weight is None and self._takes_rows_as_given()
-        if plain and learn_rows(scan, self._best(), x, self._target(y), self._names):
+        if plain and learn_row(scan, self._best(), x, self._target(y), self._names):
             return self
         row, t, weight = self._weighted_row(x, y)
-        best, _ = stream(ArraySource(row[None, :], t, weight), scan, self._best())
+        best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
         self._result = replace(self._result, pocket=best)
         return self
 
-    def _best(self) -> Best:
+    def _best(self) -> BestWeights:
         """Return the pocket, which is there from the first row on."""
         best = self._result.pocket
         assert best is not None
@@ -140,20 +140,19 @@ class Pocket(OnlineClassifier):
         return self._best().theta
 
     def _first_result(self, scan: Scan) -> OnlineResult:
-        return replace(super()._first_result(scan), pocket=Best.first(scan.theta))
+        return replace(super()._first_result(scan), pocket=BestWeights.first(scan.theta))
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         assert before.pocket is not None
         if options.draw is None:
-            best, missed = stream(source, scan, before.pocket)
+            best, missed = stream_pocket(source, scan, before.pocket)
             return OnlineResult([missed], scan_certificate(Status.NOT_CONVERGED, missed), pocket=best)
-        best, history = fill(source, scan, before.pocket, options)
+        best, history = run_pocket(source, scan, before.pocket, options)
         errors = history[-1]
-        solved = errors <= options.tol * source.n_rows
-        proof = scan_certificate(
-            Status.SOLVED if solved else Status.NOT_CONVERGED, errors, "pocket with ratchet", gap=errors
-        )
-        proof = proof if solved else replace(proof, advice=self._advice(source, scan))
+        status = Status.SOLVED if errors <= options.tol * source.n_rows else Status.NOT_CONVERGED
+        proof = scan_certificate(status, errors, "pocket with ratchet", gap=errors)
+        if status is not Status.SOLVED:
+            proof = replace(proof, advice=self._advice(source, scan))
         return OnlineResult(history, proof, pocket=best)
 
     def _advice(self, source: Source, scan: Scan) -> str:

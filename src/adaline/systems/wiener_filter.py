@@ -126,10 +126,10 @@ class WienerFilter(SignalSystem):
         if is_wide(source):
             self._refuse_large(source)
             self._recording = recording
-            self._keep(solve_wide(source, self.fit_intercept, self._ridge(source.shape.features)), meter, None)
+            self._keep(solve_wide(source, self.fit_intercept, self._ridge(source.shape.features)), meter)
         else:
             self._recording = recording.take(source)
-            self._keep(self._solve(source, self._own_sums("continue")), meter, None)
+            self._keep(self._solve(source, self._own_sums("continue")), meter)
         return self
 
     @transaction
@@ -145,7 +145,7 @@ class WienerFilter(SignalSystem):
             return self._take_blocks(open_rows(self, X, y, sample_weight, reset=new), meter, afresh=new)
         x, t, weight = self._read(X, y, sample_weight, reset=new)
         self._recording = self._continued(self._begin(t.shape[1]) if new else self._recording, x, t, weight)
-        self._keep(self._solve(None, self._own_sums("continue")), meter, None)
+        self._keep(self._solve(None, self._own_sums("continue")), meter)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -160,7 +160,7 @@ class WienerFilter(SignalSystem):
             )
         check_same_columns(self, other)
         self._recording = self._recording.merge(theirs)
-        self._keep(self._solve(None, self._own_sums("merge")), meter, None)
+        self._keep(self._solve(None, self._own_sums("merge")), meter)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -179,7 +179,7 @@ class WienerFilter(SignalSystem):
         refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits)
         assert fit is not None
         self._recording = self._recording.afresh(left)
-        self._keep(fit, meter, None)
+        self._keep(fit, meter)
         return self
 
     @overload
@@ -251,7 +251,7 @@ class WienerFilter(SignalSystem):
             return solve_sums(total, self.fit_intercept, ridge)
         return solve_least_squares(source, total, self.fit_intercept, ridge)
 
-    def _keep(self, fit: Fit, meter: Meter, source: Source | None) -> None:
+    def _keep(self, fit: Fit, meter: Meter, source: Source | None = None) -> None:
         """Keep the weights of a fit and what is known of them."""
         theta = fit.solution.theta
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
