@@ -39,16 +39,16 @@ class Adaline(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         Online: fit ends when an epoch changes the progressive error by no more than this share of it. Batch: when every
         derivative, on standardised columns, is at most this share of the largest it can be.
     shuffle : bool
-        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+        Whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None

@@ -53,7 +53,7 @@ class AdaptiveFilter(SignalSystem):
     Parameters
     ----------
     rule : "lms", "nlms", "sign", "sign-data", "sign-sign" or "rls"
-        "rls" is in square-root form: it stays positive definite for ever.
+        "rls" is in square-root form: P stays positive definite however long it runs.
     taps : int, a sequence of ints (one a signal), or None
         Length of the filter. None: no memory, the columns of X are the rows u_n.
     delay : int

@@ -28,7 +28,7 @@ from adaline.systems.families.online import OnlineSystem
 class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """Least mean squares: minimises the mean of (y - w0 - w'x)^2 / 2 by one step a row, w += eta e x.
 
-    With a number as rate it is the textbook's delta rule to the letter: raw columns, weights from zero, rows in their
+    With a number as rate it is exactly the textbook's delta rule: raw columns, weights from zero, rows in their
     order. Such a rate must stay below about 2/Trace[Rxx]; at a constant one the weights go on varying about the
     solution, and a falling one, such as schedule="1/t", settles. rate="auto" needs no number and no scaling.
 
@@ -43,15 +43,15 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         fit ends when an epoch changes the progressive error by no more than this share of it.
     shuffle : bool
-        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+        Whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -108,7 +108,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source, for up to `epochs` epochs.
 
-        A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the weights there are.
+        A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the present weights.
         """
         meter = Meter(X)
         check_parameters(self)

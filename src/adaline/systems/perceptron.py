@@ -42,18 +42,18 @@ class Perceptron(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         fit ends when the share of wrong rows in an epoch is no more than this; zero: at the first clean epoch.
     shuffle : bool
-        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+        Whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     standardize : bool
-        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
-        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Whether the rule gets columns centred and scaled to standard deviation 1, so that units do not matter; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is exactly the textbook's rule.
         Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
         `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels

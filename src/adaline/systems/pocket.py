@@ -43,17 +43,17 @@ class Pocket(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit draws as many rows as there are.
+        Largest number of epochs of a fit; in each, as many rows are drawn as there are.
     tol : float
         fit ends when the share of rows that the pocket gets wrong is no more than this; zero: when it gets all right.
     random_state : int, generator or None
-        Where rows and random weights are drawn from. A table too large for memory is read in its order, and its rows
-        are drawn inside each block.
+        Seed or generator of the rows drawn and of random weights. A table too large for memory is read in its order,
+        and its rows are drawn inside each block.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     standardize : bool
-        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
-        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Whether the rule gets columns centred and scaled to standard deviation 1, so that units do not matter; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is exactly the textbook's rule.
         Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
         `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels

@@ -30,9 +30,9 @@ class SigmoidPerceptron(OnlineClassifier):
     """Sigmoidal perceptron: minimises 1/2 sum of weight (t - phi(w'x + w0))^2 by its exact gradient.
 
     Batch, w += eta sum e phi'(z) x once an epoch; online, w += eta e phi'(z) x for each row. The error has no single
-    minimum in general, and on separable rows none at all: w grows for ever, the boundary settles. As the squared error
-    is lowest at the probability of the class, phi is an estimate of it. K > 2 classes: K machines, each one class
-    against the rest, and the largest output decides.
+    minimum in general, and on separable rows none at all: w grows without bound, while the boundary settles. As the
+    squared error is lowest at the probability of the class, phi is an estimate of it. K > 2 classes: K machines, each
+    one class against the rest, and the largest output decides.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ class SigmoidPerceptron(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         Online: fit ends when an epoch changes the progressive error by no more than this share of it. Batch: when the
         next step cannot lower the error by more than this share.
     stop_error : float or None
         Batch: fit also ends when the error is at most this.
     shuffle : bool
-        Online: whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by
-        block. Rows sorted by class or by time end far from the minimum otherwise.
+        Online: whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
+        Rows sorted by class or by time end far from the minimum otherwise.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
