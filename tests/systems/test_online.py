@@ -107,6 +107,34 @@ def test_dicts_are_rows(make: Any) -> None:
     assert plain.predict_one(dict(enumerate(X[5]))) == plain.predict_one(X[5])
 
 
+@pytest.mark.parametrize("make", [adaline.LMS, adaline.Perceptron], ids=lambda cls: cls.__name__)
+def test_dicts_have_the_columns_of_the_last_fit(make: Any) -> None:
+    first, then = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), pd.DataFrame({"c": [0.0, 1.0]})
+    model = make().fit(first, [0, 1])
+    model.predict_one({"a": 1.0, "b": 0.0})
+    model.fit(then, [0, 1]).learn_one({"c": 1.0}, 1)
+    assert model.predict_one({"c": 1.0}) == model.predict(then)[1]
+    with pytest.raises(InvalidData, match="no column 'c'"):
+        model.predict_one({"a": 1.0, "b": 0.0})
+
+
+@pytest.mark.parametrize("name", ["Adaline", "Perceptron", "SigmoidPerceptron"])
+def test_a_batch_step_on_more_rows_is_ongoing(name: str) -> None:
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    model = ONLINE[name](mode="batch").partial_fit(X, [0, 1, 0, 1])
+    assert (model.certificate_.status, model.certificate_.advice) == (Status.ONGOING, Status.ONGOING.advice)
+    assert model.n_iter_ == len(model.history_) == 1
+    assert model.rows_seen_ == len(X)
+
+
+def test_a_first_row_that_is_refused_leaves_the_model_new() -> None:
+    model = adaline.LMS()
+    with pytest.raises(InvalidData, match="column 'b'"):
+        model.learn_one({"a": 1.0, "b": np.nan}, 1.0)
+    assert model.learn_one([1.0, 2.0, 3.0], 1.0).n_features_in_ == 3
+    assert not hasattr(model, "feature_names_in_")
+
+
 @pytest.mark.parametrize("make", SCANS)
 def test_categories_in_dicts_are_coded(make: Any) -> None:
     X, y = data(make)

@@ -237,6 +237,15 @@ def test_a_bad_piece_leaves_the_filter_as_it_was() -> None:
     np.testing.assert_allclose(model.coef_, WienerFilter(taps=3, delay=-2).fit(x, d).coef_, rtol=1e-12)
 
 
+def test_a_fit_that_is_refused_leaves_the_filter_as_it_was() -> None:
+    x, d = signals(0)
+    model = WienerFilter(taps=3, method="autocorrelation").fit(x, d)
+    before = model.predict(x)
+    with pytest.raises(InvalidParameter, match="sample_weight needs method='covariance'"):
+        model.fit(x, np.column_stack([d, d]), sample_weight=np.ones(len(x)))
+    np.testing.assert_array_equal(model.predict(x), before)
+
+
 @pytest.mark.parametrize("method", ["covariance", "autocorrelation"])
 @pytest.mark.parametrize("taps", [40, 600])
 def test_more_taps_than_samples(method: str, taps: int) -> None:

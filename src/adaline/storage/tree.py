@@ -38,6 +38,7 @@ from adaline.basis import BASES, Basis, Custom
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.errors import InvalidType
+from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
@@ -45,7 +46,7 @@ from adaline.losses import LOSSES, Composed
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
-from adaline.solvers.epochs.pocket import Best
+from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
@@ -54,8 +55,8 @@ from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import Adaptation
-from adaline.systems.families.filter import Recording
 from adaline.systems.gaussian_classifier import ClassDensities
+from adaline.systems.wiener_filter import Recording
 
 Anything = NDArray[Any]
 
@@ -71,7 +72,7 @@ RECORDS: tuple[type[Any], ...] = (
     *(Adaptation, Certificate, Counted, Fit, ColumnScaling, Recording, RidgePenalty, Shape, Solution),
     *(RobustFit, StandardErrors),
     *(Coding, Column, TermFactor, Term),
-    *(Schedule, Best, Dependence, LikelihoodFit, Separation, Standard),
+    *(Schedule, BestWeights, Dependence, LikelihoodFit, OnlineResult, Separation, Standard),
     *(ClassDensities, Components, View),
 )
 """Dataclasses and named tuples: stored by their fields, restored by their constructor."""

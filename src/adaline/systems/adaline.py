@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import configured
-from adaline.fits.stochastic import start_scan, warn_of_bound
+from adaline.fits.online import OnlineResult, run_lms
 from adaline.parameters import MODE, Check
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
-from adaline.solvers.epochs.sweep import SweepResult
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import sums
 from adaline.sources import Source
-from adaline.systems.families.online import Learned
-from adaline.systems.families.online_classifier import OnlineClassifier, signed
+from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
@@ -44,16 +39,16 @@ class Adaline(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         Online: fit ends when an epoch changes the progressive error by no more than this share of it. Batch: when every
         derivative, on standardised columns, is at most this share of the largest it can be.
     shuffle : bool
-        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+        Whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
@@ -63,7 +58,7 @@ class Adaline(OnlineClassifier):
     ----------
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : error of each epoch: online the mean of e^2/2, each row's before its own step; batch half the sum of e^2.
-    n_iter_ : epochs. rate_bound_ : online, 2/Trace[Rxx] on the last epoch. certificate_ : how it ended.
+    n_iter_ : epochs. rate_bound_ : 2/Trace[Rxx] on the last online epoch and rows since. certificate_ : how it ended.
 
     Examples
     --------
@@ -77,8 +72,8 @@ class Adaline(OnlineClassifier):
     Lecture S0, section 5.5, (5.21)-(5.22); S1 (stochastic or not), S4 (batch). One pass an epoch; batch one pass.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     parameters: ClassVar[dict[str, Check]] = {"mode": MODE}
+    _rule = LMSRule
 
     def __init__(
         self,
@@ -109,31 +104,28 @@ class Adaline(OnlineClassifier):
         self.class_weight = class_weight
         self.basis = basis
 
-    def _values(self, classes: int) -> Array:
-        return signed(classes)
+    @property
+    def rate_bound_(self) -> float:
+        """2 / Trace[Rxx] of (5.20) on the last epoch, and on rows learned one at a time since; infinite for batch."""
+        return self._scan.tally.bound
 
-    def _start(self, shape: Shape) -> Scan:
-        init = self._begun(shape, shape.targets)
-        return start_scan(LMSRule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
-
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if self.mode == "online":
-            return super()._learn(source, scan, draw, epochs)
+            return run_lms(source, scan, options, self.rate, self.schedule)
+        return self._descend(source, scan, options.epochs)
+
+    def _descend(self, source: Source, scan: Scan, epochs: int) -> OnlineResult:
+        """Take the batch steps, on sums of one pass; the history is half the sum of e^2 after each step."""
         intercept = bool(self.fit_intercept)
         rate: Any = self.rate if isinstance(self.rate, str) else float(self.rate)
         rule = descent.DescentOptions(rate, scan.theta, float(self.tol), None, epochs)
         fit, histories, bound = descent.solve_by_descent(sums(source, intercept), intercept, rule)
+        steps = max(map(len, histories)) - 1
         scan.theta[:] = fit.solution.theta
-        scan.numbers[STEPS] += max(map(len, histories)) - 1
+        scan.numbers[STEPS] += steps
+        history = [sum(errors[min(i, len(errors) - 1)] for errors in histories) for i in range(1, steps + 1)]
         proof = fit.solution.certificate
-        longest = max(map(len, histories))
-        history = [sum(errors[min(i, len(errors) - 1)] for errors in histories) for i in range(1, longest)]
-        advice = ""
+        advice = proof.status.advice
         if proof.status is Status.DIVERGED:
-            advice = f"{Status.DIVERGED.advice}; on these columns a number must stay below {bound:.3g}"
-        return Learned(history, proof.status, proof.objective, proof.solver, advice, replace(proof, passes=1))
-
-    def _told(self, swept: SweepResult) -> Learned:
-        warn_of_bound(self, swept.tallies[0])
-        self.rate_bound_ = swept.tallies[-1].bound
-        return super()._told(swept)
+            advice += f"; on these columns a number must stay below {bound:.3g}"
+        return OnlineResult(history, replace(proof, advice=advice))

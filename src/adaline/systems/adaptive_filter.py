@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -11,15 +11,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
+from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.fits.online import scan_certificate
 from adaline.input.basis import begin_basis, check_basis, rows_through_basis
 from adaline.input.meter import Meter
-from adaline.input.open import open_rows, read_weights
+from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Check, Number, OneOf, Whole
 from adaline.results import Certificate, Status
-from adaline.solvers.least_squares.fit import certificate
+from adaline.scans import Tally
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.systems.families.adaptation import Adaptation
@@ -27,76 +29,6 @@ from adaline.systems.families.filter import Filtered, SignalSystem
 
 RULES = ("lms", "nlms", "sign", "sign-data", "sign-sign", "rls")
 AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
-
-
-def rule_of(system: Any) -> dict[str, Any]:
-    """Return the rule that a filter's arguments mean, and its numbers, as `Adaptation` has them."""
-    rule, auto = system.rule, is_auto(system.rate)
-    if rule == "lms":
-        rule = "nlms" if auto else "leaky" if system.leak else "lms"
-    return {
-        "rule": rule,
-        "rate": AUTO_RATE if auto else float(system.rate),
-        **{name: float(getattr(system, name)) for name in ("eps", "leak", "forgetting", "regularization")},
-        "intercept": bool(system.fit_intercept),
-    }
-
-
-def check_rule(system: Any) -> None:
-    """Refuse numbers that the rule has no use for."""
-    rule, auto = system.rule, is_auto(system.rate)
-    if auto and rule.startswith("sign"):
-        raise InvalidParameter(f"rule {rule!r} needs a number as rate: its steps are in units of w")
-    if not auto and rule == "rls":
-        raise InvalidParameter("rule 'rls' has no rate: how fast it follows is set by forgetting")
-    if system.leak and (auto or rule != "lms"):
-        raise InvalidParameter("leak needs rule='lms' and a number as rate")
-
-
-def is_auto(rate: Any) -> bool:
-    """Whether a rate is left to the rule."""
-    return isinstance(rate, str) and rate == "auto"
-
-
-def first_certificate(state: Adaptation) -> Certificate:
-    """Return the certificate before the first sample: no digits are claimed, no gap is known."""
-    memory = f"forgetting {state.forgetting:g}" if state.rule == "rls" else f"rate {state.rate:g}"
-    return certificate(
-        status=Status.SOLVED,
-        objective=0.0,
-        gradient=math.nan,
-        gap=math.inf,
-        digits=math.nan,
-        condition=math.nan,
-        rank=sum(state.taps),
-        passes=1,
-        solver=f"{state.rule}, {memory}, sample by sample",
-    )
-
-
-# Signals and what they should become, block by block, as an adaptive filter hears them.
-
-
-def signal_blocks(
-    system: SignalSystem, X: Any, y: Any, sample_weight: Any, *, reset: bool
-) -> Iterator[tuple[Any, Any, Any, int]]:
-    """Return blocks of x, t, weights and the number of the first row; before them the number of desired signals."""
-    if isinstance(X, Source):
-        source = open_rows(system, X, y, sample_weight, reset=reset)
-        if reset:
-            system._flat = source.flat
-        yield None, source.shape.targets, None, 0
-        for block in source.blocks():
-            yield block.x, block.t, block.weight, block.first_row
-    else:
-        x = system._read_signals(X, reset=reset)
-        t = system._read_desired(y, len(x))
-        weight = None if sample_weight is None else read_weights(sample_weight, len(x))
-        if reset:
-            system._flat = t.ndim == 1
-        t = t.reshape(len(t), -1)
-        yield None, t.shape[1], None, 0
-        yield x, t, weight, 0
 
 
 @configured
@@ -121,7 +53,7 @@ class AdaptiveFilter(SignalSystem):
     Parameters
     ----------
     rule : "lms", "nlms", "sign", "sign-data", "sign-sign" or "rls"
-        "rls" is in square-root form: it stays positive definite for ever.
+        "rls" is in square-root form: P stays positive definite however long it runs.
     taps : int, a sequence of ints (one a signal), or None
         Length of the filter. None: no memory, the columns of X are the rows u_n.
     delay : int
@@ -249,12 +181,12 @@ class AdaptiveFilter(SignalSystem):
         state = self.__dict__.get("_state")
         if state is None:
             state = self._first(x, y)
-        elif self.coef_.base is not state.theta:  # it was stored and loaded
+        elif self.coef_.base is not state.theta:  # they were stored and loaded
             self._hold(state := state.copy())
         self.output_ = state.learn(self._sample(x), y)
         if self.fit_intercept:
             self._hold(state)
-        if self.record and state.seen % int(self.record) == 0:
+        if self.record and state.count % int(self.record) == 0:
             self._recorded.append(state.coef.copy())
         return self
 
@@ -262,11 +194,6 @@ class AdaptiveFilter(SignalSystem):
         """Return the output for one more sample; nothing is learned or kept."""
         check_is_fitted(self, "_state")
         return self._state.output(self._sample(x))
-
-    def _sample(self, x: Any) -> Any:
-        """Return one sample as the filter sees it."""
-        given = [x[name] for name in self.feature_names_in_] if isinstance(x, dict) else x
-        return given if "basis_" not in self.__dict__ else rows_through_basis(self, np.atleast_2d(given))[0]
 
     def reset(self) -> Self:
         """Forget all: the next samples start afresh."""
@@ -276,9 +203,9 @@ class AdaptiveFilter(SignalSystem):
 
     @property
     def rows_seen_(self) -> int:
-        """Samples heard since the start."""
+        """Samples learned from since the start."""
         check_is_fitted(self, "_state")
-        return self._state.seen
+        return self._state.count
 
     @property
     def rate_bound_(self) -> float:
@@ -306,56 +233,48 @@ class AdaptiveFilter(SignalSystem):
         return replace(self._proof, objective=tally.loss, condition=condition, status=status, advice=advice)
 
     @transaction
-    def _adapt(self, X: Any, y: Any, sample_weight: Any, *, afresh: bool = False) -> list[tuple[Array, Array]]:
+    def _adapt(self, X: Any, y: Any, sample_weight: Any, *, afresh: bool = False) -> list[Filtered]:
         """Go on with signals, or start afresh; return the outputs and errors of each block, (n, K)."""
         meter = Meter(X)
         check_parameters(self)
         afresh = afresh or not hasattr(self, "_state")
         if not afresh:
             check_basis(self)
-        self.__dict__.pop("output_", None)
-        blocks = signal_blocks(self, X, y, sample_weight, reset=afresh)
-        (self._begin if afresh else self._go_on)(next(blocks)[1])
-        state, before = self._state, self._state.scan.tally
-        ran, found, recorded = state.diverged, [], []
-        for x, t, weight, first_row in blocks:
-            try:
-                outputs, kept = state.run(x, t, weight, int(self.record))
-            except InvalidData:
-                SignalSource(x, t, state.taps, history=-first_row, names=self._names()).refuse_nonfinite()
-                raise
-            found.append((outputs, t - outputs))
-            recorded += kept
-        self._recorded = [*self._recorded, *recorded]
-        tally = state.scan.tally
-        if tally.weight > before.weight:
-            mean = 2 * (tally.loss - before.loss) / (tally.weight - before.weight) / len(state.theta)
-            self.history_ = [*self.history_, mean]
-        self._proof = meter.on(self._proof, X if isinstance(X, Source) else None)
+        targets, blocks = self._open(X, y, sample_weight, reset=afresh)
+        state = self._begin(targets) if afresh else self._continued(targets)
+        before, had_diverged = state.scan.tally, state.diverged
+        found, recorded = self._run(state, blocks)
         self._hold(state)
-        if state.diverged and not ran:
+        self.__dict__.pop("output_", None)
+        self._recorded = [*self._recorded, *recorded]
+        self.history_ = [*self.history_, *_mean_squared_error(before, state)]
+        self._proof = meter.on(self._proof, X if isinstance(X, Source) else None)
+        if state.diverged and not had_diverged:
             warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)
         return found
 
-    def _first(self, x: Any, y: Any) -> Adaptation:
-        """Start with one sample: it says how many signals there are."""
-        check_parameters(self)
-        self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
-        if isinstance(x, dict):
-            self.feature_names_in_ = np.array(list(x), dtype=object)
-        begin_basis(self, list(x.values()) if isinstance(x, dict) else x)
-        self._flat = np.ndim(y) == 0
-        self._begin(np.size(y))
-        return self._state
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[int, Iterable[Block]]:
+        """Return the number of desired signals, and the signals block by block."""
+        if isinstance(X, Source):
+            source = open_rows(self, X, y, sample_weight, reset=reset)
+            if reset:
+                self._flat = source.flat
+            return source.shape.targets, source.blocks()
+        x, t, weight = self._read(X, y, sample_weight, reset=reset)
+        return t.shape[1], [Block(x, t, weight)]
 
-    def _begin(self, targets: int) -> None:
+    def _begin(self, targets: int) -> Adaptation:
+        """Return the state before the first sample; nothing is known of the weights yet."""
+        state = Adaptation.begin(self._layout(), int(self.delay), targets, **self._rule_numbers())
         self.history_, self._recorded = [], []
-        self._hold(Adaptation.begin(self._layout(), int(self.delay), targets, **rule_of(self)))
-        self._proof = replace(first_certificate(self._state), seconds=0.0)
+        memory = f"forgetting {state.forgetting:g}" if state.rule == "rls" else f"rate {state.rate:g}"
+        proof = scan_certificate(Status.SOLVED, 0.0, f"{state.rule}, {memory}, sample by sample")
+        self._proof = replace(proof, rank=sum(state.taps), passes=1, seconds=0.0)
+        return state
 
-    def _go_on(self, targets: int) -> None:
-        """Continue on a copy, so that what fails changes nothing; the numbers of the rule may have been changed."""
-        state, numbers = self._state, rule_of(self)
+    def _continued(self, targets: int) -> Adaptation:
+        """Return a copy of the state, so that what fails changes nothing; the rule's numbers may be other ones."""
+        state, numbers = self._state, self._rule_numbers()
         fixed = (state.rule == "rls", state.taps, state.delay, state.intercept)
         if fixed != (numbers["rule"] == "rls", self._layout(), int(self.delay), numbers["intercept"]):
             raise InvalidParameter(
@@ -363,7 +282,50 @@ class AdaptiveFilter(SignalSystem):
             )
         if targets != len(state.theta):
             raise InvalidData(f"there are {targets} desired signals; the filter was started with {len(state.theta)}")
-        self._state = state.copy(**numbers)
+        return state.copy(**numbers)
+
+    def _run(self, state: Adaptation, blocks: Iterable[Block]) -> tuple[list[Filtered], list[Array]]:
+        """Run the rule over blocks, in place; return outputs and errors of each, and the weights kept by `record`."""
+        found, recorded = [], []
+        for block in blocks:
+            try:
+                outputs, kept = state.run(block.x, block.t, block.weight, int(self.record))
+            except InvalidData:
+                SignalSource(
+                    block.x, block.t, state.taps, history=-block.first_row, names=self._names()
+                ).refuse_nonfinite()
+                raise
+            found.append(Filtered(outputs, block.t - outputs))
+            recorded += kept
+        return found, recorded
+
+    def _rule_numbers(self) -> dict[str, Any]:
+        """Return the rule and its numbers as `Adaptation` takes them; an automatic rate makes "lms" normalised."""
+        rule, auto = self.rule, isinstance(self.rate, str)
+        if rule == "lms":
+            rule = "nlms" if auto else "leaky" if self.leak else "lms"
+        return {
+            "rule": rule,
+            "rate": AUTO_RATE if auto else float(self.rate),
+            **{name: float(getattr(self, name)) for name in ("eps", "leak", "forgetting", "regularization")},
+            "intercept": bool(self.fit_intercept),
+        }
+
+    def _first(self, x: Any, y: Any) -> Adaptation:
+        """Start with one sample, which says how many signals there are."""
+        check_parameters(self)
+        self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
+        if isinstance(x, dict):
+            self.feature_names_in_ = np.array(list(x), dtype=object)
+        begin_basis(self, list(x.values()) if isinstance(x, dict) else x)
+        self._flat = np.ndim(y) == 0
+        self._hold(state := self._begin(np.size(y)))
+        return state
+
+    def _sample(self, x: Any) -> Any:
+        """Return one sample, an array or a dict, through the basis."""
+        given = [x[name] for name in self.feature_names_in_] if isinstance(x, dict) else x
+        return given if "basis_" not in self.__dict__ else rows_through_basis(self, np.atleast_2d(given))[0]
 
     def _hold(self, state: Adaptation) -> None:
         """Keep a state, with views of its weights."""
@@ -376,4 +338,18 @@ class AdaptiveFilter(SignalSystem):
         return self._state.taps, self._state.delay
 
     def _check_together(self) -> None:
-        check_rule(self)
+        rule, auto = self.rule, isinstance(self.rate, str)
+        if auto and rule.startswith("sign"):
+            raise InvalidParameter(f"rule {rule!r} needs a number as rate: its steps are in units of w")
+        if not auto and rule == "rls":
+            raise InvalidParameter("rule 'rls' has no rate: how fast it follows is set by forgetting")
+        if self.leak and (auto or rule != "lms"):
+            raise InvalidParameter("leak needs rule='lms' and a number as rate")
+
+
+def _mean_squared_error(before: Tally, state: Adaptation) -> list[float]:
+    """Return the mean of e^2 since a tally, as a list of one number; of none where no sample had a weight."""
+    now = state.scan.tally
+    if not now.weight > before.weight:
+        return []
+    return [2 * (now.loss - before.loss) / (now.weight - before.weight) / len(state.theta)]

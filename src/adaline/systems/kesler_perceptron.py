@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import configured
-from adaline.errors import ConvergenceWarning, warn
-from adaline.fits.separation import convergence_outlook
-from adaline.fits.stochastic import start_scan
+from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
 from adaline.parameters import POSITIVE, Check
-from adaline.results import Status
 from adaline.scans import KeslerRule, Scan
-from adaline.solvers.epochs.sweep import EpochOptions, SweepResult
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
-from adaline.systems.families.online import Learned
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
@@ -42,18 +36,18 @@ class KeslerPerceptron(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         fit ends when the share of wrong rows in an epoch is no more than this; zero: at the first clean epoch.
     shuffle : bool
-        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+        Whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     standardize : bool
-        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
-        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Whether the rule gets columns centred and scaled to standard deviation 1, so that units do not matter; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is exactly the textbook's rule.
         Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
         `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels
@@ -82,7 +76,8 @@ class KeslerPerceptron(OnlineClassifier):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
     parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
-    _before: float
+    _rule = KeslerRule
+    _ends_clean = True
 
     def __init__(
         self,
@@ -116,35 +111,19 @@ class KeslerPerceptron(OnlineClassifier):
     @property
     def mistakes_(self) -> int:
         """Corrections made since the start."""
-        return int(self._before + self._scan.tally.updates)
+        return int(self._result.corrections + self._scan.tally.updates)
 
-    def _values(self, classes: int) -> Array:
+    def _class_targets(self, classes: int) -> Array:
         return np.arange(float(classes))[:, None]
+
+    def _rule_options(self) -> dict[str, Any]:
+        return {"classes": len(self.classes_)}
 
     def _weights(self) -> Array:
         theta = self._scan.theta
         return theta if len(theta) > 2 else theta[1:] - theta[:1]
 
-    def _start(self, shape: Shape) -> Scan:
-        self._before = 0.0
-        classes = len(self.classes_)
-        init = self._begun(shape, classes)
-        more = {"classes": classes, "intercept": bool(self.fit_intercept), "init": init}
-        return start_scan(KeslerRule, shape, self.rate, self.schedule, **more)
-
-    def _plan(self, draw: np.random.Generator | None, epochs: int) -> EpochOptions:
-        return EpochOptions(epochs, float(self.tol), clean=True, draw=draw, title=type(self).__name__)
-
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
-        self._before += scan.tally.updates
-        learned = super()._learn(source, scan, draw, epochs)
-        if learned.status is Status.NOT_CONVERGED and epochs > 1:
-            found = convergence_outlook(source, self.classes_, scan, self.init is None and self.schedule == "constant")
-            learned = replace(learned, advice=found.advice(self, int(self._before + scan.tally.updates)))
-            warn(f"KeslerPerceptron did not converge: {learned.advice}", ConvergenceWarning)
-        return learned
-
-    def _told(self, swept: SweepResult) -> Learned:
-        self._before += math.fsum(tally.updates for tally in swept.tallies[:-1])
-        history = [tally.mistakes for tally in swept.tallies]
-        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        bounded = self.init is None and self.schedule == "constant" and not source.weighted
+        result = replace(run_corrections(source, scan, options, before), bounded=bounded)
+        return explain_mistakes(self, source, scan, options, result)

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData
-from adaline.fits.stochastic import start_scan, warn_of_bound
+from adaline.fits.online import OnlineResult, run_lms
 from adaline.input.basis import check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
-from adaline.scans import SCANS, Scan
-from adaline.solvers.epochs.sweep import SweepResult
+from adaline.scans import LMSRule, Scan
+from adaline.solvers.epochs.sweep import EpochOptions
+from adaline.sources import Source
 from adaline.sources.views import in_memory
-from adaline.systems.families.online import Learned, OnlineSystem
+from adaline.systems.families.online import OnlineSystem
 
 
 @configured
 class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """Least mean squares: minimises the mean of (y - w0 - w'x)^2 / 2 by one step a row, w += eta e x.
 
-    With a number as rate it is the textbook's delta rule to the letter: raw columns, weights from zero, rows in their
-    order. Such a rate must stay below about 2/Trace[Rxx]; at a constant one the weights go on trembling about the
+    With a number as rate it is exactly the textbook's delta rule: raw columns, weights from zero, rows in their
+    order. Such a rate must stay below about 2/Trace[Rxx]; at a constant one the weights go on varying about the
     solution, and a falling one, such as schedule="1/t", settles. rate="auto" needs no number and no scaling.
 
     Parameters
@@ -43,22 +43,22 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         fit ends when an epoch changes the progressive error by no more than this share of it.
     shuffle : bool
-        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+        Whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
     coef_, intercept_ : the weights. history_ : mean of e^2/2 in each epoch, each row's before its own step.
-    n_iter_ : epochs. rate_bound_ : 2/Trace[Rxx] on the last epoch. certificate_ : how it ended.
+    n_iter_ : epochs. rate_bound_ : 2/Trace[Rxx] on the last epoch and rows since. certificate_ : how it ended.
 
     Examples
     --------
@@ -76,7 +76,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     epoch; partial_fit one pass; learn_one about a microsecond.
     """
 
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    _rule = LMSRule
+    _flat: bool  # whether there is one target, given as (n,)
 
     def __init__(
         self,
@@ -107,29 +108,27 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source, for up to `epochs` epochs.
 
-        A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the weights there are.
+        A weight multiplies the rate of its row's step. With `warm_start` learning goes on from the present weights.
         """
         meter = Meter(X)
         check_parameters(self)
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
-        source = in_memory(open_rows(self, X, y, sample_weight, reset=not goes_on))
-        self._check_targets(source.shape.targets, goes_on)
+        source = self._open(X, y, sample_weight, goes_on)
         self._flat = source.flat
-        self._fit(source, goes_on, meter)
+        self._learn(source, meter, goes_on=goes_on)
         return self
 
     @transaction
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Go over more rows once, in their order: chunks give the bits of one go."""
+        """Go over more rows once, in their order; rows in chunks give the same bits as all at once."""
         meter = Meter(X)
-        first = not hasattr(self, "_scan")
         check_parameters(self)
-        if not first:
+        goes_on = hasattr(self, "_scan")
+        if goes_on:
             check_basis(self)
-        source = in_memory(open_rows(self, X, y, sample_weight, reset=first))
-        self._check_targets(source.shape.targets, not first)
-        self._flat = source.flat if first else self._flat
-        self._go_on(source, meter)
+        source = self._open(X, y, sample_weight, goes_on)
+        self._flat = self._flat if goes_on else source.flat
+        self._learn(source, meter, goes_on=goes_on, once=True)
         return self
 
     def learn_one(self, x: Any, y: Any) -> Self:
@@ -138,18 +137,12 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         if scan is None:
             self._flat = np.ndim(y) == 0
             scan = self._begin(x, int(np.size(y)))
-        t = self._target(y)
-        self._learn_row(scan, x, t)
+        self._learn_row(scan, x, self._target(y))
         return self
 
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row: a number, or an array of K."""
-        theta = self._scan.theta
-        row = self._seen_row(x)
-        try:
-            z = theta[:, 1:].dot(row) + theta[:, 0]
-        except (TypeError, ValueError):
-            z = theta[:, 1:].dot(self._row(x)) + theta[:, 0]
+        z = self._row_outputs(x)
         return float(z[0]) if self._flat else z
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -174,6 +167,22 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         theta = self._weights()
         return float(theta[0, 0]) if self._flat else theta[:, 0].copy()
 
+    @property
+    def rate_bound_(self) -> float:
+        """2 / Trace[Rxx] of (5.20) on the last epoch, and on rows learned one at a time since."""
+        return self._scan.tally.bound
+
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        return run_lms(source, scan, options, self.rate, self.schedule)
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Source:
+        """Return the rows as a source; refuse another number of targets than the model was begun with."""
+        source = in_memory(open_rows(self, X, y, sample_weight, reset=not goes_on))
+        targets = source.shape.targets
+        if goes_on and targets != len(self._scan.theta):
+            raise InvalidData(f"y has {targets} targets, but LMS was fitted to {len(self._scan.theta)}")
+        return source
+
     def _target(self, y: Any) -> Any:
         """Return one row's target as a number, or as K numbers; refuse what is not finite."""
         try:
@@ -183,19 +192,6 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         if not (t - t == 0 if self._flat else np.isfinite(t).all()):
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(t).any() else 'infinity'}: {y!r}")
         return t
-
-    def _start(self, shape: Shape) -> Scan:
-        init = self._begun(shape, shape.targets)
-        return start_scan(SCANS["LMS"], shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
-
-    def _told(self, swept: SweepResult) -> Learned:
-        warn_of_bound(self, swept.tallies[0])
-        self.rate_bound_ = swept.tallies[-1].bound
-        return super()._told(swept)
-
-    def _check_targets(self, targets: int, goes_on: bool) -> None:
-        if goes_on and targets != len(self._scan.theta):
-            raise InvalidData(f"y has {targets} targets, but LMS was fitted to {len(self._scan.theta)}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,22 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import configured
-from adaline.errors import ConvergenceWarning, warn
-from adaline.fits.separation import convergence_outlook
-from adaline.fits.stochastic import start_scan
+from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
 from adaline.parameters import MODE, POSITIVE, Check
 from adaline.results import Status
-from adaline.scans import PerceptronRule as Rule
-from adaline.scans import Scan
+from adaline.scans import PerceptronRule, Scan
 from adaline.scans.tally import STEPS
-from adaline.solvers.epochs.sweep import EpochOptions, SweepResult, sweep
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sums import WrongRows
-from adaline.systems.families.online import Learned
-from adaline.systems.families.online_classifier import OnlineClassifier, signed
+from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
@@ -48,18 +42,18 @@ class Perceptron(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         fit ends when the share of wrong rows in an epoch is no more than this; zero: at the first clean epoch.
     shuffle : bool
-        Whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by block.
+        Whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     standardize : bool
-        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
-        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Whether the rule gets columns centred and scaled to standard deviation 1, so that units do not matter; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is exactly the textbook's rule.
         Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
         `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels
@@ -72,7 +66,7 @@ class Perceptron(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : mistakes (batch: wrong rows) in each epoch. n_iter_ : epochs. certificate_ : how it ended.
     mistakes_ : corrections made since the start. radius_, margin_, bound_ : R, M and R^2/M^2 in the space of (1, x),
-        where x are the columns as the rule sees them (`standardize`), from the clean epoch itself; NaN and infinity
+        where x are the columns that the rule works in (`standardize`), from the clean epoch itself; NaN and infinity
         where there was none, or the theorem does not apply (weights, another start, a schedule, the batch rule). K
         machines: the smallest M they share, and K R^2/M^2.
 
@@ -91,7 +85,8 @@ class Perceptron(OnlineClassifier):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
     parameters: ClassVar[dict[str, Check]] = {"mode": MODE, "rate": POSITIVE}
-    _before: float  # corrections before the epoch that the scan tallies
+    _rule = PerceptronRule
+    _ends_clean = True
 
     def __init__(
         self,
@@ -127,92 +122,61 @@ class Perceptron(OnlineClassifier):
     @property
     def mistakes_(self) -> int:
         """Corrections made since the start."""
-        return int(self._before + self._scan.tally.updates)
+        return int(self._result.corrections + self._scan.tally.updates)
 
     @property
     def radius_(self) -> float:
-        """R, the length of the longest row (1, x), as the rule sees x."""
-        return self._clean()[0]
+        """R, the length of the longest row (1, x), in the columns that the rule works in."""
+        tally = self._scan.tally
+        return tally.radius if tally.weight > 0 else math.nan
 
     @property
     def margin_(self) -> float:
-        """M, the smallest distance of a row from the plane, in the space of (1, x) as the rule sees x."""
-        return self._clean()[1]
+        """M, the smallest distance of a row from the plane, in the space of (1, x) as for R."""
+        tally, result = self._scan.tally, self._result
+        length = float(np.sqrt((self._scan.theta**2).sum(axis=1).max()))
+        clean = result.certificate.status is Status.SOLVED and tally.weight > 0 and tally.mistakes == 0
+        return tally.margin / length if clean and length and self._scan.steps == result.steps else math.nan
 
     @property
     def bound_(self) -> float:
         """R^2 / M^2, which the number of mistakes never exceeds."""
-        radius, margin, applies = self._clean()
-        if not applies or not margin > 0:
+        margin = self.margin_
+        if not self._result.bounded or not margin > 0:
             return math.inf
-        return len(self._scan.theta) * (radius / margin) ** 2
+        return len(self._scan.theta) * (self.radius_ / margin) ** 2
 
-    def _clean(self) -> tuple[float, float, bool]:
-        """Return R, M and whether the theorem applies, if nothing was learned since the clean epoch."""
-        radius, margin, applies, steps = self._ended
-        return (radius, margin, applies) if self._scan.steps == steps else (radius, math.nan, False)
-
-    def _values(self, classes: int) -> Array:
-        return signed(classes)
-
-    def _start(self, shape: Shape) -> Scan:
-        self._before, self._ended = 0.0, (math.nan, math.nan, False, -1)
-        init = self._begun(shape, shape.targets)
-        return start_scan(Rule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
-
-    def _plan(self, draw: np.random.Generator | None, epochs: int) -> EpochOptions:
-        return EpochOptions(epochs, float(self.tol), clean=True, draw=draw, title=type(self).__name__)
-
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
-        before = self._before + scan.tally.updates
-        if self.mode == "batch":
-            learned = self._descend(source, scan, epochs)
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        if self.mode == "online":
+            bounded = self.init is None and self.schedule == "constant" and not source.weighted
+            result = replace(run_corrections(source, scan, options, before), bounded=bounded)
         else:
-            swept = sweep(source, scan, self._plan(draw, epochs))
-            learned = self._told(swept)
-            self._before = before + sum(tally.updates for tally in swept.tallies[:-1])
-            last, length = swept.tallies[-1], float(np.sqrt((scan.theta**2).sum(axis=1).max()))
-            margin = (
-                last.margin / length if swept.status is Status.SOLVED and last.mistakes == 0 and length else math.nan
-            )
-            applies = self.init is None and self.schedule == "constant" and _unweighted(source)
-            self._ended = last.radius, margin, applies, scan.steps
-        if learned.status is Status.NOT_CONVERGED and epochs > 1:
-            found = convergence_outlook(source, self.classes_, scan, theorem=self.mode == "online" and self._ended[2])
-            made = int(self._before + scan.tally.updates)
-            learned = replace(learned, advice=found.advice(self, made))
-            warn(f"{type(self).__name__} did not converge: {learned.advice}", ConvergenceWarning)
-        return learned
+            result = self._correct_batches(source, scan, options, before)
+        return explain_mistakes(self, source, scan, options, result)
 
-    def _told(self, swept: SweepResult) -> Learned:
-        history = [tally.mistakes for tally in swept.tallies]
-        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
-
-    def _descend(self, source: Source, scan: Scan, epochs: int) -> Learned:
-        """Take the batch steps: w += eta sum of t x over the wrong rows."""
+    def _correct_batches(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        """Take the batch steps, w += eta sum of t x over the wrong rows; the history is their number in each epoch."""
         history: list[float] = []
         status, objective = Status.NOT_CONVERGED, math.inf
-        for _ in range(epochs):
+        corrections = before.corrections + scan.tally.updates
+        scan.begin()
+        for _ in range(options.epochs):
             wrong = source.sum(WrongRows, scan.theta)
             if not wrong.finite:
                 source.refuse_nonfinite()
             history.append(float(wrong.count.sum()))
             objective = float(wrong.criterion.sum())
-            if history[-1] <= self.tol * source.n_rows:
+            if history[-1] <= options.tol * source.n_rows:
                 status = Status.SOLVED
                 break
             step = wrong.steps * scan.schedule.at(scan.steps + 1)
             step[:, 0] *= bool(self.fit_intercept)
             scan.theta += step
             scan.numbers[STEPS] += 1
-            self._before += history[-1]
-        return Learned(history, status, objective, "batch steps")
+            corrections += history[-1]
+        return OnlineResult(history, scan_certificate(status, objective, "batch steps"), corrections=corrections)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # where no plane separates, the weights are what the last mistake left
         return tags
-
-
-def _unweighted(source: Source) -> bool:
-    return not source.weighted

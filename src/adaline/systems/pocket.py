@@ -5,22 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import configured
+from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
-from adaline.fits.stochastic import start_scan
 from adaline.parameters import POSITIVE, Check
 from adaline.results import Status
-from adaline.scans import PerceptronRule as Rule
-from adaline.scans import Scan
-from adaline.solvers.epochs.pocket import Best, fill, learn_rows, stream
+from adaline.scans import PerceptronRule, Scan
+from adaline.solvers.epochs.pocket import BestWeights, learn_row, run_pocket, stream_pocket
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
-from adaline.systems.families.online import Learned
-from adaline.systems.families.online_classifier import OnlineClassifier, signed
+from adaline.systems.families.online_classifier import OnlineClassifier
 
 FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
 
@@ -47,17 +43,17 @@ class Pocket(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit draws as many rows as there are.
+        Largest number of epochs of a fit; in each, as many rows are drawn as there are.
     tol : float
         fit ends when the share of rows that the pocket gets wrong is no more than this; zero: when it gets all right.
     random_state : int, generator or None
-        Where rows and random weights are drawn from. A table too large for memory is read in its order, and its rows
-        are drawn inside each block.
+        Seed or generator of the rows drawn and of random weights. A table too large for memory is read in its order,
+        and its rows are drawn inside each block.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     standardize : bool
-        Whether the rule sees columns centred and scaled to standard deviation 1, so that units play no part; `coef_`,
-        `intercept_` and `init` are in the columns' own units all the same. False is the textbook's rule to the letter.
+        Whether the rule gets columns centred and scaled to standard deviation 1, so that units do not matter; `coef_`,
+        `intercept_` and `init` are in the columns' own units all the same. False is exactly the textbook's rule.
         Scales are learned from the first rows, by one more pass, and kept by `partial_fit`, `learn_one` and
         `warm_start`; sparse rows, and rows without an intercept, are scaled and not centred.
     class_weight : None, "balanced" or dict by labels
@@ -88,9 +84,8 @@ class Pocket(OnlineClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"standardize": True},)
     parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
-    schedule: Any
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
-    _best: Best
+    _rule = PerceptronRule
 
     def __init__(
         self,
@@ -122,41 +117,46 @@ class Pocket(OnlineClassifier):
     @property
     def errors_(self) -> Array | None:
         """Weight of the rows that each machine in the pocket gets wrong; None where they were not counted."""
-        return self._best.errors
+        return self._best().errors
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-        plain = self.class_weight is None and self._sees_raw()
-        if plain and learn_rows(scan, self._best, x, self._code(y), self.__dict__.get("_names")):
+        plain = self.class_weight is None and self._takes_rows_as_given()
+        if plain and learn_row(scan, self._best(), x, self._target(y), self._names):
             return self
-        row, t, weight = self._one_row(x, y)
-        self._best, _ = stream(ArraySource(row[None, :], t, weight), scan, self._best)
+        row, t, weight = self._weighted_row(x, y)
+        best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
+        self._result = replace(self._result, pocket=best)
         return self
 
+    def _best(self) -> BestWeights:
+        """Return the pocket, which is there from the first row on."""
+        best = self._result.pocket
+        assert best is not None
+        return best
+
     def _weights(self) -> Array:
-        return self._best.theta
+        return self._best().theta
 
-    def _values(self, classes: int) -> Array:
-        return signed(classes)
+    def _first_result(self, scan: Scan) -> OnlineResult:
+        return replace(super()._first_result(scan), pocket=BestWeights.first(scan.theta))
 
-    def _start(self, shape: Shape) -> Scan:
-        init = self._begun(shape, shape.targets)
-        scan = start_scan(Rule, shape, self.rate, self.schedule, intercept=bool(self.fit_intercept), init=init)
-        self._best = Best.first(scan.theta)
-        return scan
-
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
-        if draw is None:
-            self._best, missed = stream(source, scan, self._best)
-            return Learned([missed], Status.NOT_CONVERGED, missed, "scan")
-        self._best, history = fill(source, scan, self._best, draw, epochs, float(self.tol), type(self).__name__)
-        solved = history[-1] <= self.tol * source.n_rows
-        status = Status.SOLVED if solved else Status.NOT_CONVERGED
-        proof = replace(self._certify(status, history[-1], "pocket with ratchet"), gap=history[-1])
-        return Learned(history, status, history[-1], proof.solver, "" if solved else self._advice(source, scan), proof)
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        assert before.pocket is not None
+        if options.draw is None:
+            best, missed = stream_pocket(source, scan, before.pocket)
+            return OnlineResult([missed], scan_certificate(Status.NOT_CONVERGED, missed), pocket=best)
+        best, history = run_pocket(source, scan, before.pocket, options)
+        errors = history[-1]
+        status = Status.SOLVED if errors <= options.tol * source.n_rows else Status.NOT_CONVERGED
+        proof = scan_certificate(status, errors, "pocket with ratchet", gap=errors)
+        if status is not Status.SOLVED:
+            proof = replace(proof, advice=self._advice(source, scan))
+        return OnlineResult(history, proof, pocket=best)
 
     def _advice(self, source: Source, scan: Scan) -> str:
+        """Return what to do about the errors that are left."""
         found = convergence_outlook(source, self.classes_, scan)
         more = "raise epochs" if self.standardize else "set standardize=True, or raise epochs"
         further = f"{more} to look further"

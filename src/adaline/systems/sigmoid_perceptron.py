@@ -8,19 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.block import Shape
 from adaline.construction import configured
-from adaline.fits.stochastic import start_scan
+from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input.by_blocks import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
 from adaline.parameters import MODE, NONE, AnyOf, Check, Number, OneOf
 from adaline.results import Status
 from adaline.scans import Scan, SigmoidRule
 from adaline.scans.tally import STEPS
-from adaline.solvers.smooth.majorize import Descent, Errors, curvature, majorize
+from adaline.solvers.epochs.sweep import EpochOptions
+from adaline.solvers.smooth.majorize import Errors, bound_curvature, majorize
 from adaline.sources import Source
 from adaline.sums import Objective, Point, View
-from adaline.systems.families.online import Learned
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
@@ -31,9 +30,9 @@ class SigmoidPerceptron(OnlineClassifier):
     """Sigmoidal perceptron: minimises 1/2 sum of weight (t - phi(w'x + w0))^2 by its exact gradient.
 
     Batch, w += eta sum e phi'(z) x once an epoch; online, w += eta e phi'(z) x for each row. The error has no single
-    minimum in general, and on separable rows none at all: w grows for ever, the boundary settles. As the squared error
-    is lowest at the probability of the class, phi is an estimate of it. K > 2 classes: K machines, each one class
-    against the rest, and the largest output decides.
+    minimum in general, and on separable rows none at all: w grows without bound, while the boundary settles. As the
+    squared error is lowest at the probability of the class, phi is an estimate of it. K > 2 classes: K machines, each
+    one class against the rest, and the largest output decides.
 
     Parameters
     ----------
@@ -51,19 +50,19 @@ class SigmoidPerceptron(OnlineClassifier):
     init : array (1 + D,) or (K, 1 + D), "random", or None
         First weights, intercept first; None is zero.
     epochs : int
-        Most times that fit goes over the rows.
+        Largest number of epochs of a fit.
     tol : float
         Online: fit ends when an epoch changes the progressive error by no more than this share of it. Batch: when the
         next step cannot lower the error by more than this share.
     stop_error : float or None
         Batch: fit also ends when the error is at most this.
     shuffle : bool
-        Online: whether fit draws an order of rows for every epoch; a table too large for memory is shuffled block by
-        block. Rows sorted by class or by time end far from the minimum otherwise.
+        Online: whether fit permutes the rows for every epoch; a table too large for memory is shuffled block by block.
+        Rows sorted by class or by time end far from the minimum otherwise.
     random_state : int, generator or None
-        Where orders and random weights are drawn from.
+        Seed or generator of permutations and random weights.
     warm_start : bool
-        Whether fit goes on from the weights there are.
+        Whether fit goes on from the present weights.
     class_weight : None, "balanced" or dict by labels
         Weights of the classes, times those of the rows; "balanced" makes classes weigh the same.
     basis : a basis of `adaline.basis`, or None
@@ -95,6 +94,7 @@ class SigmoidPerceptron(OnlineClassifier):
         "mode": MODE,
         "stop_error": AnyOf(NONE, Number()),
     }
+    _rule = SigmoidRule
 
     def __init__(
         self,
@@ -137,18 +137,27 @@ class SigmoidPerceptron(OnlineClassifier):
             return np.column_stack([1 - one, one])
         return np.asarray(one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
-    def _values(self, classes: int) -> Array:
+    def _class_targets(self, classes: int) -> Array:
         return signed(classes, -1.0 if self.activation == "tanh" else 0.0)
 
-    def _start(self, shape: Shape) -> Scan:
-        init = self._begun(shape, shape.targets)
-        more = {"intercept": bool(self.fit_intercept), "init": init, "activation": self.activation}
-        return start_scan(SigmoidRule, shape, self.rate, self.schedule, **more)
+    def _rule_options(self) -> dict[str, Any]:
+        return {"activation": self.activation}
 
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if self.mode == "online":
-            return super()._learn(source, scan, draw, epochs)
+            return run_epochs(source, scan, options)
+        errors = self._errors(source)
+        if isinstance(self.rate, str):
+            bound = bound_curvature(source, bool(self.fit_intercept), LOSSES[self.activation].steepest)
+            theta, history, status = majorize(errors, scan.theta, bound, options, self.stop_error)
+        else:
+            theta, history, status = _take_gradient_steps(errors, scan, options, self.stop_error)
+        scan.theta[:] = theta
+        scan.numbers[STEPS] += len(history)
+        return OnlineResult(history, scan_certificate(status, history[-1], "batch steps"))
 
+    def _errors(self, source: Source) -> Errors:
+        """Return the function from theta (K, 1 + D) to the error of each machine (K,) and minus its gradient."""
         loss, d = LOSSES[self.activation], source.shape.features
         view = View(np.ones(d), np.zeros(d))
 
@@ -160,32 +169,31 @@ class SigmoidPerceptron(OnlineClassifier):
             downhill[:, 0] *= bool(self.fit_intercept)
             return found.value, downhill
 
-        if isinstance(self.rate, str):
-            steps = curvature(source, bool(self.fit_intercept), loss.steepest)
-            done = majorize(errors, scan.theta, steps, epochs, float(self.tol), self.stop_error)
-        else:
-            done = self._descend(errors, scan, epochs)
-        scan.theta[:] = done.theta
-        scan.numbers[STEPS] += len(done.history)
-        return Learned(done.history, done.status, done.history[-1], "batch steps")
+        return errors
 
-    def _descend(self, errors: Errors, scan: Scan, epochs: int) -> Descent:
-        """Take the textbook's steps; the best weights are kept where the rate was too large."""
-        history: list[float] = []
-        theta, best, lowest = scan.theta.copy(), scan.theta.copy(), math.inf
-        for epoch in range(epochs + 1):
-            each, downhill = errors(theta)
-            error = float(each.sum())
-            if epoch > 0:
-                history.append(error)
-            if error < lowest:
-                best, lowest = theta, error
-            step = downhill * scan.schedule.at(scan.steps + epoch + 1)
-            gain = float((downhill * step).sum())
-            if gain <= self.tol * error or (self.stop_error is not None and error <= self.stop_error):
-                return Descent(theta, history or [error], Status.SOLVED)
-            if epoch < epochs:
-                theta = theta + step
-        if history[-1] > 2 * lowest:
-            return Descent(best, history, Status.DIVERGED)
-        return Descent(theta, history, Status.NOT_CONVERGED)
+
+def _take_gradient_steps(
+    errors: Errors, scan: Scan, options: EpochOptions, stop_error: float | None
+) -> tuple[Array, list[float], Status]:
+    """Take steps of the scan's schedule; return weights, the error after each step, and the status.
+
+    Where the rate was too large, so that the error ends above twice its lowest, the best weights are returned.
+    """
+    history: list[float] = []
+    theta, best, lowest = scan.theta.copy(), scan.theta.copy(), math.inf
+    for epoch in range(options.epochs + 1):
+        each, downhill = errors(theta)
+        error = float(each.sum())
+        if epoch > 0:
+            history.append(error)
+        if error < lowest:
+            best, lowest = theta, error
+        step = downhill * scan.schedule.at(scan.steps + epoch + 1)
+        gain = float((downhill * step).sum())
+        if gain <= options.tol * error or (stop_error is not None and error <= stop_error):
+            return theta, history or [error], Status.SOLVED
+        if epoch < options.epochs:
+            theta = theta + step
+    if history[-1] > 2 * lowest:
+        return best, history, Status.DIVERGED
+    return theta, history, Status.NOT_CONVERGED

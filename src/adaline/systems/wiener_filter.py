@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
@@ -13,20 +14,20 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.input.basis import check_basis, check_same_columns, width_of
 from adaline.input.meter import Meter
-from adaline.input.open import open_rows, read_weights
+from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
 from adaline.parameters import ZERO_OR_MORE, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares import toeplitz
-from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide
+from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
-from adaline.systems.families.filter import Filtered, Recording, SignalSystem
+from adaline.systems.families.filter import Filtered, SignalSystem
 
 METHODS = ("covariance", "autocorrelation")
 
@@ -51,7 +52,7 @@ class WienerFilter(SignalSystem):
         Toeplitz, which makes a predictor stable, at the cost of a bias of about taps/n. One signal is then solved by
         Levinson's recursion.
     delay : int
-        Samples by which the input lags; negative: the filter sees -delay future samples.
+        Samples by which the input lags; negative: the filter uses -delay future samples.
     penalty : float
         lambda of (5.13), added to the diagonal of N R_xx.
     fit_intercept : bool
@@ -109,6 +110,7 @@ class WienerFilter(SignalSystem):
         self.fit_intercept = fit_intercept
         self.basis = basis
 
+    @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows.
 
@@ -117,25 +119,20 @@ class WienerFilter(SignalSystem):
         meter = Meter(X)
         check_parameters(self)
         if isinstance(X, Source):
-            return self._listen(open_rows(self, X, y, sample_weight, reset=True), meter, afresh=True)
+            return self._take_blocks(open_rows(self, X, y, sample_weight, reset=True), meter, afresh=True)
         x, t, weight = self._read(X, y, sample_weight, reset=True)
         recording = self._begin(t.shape[1])
-        source = recording.open(x, t, weight, self._names())
+        source = self._rows(recording, x, t, weight)
         if is_wide(source):
             self._refuse_large(source)
             self._recording = recording
-            self._keep(
-                solve_wide(
-                    source, self.fit_intercept, RidgePenalty(float(self.penalty), np.ones(source.shape.features))
-                ),
-                meter,
-                None,
-            )
+            self._keep(solve_wide(source, self.fit_intercept, self._ridge(source.shape.features)), meter)
         else:
             self._recording = recording.take(source)
-            self._keep(self._solve(source, self._own_sums("continue")), meter, None)
+            self._keep(self._solve(source, self._own_sums("continue")), meter)
         return self
 
+    @transaction
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
         meter = Meter(X)
@@ -145,11 +142,10 @@ class WienerFilter(SignalSystem):
             check_basis(self)
             self._own_sums("continue")
         if isinstance(X, Source):
-            return self._listen(open_rows(self, X, y, sample_weight, reset=new), meter, afresh=new)
+            return self._take_blocks(open_rows(self, X, y, sample_weight, reset=new), meter, afresh=new)
         x, t, weight = self._read(X, y, sample_weight, reset=new)
-        recording = self._begin(t.shape[1]) if new else self._recording
-        self._recording = recording.take(recording.open(x, t, weight, self._names()))
-        self._keep(self._solve(None, self._own_sums("continue")), meter, None)
+        self._recording = self._continued(self._begin(t.shape[1]) if new else self._recording, x, t, weight)
+        self._keep(self._solve(None, self._own_sums("continue")), meter)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -164,7 +160,7 @@ class WienerFilter(SignalSystem):
             )
         check_same_columns(self, other)
         self._recording = self._recording.merge(theirs)
-        self._keep(self._solve(None, self._own_sums("merge")), meter, None)
+        self._keep(self._solve(None, self._own_sums("merge")), meter)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -176,15 +172,14 @@ class WienerFilter(SignalSystem):
         check_parameters(self)
         mine = self._own_sums("forget")
         x, t, weight = self._read(X, y, sample_weight, reset=False)
-        trial = self._recording.afresh(None)
-        gone = trial.take(trial.open(x, t, weight, self._names())).total
+        gone = self._continued(self._recording.afresh(None), x, t, weight).total
         assert gone is not None
         left = without(mine, gone)
         fit = self._solve(None, left) if left.weight > 0 else None
         refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits)
         assert fit is not None
         self._recording = self._recording.afresh(left)
-        self._keep(fit, meter, None)
+        self._keep(fit, meter)
         return self
 
     @overload
@@ -217,69 +212,177 @@ class WienerFilter(SignalSystem):
     def _line(self) -> tuple[tuple[int, ...], int]:
         return self._recording.taps, self._recording.delay
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
-        """Return signals (n, C), desired signals (n, K) and weights."""
-        x = self._read_signals(X, reset=reset)
-        t = self._read_desired(y, len(x))
-        weight = None if sample_weight is None else read_weights(sample_weight, len(x))
-        if weight is not None and self._windowed:
-            raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
-        if reset:
-            self._flat = t.ndim == 1
-        return x, t.reshape(len(t), -1), weight
-
-    @transaction
-    def _listen(self, source: Source, meter: Meter, *, afresh: bool) -> Self:
+    def _take_blocks(self, source: Source, meter: Meter, *, afresh: bool) -> Self:
         """Take in the rows of a source, block by block; the filter is solved from the sums alone."""
         if afresh:
             self._flat = source.flat
         recording = self._begin(source.shape.targets) if afresh else self._recording
         for block in source.blocks():
-            weight = block.weight
-            if weight is not None and self._windowed:
-                raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
-            recording = recording.take(recording.open(block.x, block.t, weight, self._names()))
+            recording = self._continued(recording, block.x, block.t, block.weight)
         self._recording = recording
         self._keep(self._solve(None, self._own_sums("continue")), meter, source)
         return self
 
     def _begin(self, targets: int) -> Recording:
+        """Return a recording of no samples."""
         return Recording.begin(
             self._layout(), int(self.delay), targets, windowed=self._windowed, intercept=self.fit_intercept
         )
+
+    def _continued(self, recording: Recording, x: Any, t: Array, weight: Array | None) -> Recording:
+        """Return the recording with new samples x (n, C), targets t (n, K) and weights (n,) or None."""
+        return recording.take(self._rows(recording, x, t, weight))
+
+    def _rows(self, recording: Recording, x: Any, t: Array, weight: Array | None) -> SignalSource:
+        """Return the rows that new samples complete."""
+        if weight is not None and self._windowed:
+            raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
+        return recording.open(x, t, weight, self._names())
+
+    def _ridge(self, taps: int) -> RidgePenalty:
+        return RidgePenalty(float(self.penalty), np.ones(taps))
 
     def _solve(self, source: SignalSource | None, total: Moments) -> Fit:
         """Solve from sums, with the rows they came from where they are at hand."""
         if self._windowed and width_of(self) == 1:
             return toeplitz.solve_wiener(source, total, float(self.penalty))
-        ridge = RidgePenalty(float(self.penalty), np.ones(total.shape.features))
+        ridge = self._ridge(total.shape.features)
         if source is None:
             return solve_sums(total, self.fit_intercept, ridge)
         return solve_least_squares(source, total, self.fit_intercept, ridge)
 
-    def _keep(self, fit: Fit, meter: Meter, source: Source | None) -> None:
+    def _keep(self, fit: Fit, meter: Meter, source: Source | None = None) -> None:
+        """Keep the weights of a fit and what is known of them."""
         theta = fit.solution.theta
         self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
         self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
         self.certificate_ = meter.on(fit.solution.certificate, source)
         self.rank_ = self.certificate_.rank
         names = self._tap_names()
-        if self.rank_ == len(names):
-            self.aliased_ = np.array([], dtype=object)
-        else:
-            self.aliased_ = (
-                None if fit.factor is None else np.array([names[j] for j in fit.factor.aliased()], dtype=object)
-            )
+        whole = self.rank_ == len(names)
+        aliased = [] if whole else None if fit.factor is None else [names[j] for j in fit.factor.aliased()]
+        self.aliased_ = None if aliased is None else np.array(aliased, dtype=object)
 
     def _own_sums(self, verb: str) -> Moments:
+        """Return the sums of the recording; refuse to do what `verb` says where there are none."""
         check_is_fitted(self, "_recording")
         if self._recording.total is None:
             raise SumsMissing(f"cannot {verb}: this filter has more taps than rows and was solved without sums")
         return self._recording.total
 
     def _refuse_large(self, source: SignalSource) -> None:
+        """Refuse rows whose products with each other would not fit in memory."""
         if 8 * source.n_rows**2 > GRAM_BYTES:
             raise InvalidParameter(
                 f"{source.shape.features} taps in all: R_xx exceeds the limit of {GRAM_BYTES >> 20} MiB. Use fewer "
                 "taps, or resample the signals."
             )
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording in progress: the sums of its complete rows, and the samples and targets that later rows need.
+
+    A row u_n needs the samples from n - delay - taps + 1 to n - delay. Rows that look ahead (delay < 0) wait for later
+    samples; until these come they count with zeros instead, as in a recording that ends here. The same is true of the
+    rows after the end, which the autocorrelation method adds: they are taken back when the recording goes on.
+
+    Parameters
+    ----------
+    taps, delay : of the filter; taps one a signal.
+    windowed : whether the signals are zero also after the end, with rows until the filter is empty.
+    intercept : whether the sums are centred.
+    x : (m, C) last samples, which rows to come need.
+    t, weight : (p, K), (p,) or None: of the rows that wait for samples, the last one at the last sample.
+    done, total : sums over the complete rows, and over all rows; None before the first sample.
+    """
+
+    taps: tuple[int, ...]
+    delay: int
+    windowed: bool
+    intercept: bool
+    x: Any
+    t: Array
+    weight: Array | None = None
+    done: Moments | None = None
+    total: Moments | None = None
+
+    @classmethod
+    def begin(cls, taps: tuple[int, ...], delay: int, targets: int, *, windowed: bool, intercept: bool) -> Recording:
+        """Return a recording of no samples; a windowed one that looks ahead has rows before the first sample."""
+        ahead = max(-delay, 0) if windowed else 0
+        return cls(taps, delay, windowed, intercept, np.zeros((0, len(taps))), np.zeros((ahead, targets)))
+
+    @property
+    def after(self) -> int:
+        """Number of rows after the last sample."""
+        return max(self.delay + max(self.taps) - 1, 0) if self.windowed else 0
+
+    def open(self, x: Any, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
+        """Return the rows of new samples x (n, C): those that waited, the new ones, those after the end."""
+        if t.shape[1] != self.t.shape[1]:
+            raise InvalidData(f"y has {t.shape[1]} desired signals; the filter was fitted to {self.t.shape[1]}")
+        if weight is not None or self.weight is not None:
+            weight = _joined(_ones(self.weight, self.t), _ones(weight, t))
+        return SignalSource(
+            _joined(self.x, x),
+            _joined(self.t, t, np.zeros((self.after, t.shape[1]))),
+            self.taps,
+            self.delay,
+            origin=len(self.x) - len(self.t),
+            history=len(self.x),
+            weight=weight,
+            names=names,
+        )
+
+    def take(self, source: SignalSource) -> Recording:
+        """Return the recording continued by the rows that `open` gave."""
+        rows = source.n_rows - self.after
+        waiting = min(max(-self.delay, 0), rows)
+        done = total = self._plus(self.done, source.rows(0, rows - waiting))
+        if waiting + self.after:
+            total = self._plus(done, source.rows(rows - waiting, source.n_rows))
+        kept = min(max(waiting + self.delay + source.longest - 1, 0), len(source.x))
+        return replace(
+            self,
+            x=source.x[len(source.x) - kept :].copy(),
+            t=source.t[rows - waiting : rows].copy(),
+            weight=None if source.weight is None else source.weight[rows - waiting : rows].copy(),
+            done=done,
+            total=total,
+        )
+
+    def merge(self, other: Moments) -> Recording:
+        """Return the recording with the sums of another one added; it can go on."""
+        assert self.done is not None
+        assert self.total is not None
+        done, total = self.done.copy(), self.total.copy()
+        done.merge(other)
+        total.merge(other)
+        return replace(self, done=done, total=total)
+
+    def afresh(self, total: Moments | None) -> Recording:
+        """Return a new recording of the same kind, added to these sums."""
+        new = self.begin(self.taps, self.delay, self.t.shape[1], windowed=self.windowed, intercept=self.intercept)
+        return replace(new, done=total, total=total)
+
+    def _plus(self, before: Moments | None, source: SignalSource) -> Moments:
+        """Return the sums with those of more rows added."""
+        if source.n_rows == 0:
+            return Moments.zero(source.shape, centred=self.intercept) if before is None else before
+        found = sums(source, self.intercept)
+        if before is None:
+            return found
+        out = before.copy()
+        out.merge(found)
+        return out
+
+
+def _joined(*parts: Any) -> Any:
+    """Return arrays one after the other; the only one that is not empty is not copied."""
+    filled = [part for part in parts if len(part)]
+    return filled[0] if len(filled) == 1 else np.concatenate(filled or parts)
+
+
+def _ones(weight: Array | None, rows: Array) -> Array:
+    return np.ones(len(rows)) if weight is None else weight

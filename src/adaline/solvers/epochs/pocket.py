@@ -1,8 +1,8 @@
-"""The pocket: the best weights that a perceptron on rows drawn at random ever had (S2; Gallant's ratchet).
+"""The pocket algorithm: the best weights that a perceptron on rows drawn at random ever had (S2; Gallant's ratchet).
 
-The weights of a perceptron change only at a mistake, so each stands for a streak of rows it gets right. The streaks of
-all weights of an epoch are read off the outputs that the scan hands over; weights whose streak beats the record of the
-pocket are brought back by running the scan again up to their mistake, and one sum counts the errors of them all. Every
+The weights of a perceptron change only at a mistake, so each stands for a streak of rows that it gets right. The
+streaks of all weights of an epoch follow from the outputs of the scan; weights whose streak beats the record of the
+pocket are computed again by running the scan up to their mistake, and one sum counts the errors of them all. Every
 machine of K has a pocket of its own.
 """
 
@@ -18,19 +18,20 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.scans import Scan, State
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.progress import watched
 from adaline.sums import ErrorCounts
 
 Order = NDArray[np.int64]
 
-MOST = 32
+MOST_CANDIDATES = 32
 """Weights of one epoch whose errors are counted, those with the longest streaks."""
 
 
 @dataclass(frozen=True)
-class Best:
-    """What is in the pocket.
+class BestWeights:
+    """The weights in the pocket, and the streaks that decide what comes into it.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class Best:
     errors: Array | None = None
 
     @classmethod
-    def first(cls, theta: Array) -> Best:
-        """Return a pocket with the first weights."""
+    def first(cls, theta: Array) -> BestWeights:
+        """Return a pocket of the first weights, (K, 1 + D)."""
         return cls(theta.copy(), np.zeros(len(theta)), np.zeros(len(theta)))
 
 
@@ -60,25 +61,25 @@ class PocketCandidate:
     w: Array
 
 
-def fill(
-    source: Source, scan: Scan, best: Best, draw: np.random.Generator, epochs: int, tol: float, title: str
-) -> tuple[Best, list[float]]:
+def run_pocket(source: Source, scan: Scan, best: BestWeights, options: EpochOptions) -> tuple[BestWeights, list[float]]:
     """Run the perceptron for epochs of random rows; return the pocket, and its errors after each epoch."""
+    epochs, draw = options.epochs, options.draw
+    assert draw is not None
     best = replace(best, errors=_count(source, best.theta[None])[0], streak=np.zeros(len(best.theta)))
     history: list[float] = []
-    limit = tol * source.n_rows
-    with watched(
-        title, 0 if source.streamed else epochs * source.n_rows, False if source.streamed else None
-    ) as progress:
+    limit = options.tol * source.n_rows
+    rows = 0 if source.streamed else source.n_rows
+    with watched(options.title, rows * epochs, False if source.streamed else None) as progress:
         for epoch in range(epochs):
             candidates: list[PocketCandidate] = []
             streak = best.streak
             reads = source.reads[0]
-            for lot in _lots(source):
-                order = draw.integers(len(lot.t), size=len(lot.t))
-                found, streak = _candidates(lot, order, scan, best.record, streak)
-                candidates = sorted([*candidates, *found], key=lambda c: -c.streak)[:MOST]
-            source.reads[0] = reads + (2 if candidates and not source.streamed else 1)  # the second brings weights back
+            for pool in _pools(source):
+                order = draw.integers(len(pool.t), size=len(pool.t))
+                found, streak = _candidates(pool, order, scan, best.record, streak)
+                candidates = sorted([*candidates, *found], key=lambda c: -c.streak)[:MOST_CANDIDATES]
+            again = bool(candidates) and not source.streamed  # a second reading computed their weights
+            source.reads[0] = reads + 1 + again
             if scan.status is State.NOT_FINITE:
                 source.refuse_nonfinite()
             if epoch == epochs - 1:  # never worse than the perceptron that it runs
@@ -86,18 +87,18 @@ def fill(
             best = _ratchet(source, replace(best, streak=streak), candidates)
             assert best.errors is not None
             history.append(float(best.errors.sum()))
-            progress.add(0 if source.streamed else source.n_rows)
+            progress.add(rows)
             if history[-1] <= limit:
                 break
     return best, history
 
 
-def stream(source: Source, scan: Scan, best: Best) -> tuple[Best, float]:
-    """Go over the rows once, in their order: the pocket takes the weights of the longest streak; count the mistakes."""
+def stream_pocket(source: Source, scan: Scan, best: BestWeights) -> tuple[BestWeights, float]:
+    """Go over the rows once, in their order; return the pocket of the longest streaks, and the number of mistakes."""
     scan.begin()
     streak = best.streak
     for block in source.blocks():
-        found, streak = _candidates(_lot(block), np.arange(block.rows), scan, best.record, streak)
+        found, streak = _candidates(_pool_of(block), np.arange(block.rows), scan, best.record, streak)
         found += [PocketCandidate(k, float(s), scan.theta[k].copy()) for k, s in enumerate(streak)]
         theta, record = best.theta.copy(), best.record.copy()
         for c in found:
@@ -109,8 +110,8 @@ def stream(source: Source, scan: Scan, best: Best) -> tuple[Best, float]:
     return replace(best, streak=streak), scan.tally.mistakes
 
 
-def learn_rows(scan: Scan, best: Best, x: Any, t: Any, names: tuple[Any, ...] | None) -> bool:
-    """Do what `stream` does with one row, in place, if the scan can take it as it is; say whether it did."""
+def learn_row(scan: Scan, best: BestWeights, x: Any, t: Any, names: tuple[Any, ...] | None) -> bool:
+    """Do what `stream_pocket` does with one row, in place, if the scan can take it as it is; return whether it did."""
     if best.errors is not None or not scan.take(x, t, names):
         return False
     for k, z in enumerate(scan.last):
@@ -124,7 +125,7 @@ def learn_rows(scan: Scan, best: Best, x: Any, t: Any, names: tuple[Any, ...] | 
 
 
 @dataclass(frozen=True)
-class Lot:
+class RowPool:
     """Rows to draw from: how to run a scan over some of them in an order, their targets (n, K) and weights (n,)."""
 
     run: Callable[[Scan, Order, Array | None], None]
@@ -132,31 +133,31 @@ class Lot:
     weight: Array | None
 
 
-def _lots(source: Source) -> Iterator[Lot]:
-    """Return all rows as one lot, or block by block where they are streamed."""
+def _pools(source: Source) -> Iterator[RowPool]:
+    """Return all rows as one pool, or one for each block where they are streamed."""
     if source.streamed:
         for block in source.blocks():
-            yield _lot(block)
+            yield _pool_of(block)
         return
-    yield Lot(lambda scan, order, z: source.scan(scan, order, z), source.read_targets(), source.read_weights())
+    yield RowPool(lambda scan, order, z: source.scan(scan, order, z), source.read_targets(), source.read_weights())
 
 
-def _lot(block: Block) -> Lot:
+def _pool_of(block: Block) -> RowPool:
     weight = None if block.weight is None else host(block.weight)
-    return Lot(lambda scan, order, z: scan.run(block, order, z), host(block.t), weight)
+    return RowPool(lambda scan, order, z: scan.run(block, order, z), host(block.t), weight)
 
 
 def _candidates(
-    lot: Lot, order: Order, scan: Scan, record: Array, streak: Array
+    pool: RowPool, order: Order, scan: Scan, record: Array, streak: Array
 ) -> tuple[list[PocketCandidate], Array]:
-    """Run the scan; return the weights whose streak, ended by a mistake, beats the record, and the last streaks."""
+    """Run the scan over rows in an order; return weights whose streak beats the record, and the last streaks (K,)."""
     before = scan.copy()
     z = np.empty((len(order), len(scan.theta)))
-    lot.run(scan, order, z)
+    pool.run(scan, order, z)
     if scan.status is not State.RUNNING:
         return [], streak
-    here = np.ones(len(order), dtype=bool) if lot.weight is None else lot.weight[order] > 0
-    wrong = (lot.t[order] * z <= 0) & here[:, None]
+    here = np.ones(len(order), dtype=bool) if pool.weight is None else pool.weight[order] > 0
+    wrong = (pool.t[order] * z <= 0) & here[:, None]
     right = np.cumsum(here)
     last = streak.copy()
     wanted: list[tuple[int, int, float]] = []  # position of the mistake, machine, streak
@@ -169,18 +170,18 @@ def _candidates(
         runs[0] += streak[k]
         last[k] = right[-1] - right[at[-1]]
         beats = np.flatnonzero(runs > record[k])
-        beats = beats[np.argsort(-runs[beats], kind="stable")[:MOST]]
+        beats = beats[np.argsort(-runs[beats], kind="stable")[:MOST_CANDIDATES]]
         wanted += [(int(at[i]), k, float(runs[i])) for i in beats]
     out, done = [], 0
     for position, k, run in sorted(wanted):
         if position > done:
-            lot.run(before, order[done:position], None)
+            pool.run(before, order[done:position], None)
             done = position
         out.append(PocketCandidate(k, run, before.theta[k].copy()))
     return out, last
 
 
-def _ratchet(source: Source, best: Best, candidates: list[PocketCandidate]) -> Best:
+def _ratchet(source: Source, best: BestWeights, candidates: list[PocketCandidate]) -> BestWeights:
     """Count the errors of the candidates in one pass, and put the best of them into the pocket where they are fewer."""
     if not candidates:
         return best
@@ -200,5 +201,5 @@ def _ratchet(source: Source, best: Best, candidates: list[PocketCandidate]) -> B
 
 
 def _count(source: Source, theta: Array) -> Array:
-    """Return the weight of wrong rows, (C, K)."""
+    """Return the weight of the rows that candidates theta (C, K, 1 + D) get wrong, (C, K)."""
     return source.sum(ErrorCounts, theta, candidates=len(theta)).count

@@ -32,7 +32,7 @@ EXPLODED = 1e8
 
 @dataclass(frozen=True)
 class Linear:
-    """The linear machine W (K, 1 + D) on columns as a view has them."""
+    """The linear machine W (K, 1 + D) on the columns v = x scale + offset."""
 
     scale: Array
     offset: Array
@@ -54,7 +54,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class StochasticResult:
-    """Where the steps led: weights, mean loss of each epoch (each row's before its own step), and how it ended."""
+    """Weights after the last step, mean loss of each epoch (each row's before its own step), and how it ended."""
 
     weights: Array
     history: list[float]
@@ -66,38 +66,42 @@ def stochastic_descent(
     machine: DifferentiableMachine,
     loss: Loss,
     weights: Array,
-    hold: Array,
+    penalty: Array,
     schedule: Schedule | None,
-    plan: EpochOptions,
+    options: EpochOptions,
 ) -> StochasticResult:
-    """Go over the rows epoch by epoch; `hold` is the penalty of each weight for one row; None as schedule is "auto"."""
+    """Take one step a row for epochs, from `weights` of any shape; no schedule means the rate "auto".
+
+    `penalty` (like the weights) is that of each weight for one row. Where the steps diverge, the weights before the
+    last epoch are returned.
+    """
     history: list[float] = []
     step, rows = 0, source.count_rows()
-    with np.errstate(over="ignore", invalid="ignore"), watched(plan.title, rows * plan.epochs, None) as progress:
-        first, square = _at_first(source, machine, loss, weights)
+    with np.errstate(over="ignore", invalid="ignore"), watched(options.title, rows * options.epochs, None) as progress:
+        first, square = _first_losses(source, machine, loss, weights)
         if schedule is None:
             rate = (first or 1.0) / square if 0 < square < math.inf and first < math.inf else 1.0
             schedule = Schedule(rate, "power", tau=float(rows))
-        for _ in range(plan.epochs):
-            kept, cost, seen = weights, 0.0, 0.0
-            for x, t, weight in _visits(source, plan.draw):
+        for _ in range(options.epochs):
+            kept, cost, total = weights, 0.0, 0.0
+            for x, t, weight in _visits(source, options.draw):
                 step += 1
                 eta = schedule.at(step)
                 y = machine.value(weights, x)
                 cost += weight * float(loss.value(y, t).sum())
-                seen += weight
+                total += weight
                 slopes = (eta * weight) * loss.slope(y, t)
-                weights = weights - machine.gradient(weights, x, slopes) - (eta * hold) * weights
-            history.append(cost / seen)
+                weights = weights - machine.gradient(weights, x, slopes) - (eta * penalty) * weights
+            history.append(cost / total)
             if not (np.isfinite(weights).all() and history[-1] <= EXPLODED * max(first, np.finfo(float).tiny)):
                 return StochasticResult(kept, history, Status.DIVERGED)
             progress.add(rows)
-            if len(history) > 1 and abs(history[-2] - history[-1]) <= plan.tol * abs(history[-2]):
+            if len(history) > 1 and abs(history[-2] - history[-1]) <= options.tol * abs(history[-2]):
                 return StochasticResult(weights, history, Status.SOLVED)
     return StochasticResult(weights, history, Status.NOT_CONVERGED)
 
 
-def _at_first(source: Source, machine: DifferentiableMachine, loss: Loss, weights: Array) -> tuple[float, float]:
+def _first_losses(source: Source, machine: DifferentiableMachine, loss: Loss, weights: Array) -> tuple[float, float]:
     """Return the loss of a row above its least, and the squared length of its gradient, on average over a sample."""
     cost, square, total = 0.0, 0.0, 0.0
     for x, t, weight in _visits(draw_rows(source, SAMPLE), None):
@@ -110,19 +114,19 @@ def _at_first(source: Source, machine: DifferentiableMachine, loss: Loss, weight
 
 
 def _visits(source: Source, draw: np.random.Generator | None) -> Iterator[tuple[Array, Array, float]]:
-    """Return rows (1, D) that weigh something with their targets (1, K), in their order or in one that is drawn."""
-    for block in _runs(source):
+    """Return rows (1, D) of positive weight, targets (1, K) and weights, in their order or in a permutation drawn."""
+    for block in _blocks(source):
         t = host(block.t)
         weight = None if block.weight is None else host(block.weight)
         rows = block.x if is_sparse(block.x) else dense(block.x)
         for i in range(block.rows) if draw is None else draw.permutation(block.rows):
-            heavy = 1.0 if weight is None else float(weight[i])
-            if heavy > 0:
-                yield dense(rows[[i]]) if is_sparse(rows) else rows[i : i + 1], t[i : i + 1], heavy
+            one = 1.0 if weight is None else float(weight[i])
+            if one > 0:
+                yield dense(rows[[i]]) if is_sparse(rows) else rows[i : i + 1], t[i : i + 1], one
 
 
-def _runs(source: Source) -> Iterator[Block]:
-    """Return all rows at once where they lie in memory, so that an order is drawn of all of them."""
+def _blocks(source: Source) -> Iterator[Block]:
+    """Return all rows as one block where they are in memory, so that a permutation is of all of them."""
     if isinstance(source, ArraySource | SparseSource):
         source.reads[0] += 1
         return iter([Block(source.x, source.t, source.weight)])

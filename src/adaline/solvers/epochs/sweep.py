@@ -1,8 +1,8 @@
-"""Epochs: a scan goes over the rows again and again, until an epoch is clean, the error settles, or it diverges.
+"""Epochs of a scan, until one is without a mistake, the error settles, or the scan diverges.
 
-Rows come in their order, or in an order drawn anew for every epoch. A table too large for memory is read in its order,
-and the rows are shuffled inside each block. Nothing is read twice for the sake of the certificate: an epoch is judged
-by what the scan tallied on the way, each row before its own step.
+Rows come in their order, or in a permutation drawn for every epoch. A table too large for memory is read in its order,
+and the rows are shuffled inside each block. The certificate needs no pass of its own: an epoch is judged by what the
+scan tallied on the way, each row before its own step.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from adaline.scans import Scan, State, Tally
 from adaline.sources import Source
 from adaline.sources.progress import watched
 
-NOTHING = 1e-24
-"""Share of the loss of doing nothing below which rows count as fitted exactly."""
+EXACT = 1e-24
+"""Share of the loss of zero outputs below which rows count as fitted exactly."""
 
 
 @dataclass(frozen=True)
 class EpochOptions:
-    """How long to go on.
+    """When epochs end, and in which order they take the rows.
 
     Parameters
     ----------
     epochs : most epochs.
     tol : the error has settled when an epoch changes it by no more than this share; negative for never.
     clean : whether to end instead at the first epoch without a mistake, or with no more than tol a row.
-    draw : where orders are drawn from; None for the order of the rows.
-    title : what the line of progress calls it.
+    draw : generator of the permutations; None for the order of the rows.
+    title : name on the line of progress.
     """
 
     epochs: int
@@ -42,33 +42,34 @@ class EpochOptions:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What the epochs showed: a tally each, and how they ended."""
+    """The tally of each epoch, and how they ended."""
 
     tallies: list[Tally]
     status: Status
 
 
-def sweep(source: Source, scan: Scan, plan: EpochOptions) -> SweepResult:
-    """Run the scan over all rows, epoch by epoch, in place."""
+def sweep(source: Source, scan: Scan, options: EpochOptions) -> SweepResult:
+    """Run the scan over all rows for epochs, in place; a scan that diverges has its tally so far as the last."""
     tallies: list[Tally] = []
     rows = 0 if source.streamed else source.n_rows
-    with watched(plan.title, rows * plan.epochs, False if source.streamed else None) as progress:
-        for _ in range(plan.epochs):
+    with watched(options.title, rows * options.epochs, False if source.streamed else None) as progress:
+        for _ in range(options.epochs):
             scan.begin()
-            go_over(source, scan, plan.draw)
+            _run_once(source, scan, options.draw)
             if scan.status is State.NOT_FINITE:
                 source.refuse_nonfinite()
             if scan.status is not State.RUNNING:
                 return SweepResult([*tallies, scan.tally], Status.DIVERGED)
             tallies.append(scan.tally)
             progress.add(rows)
-            if (tallies[-1].mistakes <= plan.tol * source.n_rows) if plan.clean else settled(tallies, plan.tol):
+            few_mistakes = tallies[-1].mistakes <= options.tol * source.n_rows
+            if (options.clean and few_mistakes) or (not options.clean and _settled(tallies, options.tol)):
                 return SweepResult(tallies, Status.SOLVED)
     return SweepResult(tallies, Status.NOT_CONVERGED)
 
 
-def go_over(source: Source, scan: Scan, draw: np.random.Generator | None) -> None:
-    """Run the scan over all rows once, in their order or in one that is drawn."""
+def _run_once(source: Source, scan: Scan, draw: np.random.Generator | None) -> None:
+    """Run the scan over all rows once, in their order or in a permutation that is drawn."""
     if draw is None:
         source.scan(scan)
     elif not source.streamed:
@@ -80,9 +81,9 @@ def go_over(source: Source, scan: Scan, draw: np.random.Generator | None) -> Non
                 return
 
 
-def settled(tallies: list[Tally], tol: float) -> bool:
-    """Whether the last epoch left the progressive loss as it was."""
+def _settled(tallies: list[Tally], tol: float) -> bool:
+    """Whether the last epoch changed the progressive loss by at most a share tol of it, or fitted the rows exactly."""
     last = tallies[-1]
-    if tol >= 0 and last.loss <= NOTHING * last.energy:
+    if tol >= 0 and last.loss <= EXACT * last.energy:
         return True
     return len(tallies) > 1 and abs(tallies[-2].loss - last.loss) <= tol * tallies[-2].loss

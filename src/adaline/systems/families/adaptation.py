@@ -1,7 +1,7 @@
-"""A rule at work on a tapped delay line: the weights, and the last samples, which rows to come need.
+"""The state of an adaptive filter: a scan of its rule on a tapped delay line, and the last samples of the signals.
 
 Rows of one signal are views of its samples, oldest tap first, and so are their weights; rows of several signals are
-copied, some thousand at a time, newest tap first. Whatever the pieces that signals come in, every row is the same, and
+copied, some thousand at a time, newest tap first. However the signals are cut into pieces, every row is the same, and
 so is every bit of what is learned.
 """
 
@@ -32,7 +32,7 @@ LARGEST = 1e140  # of a sample taken alone: squares and their sums must not over
 
 @dataclass
 class Adaptation:
-    """What an adaptive filter is and has heard.
+    """An adaptive filter in progress; `run` and `learn` change it in place.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Adaptation:
     intercept : whether there is a constant w0.
     taps, delay : of the filter; taps one a signal.
     samples, end : (C, reach + ROOM) samples of the signals, those before `end` known; the first are zero.
-    seen : samples heard since the start.
+    count : samples learned from since the start.
     theta, good, numbers, root : state of the scan, see `adaline.scans.base`; changed in place by `scan`.
     """
 
@@ -56,7 +56,7 @@ class Adaptation:
     delay: int
     samples: Array
     end: int
-    seen: int
+    count: int
     theta: Array
     good: Array
     numbers: Array
@@ -68,7 +68,7 @@ class Adaptation:
         reach = _reach(taps, delay)
         none = np.zeros((0, 0))
         samples = np.zeros((len(taps), reach + ROOM))
-        new = cls(**config, taps=taps, delay=delay, samples=samples, end=reach, seen=0,
+        new = cls(**config, taps=taps, delay=delay, samples=samples, end=reach, count=0,
                   theta=none, good=none, numbers=none, root=none)  # fmt: skip
         scan = new._start(Shape(sum(taps), targets))
         return replace(new, theta=scan.theta, good=scan.good, numbers=scan.numbers, root=scan.root)
@@ -129,11 +129,11 @@ class Adaptation:
         for first, rows in self._pieces(x):
             start, stop = 0, len(rows)
             while start < stop:
-                end = min(start + record - self.seen % record, stop) if record else stop
+                end = min(start + record - self.count % record, stop) if record else stop
                 part = slice(first + start, first + end)
                 self._advance(rows[start:end], t[part], None if weight is None else weight[part], outputs[part])
-                self.seen += end - start
-                if record and self.seen % record == 0:
+                self.count += end - start
+                if record and self.count % record == 0:
                     kept.append(self.coef.copy())
                 start = end
         return outputs, kept
@@ -148,7 +148,7 @@ class Adaptation:
             if not -LARGEST < t < LARGEST:
                 raise InvalidData(f"the desired sample is {t}: it must be a finite number")
             self.end += 1
-            self.seen += 1
+            self.count += 1
             return self.scan.learn(u, t) if self.numbers[STATUS] == RUNNING else float(self._outputs(u)[0])
         desired = np.array(t, dtype=np.float64, ndmin=2)
         if desired.shape != (1, len(self.theta)) or not (np.abs(desired) < LARGEST).all():
@@ -156,11 +156,11 @@ class Adaptation:
         z = np.zeros(desired.shape)
         self._advance(u[None, :], desired, None, z)
         self.end += 1
-        self.seen += 1
+        self.count += 1
         return z[0]
 
     def row(self, x: Any) -> Array:
-        """Put one sample behind the last and return its row; `end` does not move."""
+        """Write one sample after the last and return its row; `end` does not move."""
         end = self.end
         if end == self._room:
             past = self.past.copy()
@@ -223,5 +223,5 @@ class Adaptation:
 
 
 def _reach(taps: tuple[int, ...], delay: int) -> int:
-    """Return how many samples before the next one its row needs; at least one is kept, which tells their level."""
+    """Return how many samples before the next one its row needs; at least one is kept."""
     return max(delay + max(taps) - 1, 1)

@@ -1,9 +1,8 @@
-"""What filters share: signals as (n, C), the taps of each, and the output of the weights they hold."""
+"""What filters share: signals as (n, C), the taps of each, and the output of their weights."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,16 +14,14 @@ from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.input.basis import basis_of, columns_of, learn_basis, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.open import read_rows, read_targets, refuse_nonfinite
+from adaline.input.open import read_rows, read_targets, read_weights, refuse_nonfinite
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, Check, ListOf, Whole
-from adaline.solvers.least_squares.choose import sums
 from adaline.sources import ArraySource, Source
 from adaline.sources.signal import SignalSource
-from adaline.sums import Moments
 
 
 class Filtered(NamedTuple):
-    """What a filter makes of a signal: its output, and the error d - output."""
+    """The output of a filter, (n,) or (n, K), and its error d - output."""
 
     output: Array
     error: Array
@@ -50,7 +47,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @property
     @abstractmethod
     def _line(self) -> tuple[tuple[int, ...], int]:
-        """The taps of each signal and the delay that the weights were made with."""
+        """The taps of each signal, and the delay, that the weights belong to."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
@@ -89,7 +86,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return tuple(columns_of(self))
 
     def _tap_names(self) -> list[str]:
-        """Return x0(n), x0(n-1), ... for the taps in their order."""
+        """Return the name of each tap: x0(n), x0(n-1), ..."""
         lags = [
             (name, -self.delay - j)
             for name, taps in zip(self._names(), self._layout(), strict=True)
@@ -97,8 +94,17 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ]
         return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
 
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
+        """Return signals (n, C), desired signals (n, K) and weights (n,) or None."""
+        x = self._read_signals(X, reset=reset)
+        t = self._read_desired(y, len(x))
+        weight = None if sample_weight is None else read_weights(sample_weight, len(x))
+        if reset:
+            self._flat = t.ndim == 1
+        return x, t.reshape(len(t), -1), weight
+
     def _read_signals(self, x: Any, *, reset: bool) -> Any:
-        """Return signals as the filter sees them, (n, C)."""
+        """Return signals (n, C) through the basis; `reset` learns it."""
         x = self._read_given(host(x) if is_device(x) else x, reset=reset)
         if reset:
             learn_basis(self, ArraySource(x, np.empty((len(x), 0))))
@@ -107,7 +113,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return rows_through_basis(self, x)
 
     def _read_given(self, x: Any, *, reset: bool) -> Any:
-        """Return signals as they are given, (n, C)."""
+        """Return signals (n, C) as they are given."""
         if isinstance(x, CodedRows):
             return np.asarray(x)
         if len(x.shape if hasattr(x, "shape") else np.shape(np.asarray(x))) == 1:
@@ -123,120 +129,10 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return x
 
     def _read_desired(self, d: Any, rows: int) -> Array:
+        """Return desired signals (n,) or (n, K)."""
         return read_targets(self, host(d) if is_device(d) else d, rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-# A recording in progress: the sums of the rows that are complete, and what is kept of the signals to go on.
-#
-# A row u_n needs the samples from n - delay - taps + 1 to n - delay. Rows that look ahead (delay < 0) wait for samples
-# to come; at any moment they also count with zeros in place of those, as in a recording that ends here. The same holds
-# for the rows after the end, which the autocorrelation method adds: they are taken back when the recording goes on.
-
-
-@dataclass(frozen=True)
-class Recording:
-    """What a filter has heard so far.
-
-    Parameters
-    ----------
-    taps, delay : of the filter; taps one a signal.
-    windowed : whether the signals are zero also after the end, with rows until the filter is empty.
-    intercept : whether the sums are centred.
-    x : (m, C) last samples, which rows to come need.
-    t, weight : (p, K), (p,) or None: of the rows that wait for samples, the last one at the last sample.
-    done, total : sums over the complete rows, and over all rows; None before the first sample.
-    """
-
-    taps: tuple[int, ...]
-    delay: int
-    windowed: bool
-    intercept: bool
-    x: Any
-    t: Array
-    weight: Array | None = None
-    done: Moments | None = None
-    total: Moments | None = None
-
-    @classmethod
-    def begin(cls, taps: tuple[int, ...], delay: int, targets: int, *, windowed: bool, intercept: bool) -> Recording:
-        """Return a recording of no samples; a windowed one that looks ahead has rows before the first sample."""
-        ahead = max(-delay, 0) if windowed else 0
-        return cls(taps, delay, windowed, intercept, np.zeros((0, len(taps))), np.zeros((ahead, targets)))
-
-    @property
-    def after(self) -> int:
-        """Number of rows after the last sample."""
-        return max(self.delay + max(self.taps) - 1, 0) if self.windowed else 0
-
-    def open(self, x: Any, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
-        """Return the rows up to the end of new samples: those that wait, the new ones, those after the end."""
-        if t.shape[1] != self.t.shape[1]:
-            raise InvalidData(f"y has {t.shape[1]} desired signals; the filter was fitted to {self.t.shape[1]}")
-        if weight is not None or self.weight is not None:
-            weight = _joined(_ones(self.weight, self.t), _ones(weight, t))
-        return SignalSource(
-            _joined(self.x, x),
-            _joined(self.t, t, np.zeros((self.after, t.shape[1]))),
-            self.taps,
-            self.delay,
-            origin=len(self.x) - len(self.t),
-            history=len(self.x),
-            weight=weight,
-            names=names,
-        )
-
-    def take(self, source: SignalSource) -> Recording:
-        """Return the recording continued by the rows of `open`."""
-        rows = source.n_rows - self.after
-        waiting = min(max(-self.delay, 0), rows)
-        done = total = self._plus(self.done, source.rows(0, rows - waiting))
-        if waiting + self.after:
-            total = self._plus(done, source.rows(rows - waiting, source.n_rows))
-        kept = min(max(waiting + self.delay + source.longest - 1, 0), len(source.x))
-        return replace(
-            self,
-            x=source.x[len(source.x) - kept :].copy(),
-            t=source.t[rows - waiting : rows].copy(),
-            weight=None if source.weight is None else source.weight[rows - waiting : rows].copy(),
-            done=done,
-            total=total,
-        )
-
-    def merge(self, other: Moments) -> Recording:
-        """Return the recording with the sums of another one added; it can go on."""
-        assert self.done is not None
-        assert self.total is not None
-        done, total = self.done.copy(), self.total.copy()
-        done.merge(other)
-        total.merge(other)
-        return replace(self, done=done, total=total)
-
-    def afresh(self, total: Moments | None) -> Recording:
-        """Return a new recording of the same kind, on top of these sums."""
-        new = self.begin(self.taps, self.delay, self.t.shape[1], windowed=self.windowed, intercept=self.intercept)
-        return replace(new, done=total, total=total)
-
-    def _plus(self, before: Moments | None, source: SignalSource) -> Moments:
-        if source.n_rows == 0:
-            return Moments.zero(source.shape, centred=self.intercept) if before is None else before
-        found = sums(source, self.intercept)
-        if before is None:
-            return found
-        out = before.copy()
-        out.merge(found)
-        return out
-
-
-def _joined(*parts: Any) -> Any:
-    """Return arrays one after the other; the only one that is not empty is not copied."""
-    filled = [part for part in parts if len(part)]
-    return filled[0] if len(filled) == 1 else np.concatenate(filled or parts)
-
-
-def _ones(weight: Array | None, rows: Array) -> Array:
-    return np.ones(len(rows)) if weight is None else weight

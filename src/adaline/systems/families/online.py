@@ -1,16 +1,14 @@
 """What the online systems share: epochs over a source, going on with more rows, one row at a time.
 
-The state is a scan (`adaline.scans`), so that chunks give the bits of one go. Batch rules keep their weights in it too,
-and so can go on by single rows. The certificate costs no pass: its objective is the loss of the last epoch, each row's
-before its own step; no gap and no digits are claimed.
+The state is a scan (`adaline.scans`), so that rows in chunks give the same bits as all at once. Batch rules keep their
+weights in it too, and so can go on by single rows.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -24,198 +22,24 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.input.basis import basis_of, begin_basis, columns_of, given_columns, rows_through_basis, width_of
+from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
+from adaline.input.basis import begin_basis, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.meter import Meter
 from adaline.input.open import read_finite
 from adaline.input.random_state import generator
+from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.results import Certificate, Status
 from adaline.scans import Scan, State
 from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import RUNNING, STATUS
-from adaline.solvers.epochs.sweep import EpochOptions, SweepResult, sweep
+from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.factor import ROUNDED
-from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.problem import column_spread, varying
 from adaline.sources import Source
 from adaline.sources.standardized import Standard, standardized
 from adaline.sums import Spread
 from adaline.sums.wrong_rows import outputs
-
-
-def row_of(system: Any, x: Mapping[Any, Any]) -> Array:
-    """Return the row of a fitted system; refuse columns that are missing, unknown or no numbers."""
-    known = system.__dict__
-    names = known.get("_names") or names_of(system, x)
-    try:
-        if tuple(x) == names:
-            return np.fromiter(x.values(), np.float64, len(names))
-        if len(x) == len(names):
-            return np.fromiter(map(x.__getitem__, names), np.float64, len(names))
-    except (KeyError, TypeError, ValueError):
-        pass
-    if "coding_" in known:
-        return _coded(known["coding_"], x)
-    missing = [name for name in names if name not in x]
-    if missing:
-        raise InvalidData(f"the row has no column {missing[0]!r}; the model needs: {', '.join(map(str, names))}")
-    strange = [name for name in x if name not in names]
-    if strange:
-        raise InvalidData(f"the model does not know the column {strange[0]!r}; leave it out of the row")
-    bad = next(name for name in names if not _is_number(x[name]))
-    raise InvalidData(f"column {bad!r} of the row holds {x[bad]!r}, not a number")
-
-
-def names_of(system: Any, x: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Return the names of a system's columns, and remember them; a new system takes those of its first row.
-
-    Columns of arrays have no names: dicts with the keys 0, 1, ... stand for such rows.
-    """
-    known = system.__dict__
-    if "feature_names_in_" in known:
-        system._names = tuple(map(str, known["feature_names_in_"]))
-    elif "n_features_in_" not in known:
-        system._names, system.n_features_in_ = tuple(x), len(x)
-        if not x:
-            raise InvalidData("a row must have at least one column")
-        if all(isinstance(name, str) for name in x):
-            system.feature_names_in_ = np.asarray(tuple(x), dtype=object)
-    elif set(x) == set(range(known["n_features_in_"])):
-        return tuple(range(known["n_features_in_"]))
-    else:
-        raise InvalidData("the model was fitted to columns without names: give rows as arrays")
-    return tuple(system._names)
-
-
-def _coded(coding: Any, x: Mapping[Any, Any]) -> Array:
-    """Return the row that raw columns become, categories and all."""
-    backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
-    frame = nw.from_dict({name: [value] for name, value in x.items()}, backend=backend)
-    return np.ascontiguousarray(coding.code(frame)[0])
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-# One row at a time: an array or a dict by column names, checked, seen through the basis, learned from.
-
-
-class SingleRows(BaseEstimator):
-    """A system whose scan can begin, and go on, with single rows."""
-
-    n_features_in_: int
-    history_: list[float]
-    n_iter_: int
-    _scan: Scan
-    _proof: Certificate
-    _learned: tuple[int, int]
-    _typical: Array | None
-    standardize: bool
-
-    @abstractmethod
-    def _start(self, shape: Shape) -> Scan:
-        """Return the scan before its first row."""
-
-    @abstractmethod
-    def _certify(self, status: Status, objective: float, solver: str) -> Certificate:
-        """Return a certificate."""
-
-    def _row(self, x: Any) -> Array:
-        """Return one row as the scan sees it, contiguous float64, from an array or a dict of columns."""
-        row = self._given_row(x)
-        standard = self._standard_of()
-        if basis_of(self) is None and standard is None:
-            return row
-        if not np.isfinite(row).all():
-            self._refuse(row, given_columns(self))
-        seen = rows_through_basis(self, row[None])
-        return np.ascontiguousarray((seen if standard is None else standard.rows(seen))[0])
-
-    def _standard_of(self) -> Standard | None:
-        """Return the scales of the columns that the scan works in, None where it works in their own units."""
-        return self.__dict__.get("_standard")
-
-    def _sees_raw(self) -> bool:
-        """Whether the scan sees rows as they are given."""
-        return "basis_" not in self.__dict__ and "_standard" not in self.__dict__
-
-    def _given_row(self, x: Any) -> Array:
-        """Return one row of the columns as given, (D,); refuse other sizes."""
-        if isinstance(x, Mapping):
-            return row_of(self, x)
-        try:
-            row = np.ascontiguousarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
-        if row.shape != (self.n_features_in_,):
-            raise InvalidData(
-                f"a row must hold {self.n_features_in_} numbers, one for each column, got an array of shape {row.shape}"
-            )
-        return row
-
-    def _begin(self, x: Any, outputs: int) -> Scan:
-        """Start a new model with its first row."""
-        check_parameters(self)
-        if self.standardize:
-            raise InvalidData(
-                "standardize=True learns the scales of the columns from rows, and one row is too little: begin with "
-                "fit or partial_fit"
-            )
-        if isinstance(x, Mapping):
-            names_of(self, x)
-        else:
-            self.n_features_in_ = int(np.size(x))
-        row = self._given_row(x)
-        if not np.isfinite(row).all():
-            self._refuse(row, given_columns(self))
-        begin_basis(self, row)
-        self._scan = self._start(Shape(width_of(self), outputs))
-        self._typical = self._row(x).copy()
-        self._learned, self.history_, self.n_iter_ = (0, 0), [], 0
-        self._proof = self._certify(Status.ONGOING, 0.0, "scan")
-        return self._scan
-
-    def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
-        """Take one step; a row that is not finite is refused before it."""
-        plain = self._sees_raw()
-        if plain and scan.take(x, t, self.__dict__.get("_names")):
-            return
-        try:
-            row = self._seen_row(x)
-            if not row.dot(row) < math.inf:
-                self._refuse(row)
-            scan.learn(row, t)
-        except (TypeError, ValueError):  # another type or shape than the scan takes
-            if not plain or type(x) is not np.ndarray:
-                raise
-            row = self._row(x)
-            if not row.dot(row) < math.inf:
-                self._refuse(row)
-            scan.learn(row, t)
-        if scan.numbers[STATUS] != RUNNING:
-            warn(
-                f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}",
-                ConvergenceWarning,
-            )
-
-    def _seen_row(self, x: Any) -> Any:
-        """Return one row as the scan sees it; an array that needs no basis as it is, unchecked."""
-        return x if type(x) is np.ndarray and self._sees_raw() else self._row(x)
-
-    def _refuse(self, row: Array, names: list[str] | None = None) -> None:
-        wrong = np.flatnonzero(~np.isfinite(row))
-        if not len(wrong):
-            raise InvalidData("Input X holds numbers too large to be squared: infinity came out. Rescale that column.")
-        column = int(wrong[0])
-        name = (columns_of(self) if names is None else names)[column]
-        kind = "NaN" if np.isnan(row[column]) else "infinity"
-        raise InvalidData(f"Input X contains {kind}: column {name!r}. Drop or fill such rows before learning.")
-
 
 ORDER = (
     "what a scan learns depends on the order of rows and on the number of steps; a weight multiplies the rate of one"
@@ -226,21 +50,12 @@ WEIGHT_CHECKS = (
 )
 
 
-@dataclass(frozen=True)
-class Learned:
-    """What a fit showed: errors by epoch, how it ended, the objective, and what a person can do about it."""
+class OnlineSystem(BaseEstimator):
+    """A linear machine that learns row by row, or by batch steps, and can go on at any time.
 
-    history: list[float]
-    status: Status
-    objective: float
-    solver: str
-    advice: str = ""
-    proof: Certificate | None = None
-    """A certificate that says more, where the rule has one."""
-
-
-class OnlineSystem(SingleRows):
-    """A linear machine that learns row by row, or by batch steps, and can go on at any time."""
+    A learner names the rule of its scan (`_rule`, `_rule_options`) and whether it ends at an epoch without a mistake
+    (`_ends_clean`); where epochs of the scan are not all there is to it, it has a `_run` of its own.
+    """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(WEIGHT_CHECKS, ORDER)
@@ -269,97 +84,126 @@ class OnlineSystem(SingleRows):
     warm_start: bool
     standardize: bool = False  # an argument of the systems that work in the units of the columns otherwise
     n_features_in_: int
-    history_: list[float]
-    n_iter_: int
+
+    _rule: ClassVar[type[Scan]]
+    _ends_clean: ClassVar[bool] = False
     _scan: Scan
-    _proof: Certificate
-    _learned: tuple[int, int]  # rows seen by fits, and the steps of the scan by then
+    _result: OnlineResult
+    _standard: Standard | None  # the columns that the scan works in; None for those of the rows
+    _names: tuple[Any, ...] | None  # the columns of a row that is a dict; None where rows were arrays
+    _typical: Array | None  # a row about which outputs can be computed without cancellation
 
-    # -- what a system says --------------------------------------------------------------------------------------
+    # -- what a learner says -------------------------------------------------------------------------------------
 
-    @abstractmethod
-    def _start(self, shape: Shape) -> Scan:
-        """Return the scan before its first row."""
+    def _rule_options(self) -> dict[str, Any]:
+        """Return what the rule takes beside rate, intercept and first weights."""
+        return {}
 
-    def _plan(self, draw: np.random.Generator | None, epochs: int) -> EpochOptions:
-        """Return how long to go on."""
-        return EpochOptions(epochs, float(self.tol), draw=draw, title=type(self).__name__)
+    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+        """Learn from the rows, changing the scan in place; return the result of this fit, `before` being the last."""
+        return run_epochs(source, scan, options)
 
-    def _learn(self, source: Source, scan: Scan, draw: np.random.Generator | None, epochs: int) -> Learned:
-        """Go over the rows, in place."""
-        return self._told(sweep(source, scan, self._plan(draw, epochs)))
-
-    def _told(self, swept: SweepResult) -> Learned:
-        """Return what the epochs of a scan mean here."""
-        history = [tally.mean_loss for tally in swept.tallies]
-        return Learned(history, swept.status, swept.tallies[-1].loss, "scan")
+    def _first_result(self, scan: Scan) -> OnlineResult:
+        """Return the result before the first fit."""
+        return OnlineResult([], scan_certificate(Status.ONGOING, 0.0))
 
     def _weights(self) -> Array:
-        """Return the weights that predict, (K, 1 + D), of the columns as the scan sees them."""
+        """Return the weights that predict, (K, 1 + D), of the columns that the scan works in."""
         return self._scan.theta
 
-    # -- learning ------------------------------------------------------------------------------------------------
+    # -- learning from many rows ---------------------------------------------------------------------------------
 
-    def _fit(self, source: Source, goes_on: bool, meter: Meter) -> None:
-        """Go over the rows for epochs, from the first weights or on from those there are."""
+    def _learn(self, source: Source, meter: Meter, *, goes_on: bool, once: bool = False) -> None:
+        """Learn for `epochs` epochs, or `once` in the order of the rows, and keep the scan and the result."""
+        rows = self._scanned_rows(source, goes_on)
+        scan = self._scan.copy() if goes_on else self._start(rows.shape)
+        before = self._result if goes_on else self._first_result(scan)
+        result = self._run(rows, scan, self._epoch_options(once), before)
+        if self.fit_intercept and isinstance(self.rate, str) and not goes_on and not once:
+            _fold_constants(rows, scan)
+        self._keep(scan, result, before, rows, meter, once)
+
+    def _scanned_rows(self, source: Source, goes_on: bool) -> Source:
+        """Return the rows in the columns that the scan works in; a new model learns from them which these are."""
+        name = type(self).__name__
         if not goes_on:
-            self._typical = _typical(source)
-        source = self._standardized(source, goes_on)
-        scan = self._scan.copy() if goes_on else self._start(source.shape)
-        draw = self._draws() if self.shuffle else None
-        learned = self._learn(source, scan, draw, int(self.epochs))
-        if self.fit_intercept and isinstance(self.rate, str) and not goes_on:
-            _fold_constants(source, scan)
-        self._keep(scan, source, learned, goes_on, meter)
-
-    def _go_on(self, source: Source, meter: Meter) -> None:
-        """Go over more rows once, in their order."""
-        goes_on = hasattr(self, "_scan")
-        if goes_on and self._scan.theta.shape[1] != 1 + source.shape.features:
-            raise InvalidData(
-                f"X has {source.shape.features} features, but {type(self).__name__} is expecting {self.n_features_in_}"
+            self._typical = _first_row(source)
+            named = getattr(self, "feature_names_in_", None)
+            self._names = None if named is None else tuple(map(str, named))
+            self._standard = (
+                _learn_standard(source, bool(self.fit_intercept) and not source.sparse) if self.standardize else None
             )
-        if not goes_on:
-            self._typical = _typical(source)
-        source = self._standardized(source, goes_on)
-        scan = self._scan.copy() if goes_on else self._start(source.shape)
-        learned = self._learn(source, scan, None, 1)
-        if learned.status is Status.NOT_CONVERGED:
-            learned = replace(learned, status=Status.ONGOING)
-        self._keep(scan, source, learned, goes_on, meter)
+        elif self._scan.theta.shape[1] != 1 + source.shape.features:
+            raise InvalidData(f"X has {source.shape.features} features, but {name} is expecting {self.n_features_in_}")
+        standard = self._standard
+        if (standard is not None) != bool(self.standardize):
+            raise InvalidParameter(
+                f"standardize is {self.standardize}, and {name} was begun with {not self.standardize}: "
+                "set it back to go on, or fit anew"
+            )
+        if standard is None:
+            return source
+        if source.sparse and standard.mean.any():
+            raise InvalidData(
+                f"{name} was begun with dense rows, which standardize=True centres, and sparse rows "
+                "cannot be centred: give dense rows, or fit anew"
+            )
+        return standardized(source, standard)
 
-    def _keep(self, scan: Scan, source: Source, learned: Learned, goes_on: bool, meter: Meter) -> None:
-        rows = self._learned[0] if goes_on else 0
-        history = self.history_ if goes_on else []
+    def _start(self, shape: Shape) -> Scan:
+        """Return the scan before its first row."""
+        options = self._rule_options()
+        init = self._first_weights(options.get("classes", shape.targets), 1 + shape.features)
+        intercept = bool(self.fit_intercept)
+        return start_scan(self._rule, shape, self.rate, self.schedule, intercept=intercept, init=init, **options)
+
+    def _first_weights(self, machines: int, size: int) -> Any:
+        """Return the first weights (machines, size), intercept first: as given, or drawn; None for zero."""
+        if isinstance(self.init, str):
+            first = generator(self.random_state).normal(size=(machines, size))
+            first[:, 0] *= bool(self.fit_intercept)
+            return first
+        if self.init is None or self._standard is None:
+            return self.init
+        given = np.asarray(self.init, dtype=np.float64)
+        return self._standard.inside(given) if given.shape[-1:] == (size,) else given
+
+    def _epoch_options(self, once: bool) -> EpochOptions:
+        epochs, draw = (1, None) if once else (int(self.epochs), generator(self.random_state) if self.shuffle else None)
+        return EpochOptions(epochs, float(self.tol), clean=self._ends_clean, draw=draw, title=type(self).__name__)
+
+    def _keep(
+        self, scan: Scan, result: OnlineResult, before: OnlineResult, source: Source, meter: Meter, once: bool
+    ) -> None:
+        """Keep the scan, and the result joined to that before; warn where the weights diverged."""
+        proof = result.certificate
+        if once and proof.status is Status.NOT_CONVERGED:
+            proof = replace(proof, status=Status.ONGOING, advice=Status.ONGOING.advice)
+        history, rows = [*before.history, *result.history], before.rows + source.count_rows()
         self._scan = scan
-        self._learned = rows + source.count_rows(), scan.steps
-        self.history_ = [*history, *learned.history]
-        self.n_iter_ = len(self.history_)
-        proof = learned.proof or self._certify(learned.status, learned.objective, learned.solver)
-        advice = learned.advice or learned.status.advice
-        self._proof = meter.on(replace(proof, advice=advice), source)
-        if learned.status is Status.DIVERGED:
-            warn(f"{type(self).__name__} diverged in epoch {self.n_iter_}: {advice}", ConvergenceWarning)
-
-    def _certify(self, status: Status, objective: float, solver: str) -> Certificate:
-        return certificate(
-            status=status,
-            objective=objective,
-            gradient=math.nan,
-            gap=math.inf,
-            digits=math.nan,
-            condition=math.nan,
-            rank=0,
-            passes=0,
-            solver=solver,
+        self._result = replace(
+            result, history=history, certificate=meter.on(proof, source), rows=rows, steps=scan.steps
         )
+        if proof.status is Status.DIVERGED:
+            warn(f"{type(self).__name__} diverged in epoch {len(history)}: {proof.advice}", ConvergenceWarning)
+
+    # -- what is known afterwards --------------------------------------------------------------------------------
+
+    @property
+    def history_(self) -> list[float]:
+        """The error of each epoch."""
+        return self._result.history
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of epochs."""
+        return len(self._result.history)
 
     @property
     def certificate_(self) -> Certificate:
         """How the last fit ended; rows learned one at a time since then are taken into account."""
-        proof = self._proof
-        scan = self._scan
-        if scan.steps == self._learned[1] or proof.status is Status.DIVERGED:
+        proof, scan = self._result.certificate, self._scan
+        if scan.steps == self._result.steps or proof.status is Status.DIVERGED:
             return proof
         status = Status.ONGOING if scan.status is State.RUNNING else Status.DIVERGED
         return replace(proof, objective=scan.tally.loss, status=status, advice=status.advice)
@@ -367,16 +211,14 @@ class OnlineSystem(SingleRows):
     @property
     def rows_seen_(self) -> int:
         """Number of rows learned from, each counted once a fit."""
-        return self._learned[0] + self._scan.steps - self._learned[1]
-
-    # -- inside --------------------------------------------------------------------------------------------------
+        return self._result.rows + self._scan.steps - self._result.steps
 
     def _outputs(self, X: Any) -> Array:
         """Return w.x + w0 for rows, (n, K), on the host."""
         check_is_fitted(self, "n_features_in_")
         x = read_finite(self, X)
         x = host(x) if is_device(x) else x
-        standard = self._standard_of()
+        standard = self._standard
         if standard is None:
             return outputs(x, self._weights())
         if is_sparse(x) and standard.mean.any():
@@ -385,49 +227,116 @@ class OnlineSystem(SingleRows):
 
     def _raw_weights(self) -> Array:
         """Return the weights that predict, (K, 1 + D), of the columns in their own units."""
-        standard = self._standard_of()
-        return self._weights() if standard is None else standard.raw(self._weights())
+        return self._weights() if self._standard is None else self._standard.raw(self._weights())
 
-    def _standardized(self, source: Source, goes_on: bool) -> Source:
-        """Return rows as the scan sees them: standardised if asked for, by the scales learned when the model began."""
-        if not goes_on:
-            self.__dict__.pop("_standard", None)
-            if self.standardize:
-                self._standard = _standard(source, bool(self.fit_intercept) and not source.sparse)
-        standard = self._standard_of()
-        if (standard is not None) != bool(self.standardize):
-            raise InvalidParameter(
-                f"standardize is {self.standardize}, and {type(self).__name__} was begun with {not self.standardize}: "
-                "set it back to go on, or fit anew"
-            )
-        if standard is None:
-            return source
-        if source.sparse and standard.mean.any():
+    # -- one row at a time ---------------------------------------------------------------------------------------
+
+    @transaction
+    def _begin(self, x: Any, targets: int) -> Scan:
+        """Start a new model with its first row, an array (D,) or a dict; return its scan."""
+        check_parameters(self)
+        if self.standardize:
             raise InvalidData(
-                f"{type(self).__name__} was begun with dense rows, which standardize=True centres, and sparse rows "
-                "cannot be centred: give dense rows, or fit anew"
+                "standardize=True learns the scales of the columns from rows, and one row is too little: begin with "
+                "fit or partial_fit"
             )
-        return standardized(source, standard)
+        names = tuple(x) if isinstance(x, Mapping) else None
+        if names == ():
+            raise InvalidData("a row must have at least one column")
+        self.n_features_in_ = int(np.size(x)) if names is None else len(names)
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self._names, self._standard = names, None
+        given = self._given_row(x)
+        if not np.isfinite(given).all():
+            _refuse(given, given_columns(self))
+        begin_basis(self, given)
+        scan = self._start(Shape(width_of(self), targets))
+        self._typical, self._result = self._row(x).copy(), self._first_result(scan)
+        self._scan = scan
+        return scan
 
-    def _draws(self) -> np.random.Generator:
-        return generator(self.random_state)
+    def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
+        """Take one step; a row that is not finite is refused before it."""
+        if self._takes_rows_as_given() and scan.take(x, t, self._names):
+            return
+        scan.learn(self._finite_row(x), t)
+        if scan.numbers[STATUS] != RUNNING:
+            warn(f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}", ConvergenceWarning)
 
-    def _begun(self, shape: Shape, rows: int) -> Any:
-        """Return the first weights (rows, 1 + D): zero, as given, or drawn."""
-        if isinstance(self.init, str):
-            first = self._draws().normal(size=(rows, 1 + shape.features))
-            first[:, 0] *= bool(self.fit_intercept)
-            return first
-        standard = self._standard_of()
-        if self.init is None or standard is None:
-            return self.init
-        given = np.asarray(self.init, dtype=np.float64)
-        return standard.inside(given) if given.shape[-1:] == (1 + shape.features,) else given
+    def _row_outputs(self, x: Any) -> Array:
+        """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""
+        theta = self._weights()
+        if type(x) is np.ndarray and self._takes_rows_as_given():
+            try:
+                return np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
+            except (TypeError, ValueError):  # of another type or shape
+                pass
+        return np.asarray(theta[:, 1:].dot(self._row(x)) + theta[:, 0])
+
+    def _takes_rows_as_given(self) -> bool:
+        """Whether the scan works in the columns of the rows as they are given."""
+        return self._standard is None and "basis_" not in self.__dict__
+
+    def _finite_row(self, x: Any) -> Array:
+        """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
+        row = self._row(x)
+        if not row.dot(row) < math.inf:
+            _refuse(row, columns_of(self))
+        return row
+
+    def _row(self, x: Any) -> Array:
+        """Return one row, an array or a dict of columns, in the columns that the scan works in: float64 (D,)."""
+        row = self._given_row(x)
+        if self._takes_rows_as_given():
+            return row
+        if not np.isfinite(row).all():
+            _refuse(row, given_columns(self))
+        phi = rows_through_basis(self, row[None])
+        return np.ascontiguousarray((phi if self._standard is None else self._standard.rows(phi))[0])
+
+    def _given_row(self, x: Any) -> Array:
+        """Return one row of the columns as given, float64 (D,); refuse other sizes."""
+        if isinstance(x, Mapping):
+            names = tuple(range(self.n_features_in_)) if self._names is None else self._names
+            if self._names is None and set(x) != set(names):
+                raise InvalidData("the model was fitted to columns without names: give rows as arrays")
+            return _row_of_dict(x, names, self.__dict__.get("coding_"))
+        try:
+            row = np.ascontiguousarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
+        if row.shape != (self.n_features_in_,):
+            raise InvalidData(
+                f"a row must hold {self.n_features_in_} numbers, one for each column, got an array of shape {row.shape}"
+            )
+        return row
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _first_row(source: Source) -> Array | None:
+    """Return the first row, (D,); None for sparse rows, and where it is not finite."""
+    if source.sparse:
+        return None
+    block = source.peek().gathered()
+    row = np.asarray(host(block.x[:1]), dtype=np.float64)[0].copy()
+    return row if np.isfinite(row).all() else None
+
+
+def _learn_standard(source: Source, centred: bool) -> Standard:
+    """Return mean and standard deviation of the columns; zero and the root mean square where nothing is centred.
+
+    A column that does not vary is scaled by its size: centred it is zero in every row, and gets no weight.
+    """
+    spread = column_spread(source)
+    mean = spread.mean if centred else np.zeros_like(spread.mean)
+    size = spread.deviation if centred else spread.root
+    rest = np.where(spread.largest > 0, spread.largest, 1.0)
+    return Standard(mean, np.where(size > ROUNDED * np.abs(mean), size, rest))
 
 
 def _fold_constants(source: Source, scan: Scan) -> None:
@@ -440,22 +349,45 @@ def _fold_constants(source: Source, scan: Scan) -> None:
     scan.fold(~varying(spread), spread.mean)
 
 
-def _standard(source: Source, centred: bool) -> Standard:
-    """Return mean and standard deviation of the columns; zero and the root mean square where nothing is centred.
+def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Array:
+    """Return the row (D,) of a dict by column names; refuse columns that are missing, unknown or no numbers.
 
-    A column that does not vary is scaled by its size: centred it is zero in every row, and gets no weight.
+    Where the model was fitted to a table, raw columns are coded as they were there.
     """
-    spread = column_spread(source)
-    mean = spread.mean if centred else np.zeros_like(spread.mean)
-    size = spread.deviation if centred else spread.root
-    rest = np.where(spread.largest > 0, spread.largest, 1.0)
-    return Standard(mean, np.where(size > ROUNDED * np.abs(mean), size, rest))
+    try:
+        if tuple(x) == names:
+            return np.fromiter(x.values(), np.float64, len(names))
+        if len(x) == len(names):
+            return np.fromiter(map(x.__getitem__, names), np.float64, len(names))
+    except (KeyError, TypeError, ValueError):
+        pass
+    if coding is not None:
+        backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
+        frame = nw.from_dict({name: [value] for name, value in x.items()}, backend=backend)
+        return np.ascontiguousarray(coding.code(frame)[0])
+    missing = [name for name in names if name not in x]
+    if missing:
+        raise InvalidData(f"the row has no column {missing[0]!r}; the model needs: {', '.join(map(str, names))}")
+    strange = [name for name in x if name not in names]
+    if strange:
+        raise InvalidData(f"the model does not know the column {strange[0]!r}; leave it out of the row")
+    bad = next(name for name in names if not _is_number(x[name]))
+    raise InvalidData(f"column {bad!r} of the row holds {x[bad]!r}, not a number")
 
 
-def _typical(source: Source) -> Array | None:
-    """Return the first row, about which outputs can be computed without cancellation; None for sparse rows."""
-    if source.sparse:
-        return None
-    block = source.peek().gathered()
-    row = np.asarray(host(block.x[:1]), dtype=np.float64)[0].copy()
-    return row if np.isfinite(row).all() else None
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _refuse(row: Array, names: list[str]) -> None:
+    """Raise for a row (D,) that is not finite, or whose square is not; `names` are those of its columns."""
+    wrong = np.flatnonzero(~np.isfinite(row))
+    if not len(wrong):
+        raise InvalidData("Input X holds numbers too large to be squared: infinity came out. Rescale that column.")
+    kind = "NaN" if np.isnan(row[wrong[0]]) else "infinity"
+    name = names[int(wrong[0])]
+    raise InvalidData(f"Input X contains {kind}: column {name!r}. Drop or fill such rows before learning.")

@@ -1,0 +1,121 @@
+"""Fits of the online systems: the scan of a rule goes over the rows for epochs, and a result says how that ended.
+
+A certificate costs no pass here: its objective is the loss of the last epoch, each row's before its own step; no gap
+and no digits are claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adaline.block import Shape
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
+from adaline.fits.separation import convergence_outlook
+from adaline.results import Certificate, Status
+from adaline.scans import AdaptiveRule, LMSRule, Scan, Schedule
+from adaline.solvers.epochs.pocket import BestWeights
+from adaline.solvers.epochs.sweep import EpochOptions, SweepResult, sweep
+from adaline.solvers.least_squares.fit import certificate
+from adaline.sources import Source
+
+WIDE = 2**14
+"""Columns beyond which "auto" touches only the entries of a sparse row, and not scales of all columns with each row."""
+
+
+@dataclass(frozen=True)
+class OnlineResult:
+    """The result of the fits of an online system so far, beside the weights, which are in its scan.
+
+    Parameters
+    ----------
+    history : the error of each epoch, as the system defines it.
+    certificate : how the last fit ended.
+    rows, steps : rows that fits learned from, each counted once a fit; steps of the scan by then.
+    corrections : of a perceptron: those before the last epoch, which the scan no longer tallies.
+    bounded : whether the convergence theorem bounds the corrections of the last fit.
+    pocket : of the pocket algorithm: the best weights so far.
+    """
+
+    history: list[float]
+    certificate: Certificate
+    rows: int = 0
+    steps: int = 0
+    corrections: float = 0.0
+    bounded: bool = False
+    pocket: BestWeights | None = None
+
+
+def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, **config: Any) -> Scan:
+    """Return the scan of a rule before its first row; the rate "auto" is that of the adaptive rule."""
+    if not isinstance(rate, str):
+        return rule.start(shape, rate=Schedule(rate, schedule), **config)
+    if shape.features <= WIDE:
+        return AdaptiveRule.start(shape, **config)
+    if rule is LMSRule:
+        return LMSRule.start(shape, rate=Schedule(1.0, "power", tau=1e4), variant="normalized", **config)
+    raise InvalidParameter(
+        f"rate='auto' goes over the scales of all columns with each row, too slow for {shape.features} of them: give a "
+        "number as rate, or use mode='batch'"
+    )
+
+
+def scan_certificate(status: Status, objective: float, solver: str = "scan", gap: float = math.inf) -> Certificate:
+    """Return a certificate of rows learned one after the other: it claims neither digits nor a rank."""
+    return certificate(
+        status=status,
+        objective=objective,
+        gradient=math.nan,
+        gap=gap,
+        digits=math.nan,
+        condition=math.nan,
+        rank=0,
+        passes=0,
+        solver=solver,
+    )
+
+
+def run_epochs(source: Source, scan: Scan, options: EpochOptions) -> OnlineResult:
+    """Run the scan over the rows, in place, until the error settles; the history is the mean loss of each epoch."""
+    return _mean_losses(sweep(source, scan, options))
+
+
+def run_lms(source: Source, scan: Scan, options: EpochOptions, rate: Any, schedule: Any) -> OnlineResult:
+    """Run epochs of LMS; warn where a constant rate is above 2 / Trace[Rxx] of the first one (5.20)."""
+    swept = sweep(source, scan, options)
+    bound = swept.tallies[0].bound
+    if not isinstance(rate, str) and schedule == "constant" and rate > bound:
+        warn(
+            f"rate={rate:g} is above about {bound:.3g}, the bound 2/Trace[Rxx] of (5.20) on these rows: "
+            f"{options.title} may diverge. Lower it, or use rate='auto'.",
+            AdalineWarning,
+        )
+    return _mean_losses(swept)
+
+
+def run_corrections(source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    """Run a perceptron until an epoch is free of mistakes; the history is the number of mistakes of each epoch."""
+    corrections = before.corrections + scan.tally.updates
+    swept = sweep(source, scan, options)
+    corrections += math.fsum(tally.updates for tally in swept.tallies[:-1])
+    history = [tally.mistakes for tally in swept.tallies]
+    proof = scan_certificate(swept.status, swept.tallies[-1].loss)
+    return OnlineResult(history, proof, corrections=corrections)
+
+
+def explain_mistakes(
+    system: Any, source: Source, scan: Scan, options: EpochOptions, result: OnlineResult
+) -> OnlineResult:
+    """Return the result of a perceptron; advise and warn where several epochs all had mistakes."""
+    if result.certificate.status is not Status.NOT_CONVERGED or options.epochs == 1:
+        return result
+    outlook = convergence_outlook(source, system.classes_, scan, theorem=result.bounded)
+    advice = outlook.advice(system, int(result.corrections + scan.tally.updates))
+    warn(f"{type(system).__name__} did not converge: {advice}", ConvergenceWarning)
+    return replace(result, certificate=replace(result.certificate, advice=advice))
+
+
+def _mean_losses(swept: SweepResult) -> OnlineResult:
+    history = [tally.mean_loss for tally in swept.tallies]
+    return OnlineResult(history, scan_certificate(swept.status, swept.tallies[-1].loss))
