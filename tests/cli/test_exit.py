@@ -186,21 +186,21 @@ def test_interrupts_faults_and_warnings(shell: Shell, data: Path, monkeypatch: p
 
         return fit
 
-    monkeypatch.setattr(fit, "fit", raises(KeyboardInterrupt()))
+    monkeypatch.setattr(fit, "run_fit", raises(KeyboardInterrupt()))
     done = shell("fit", data, "-t", "y")
     assert (done.code, done.err) == (130, "adaline: interrupted; nothing was written\n")
     monkeypatch.setattr(fit, "update", raises(KeyboardInterrupt()))
     assert shell("update", "m", data).err == "adaline: interrupted; the model is as it was\n"
-    monkeypatch.setattr(fit, "fit", raises(ZeroDivisionError("oh\nno")))
+    monkeypatch.setattr(fit, "run_fit", raises(ZeroDivisionError("oh\nno")))
     done = shell("fit", data, "-t", "y")
     assert done.code == 1
     assert done.err.count("\n") == 1
     assert "--debug" in done.err
     assert "ZeroDivisionError: oh no" in done.err
     assert "Traceback" in shell("fit", data, "-t", "y", "--debug").err
-    monkeypatch.setattr(fit, "fit", raises(BrokenPipeError()))
+    monkeypatch.setattr(fit, "run_fit", raises(BrokenPipeError()))
     assert shell("fit", data, "-t", "y").err == ""
-    monkeypatch.setattr(fit, "fit", lambda *_: warnings.warn("look\nhere", AdalineWarning, stacklevel=1))
+    monkeypatch.setattr(fit, "run_fit", lambda *_: warnings.warn("look\nhere", AdalineWarning, stacklevel=1))
     assert shell.good("fit", data, "-t", "y").err == "note: look here\n"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adaline import plots
-from adaline.comparison.compare import Comparison, standing
+from adaline.comparison.compare import Comparison, status_text
 from adaline.comparison.recommendation import with_error
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES, REGRESSION
@@ -103,7 +103,7 @@ def _entry(found: Comparison, result: Result) -> dict[str, Any]:
         "second": "–" if math.isnan(result.second) else f"{result.second:.4f}",
         "train": amount(result.train_error, found.measure),
         "seconds": f"{result.seconds:.2g}",
-        "certificate": "–" if result.certificate is None else standing(result.certificate),
+        "certificate": "–" if result.certificate is None else status_text(result.certificate),
         "failure": result.failure,
     }
 
