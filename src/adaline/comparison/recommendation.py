@@ -54,7 +54,7 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
     paired over the folds. Of those, one whose certificate says "solved" goes before others, then one with linear
     weights, then fewer numbers learned from the data (a penalty that was chosen is one more), then one whose
-    certificate knows the digits of its coefficients, then one that gives probabilities, then the smaller error.
+    certificate states the digits of its coefficients, then one that gives probabilities, then the smaller error.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
@@ -152,7 +152,7 @@ def _advantage(chosen: Result, best: Result) -> str:
     if _numbers(chosen) < _numbers(best):
         return "is simpler: it has fewer numbers to learn"
     if _has_digits(chosen) and not _has_digits(best):
-        return "its certificate knows how many digits are right"
+        return "its certificate states how many digits are right"
     if chosen.probability is not None and best.probability is None:
         return "gives probabilities as well as labels"
     return "is no less simple"

@@ -98,7 +98,7 @@ def render(found: Comparison) -> str:
 def _entry(found: Comparison, result: Result) -> dict[str, Any]:
     return {
         "label": result.label,
-        "chosen": result is found.recommended,
+        "chosen": result is found.recommended and found.recommendation.useful,
         "error": with_error(result, found.measure),
         "second": "–" if math.isnan(result.second) else f"{result.second:.4f}",
         "train": amount(result.train_error, found.measure),
@@ -132,6 +132,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     axes = plots.coefficients(chosen.model, found.data.X, names=found.data.names, limit=MOST_COEFFICIENTS)
     alt = "Effects of one standard deviation, strongest first: " + ", ".join(shown[:8])
     notes = chosen.model.summary().to_dict()["notes"] if hasattr(chosen.model, "summary") else []
+    notes = [found.data.with_names(text) for text in notes]
     sides = [effect.side for effect in rows[order[0]]]
     return {
         "figure": _figure(axes, "", alt),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -120,6 +121,19 @@ class Table:
         for j, name in enumerate(self.origin):
             out.setdefault(name, []).append(j)
         return out
+
+    def with_names(self, text: str) -> str:
+        """Return a message of a system that was fitted to X, where columns are x0, x1, ..., with their own names.
+
+        Examples
+        --------
+        >>> from adaline.comparison.table import Table
+        >>> table = Table.of([[1.0, 2.0]], [3.0], names=["hour", "minute"])
+        >>> table.with_names("x1 = 60 x0")
+        'minute = 60 hour'
+        """
+        names = dict(enumerate(self.names))
+        return re.sub(r"\bx(\d+)\b", lambda found: names.get(int(found[1]), found[0]), text)
 
     def varying(self) -> Table:
         """Return the table without the columns that are the same in every row, up to rounding."""
