@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import adaline
-from adaline.cli import fit, predict
+from adaline.cli import fit, predict, update
 from adaline.cli.exit import one_line
 from adaline.errors import AdalineWarning
 from tests.cli.command_line import Shell, table
@@ -189,7 +189,7 @@ def test_interrupts_faults_and_warnings(shell: Shell, data: Path, monkeypatch: p
     monkeypatch.setattr(fit, "run_fit", raises(KeyboardInterrupt()))
     done = shell("fit", data, "-t", "y")
     assert (done.code, done.err) == (130, "adaline: interrupted; nothing was written\n")
-    monkeypatch.setattr(fit, "update", raises(KeyboardInterrupt()))
+    monkeypatch.setattr(update, "run_update", raises(KeyboardInterrupt()))
     assert shell("update", "m", data).err == "adaline: interrupted; the model is as it was\n"
     monkeypatch.setattr(fit, "run_fit", raises(ZeroDivisionError("oh\nno")))
     done = shell("fit", data, "-t", "y")
