@@ -175,13 +175,13 @@ def test_more_columns_than_rows() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[tuple[int, int, str]] = []
-    compare_table(regression(), folds=3, progress=lambda *step: told.append(step))
+    steps: list[tuple[int, int, str]] = []
+    compare_table(regression(), folds=3, progress=lambda *step: steps.append(step))
     names = set(systems_for("regression")) - {"GeneralizedLinear"}
     total = (sum(len(SYSTEMS[name].compared) for name in names) + 1) * 4
-    assert [done for done, _, _ in told] == list(range(total + 1))
-    assert {every for _, every, _ in told} == {total}
-    assert told[0][2] == "fold 1 of 3: the mean"
+    assert [done for done, _, _ in steps] == list(range(total + 1))
+    assert {every for _, every, _ in steps} == {total}
+    assert steps[0][2] == "fold 1 of 3: the mean"
 
 
 @pytest.mark.parametrize(

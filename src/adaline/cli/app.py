@@ -199,12 +199,12 @@ def command(
                 given["options"] = {name: given.pop(name) for name in shared}
             raise typer.Exit(guarded(partial(body, **given), unharmed, call.debug))
 
-        first = {name: shared[name] for name in ("data", "target") if name in shared}
-        last = {name: parameters.pop(name) for name in ("json",) if name in parameters}
-        ordered = {**first, **parameters, **shared, **last}.values()
+        ahead = {name: shared[name] for name in ("data", "target") if name in shared}
+        end = {"json": parameters.pop("json")} if "json" in parameters else {}
+        ordered: dict[str, inspect.Parameter] = {**ahead, **parameters, **shared, **end}
         run.__doc__ = body.__doc__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in ordered]
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in ordered.values()]
         )
         head = ["\b", "Examples:" if len(examples) > 1 else "Example:"] if examples else []
         epilog = "\n".join([*head, *(f"  {line}" for line in examples)]) or None
