@@ -176,7 +176,7 @@ class Comparison:
 
     Parameters
     ----------
-    data : the rows compared upon.
+    data : the rows compared on.
     task : "regression" or "classification".
     measure, second_measure : what `error` and `second` of a result are.
     folds, seed : how the rows were cut.
@@ -210,7 +210,7 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """What was compared upon, in a line."""
+        """What was compared, in a line."""
         (n, d), groups = self.data.X.shape, len(self.data.groups())
         source = f"{self.data.source}: " if self.data.source else ""
         columns = f"{groups} column{'s' if groups != 1 else ''}" + (f" ({d} coded)" if d != groups else "")

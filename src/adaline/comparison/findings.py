@@ -1,4 +1,4 @@
-"""What a user should know about the data and the fits: what was seen, where, and what to do about it.
+"""What a user should know about the data and the fits: what was found, where, and what to do about it.
 
 Each check returns nothing on clean data. Thresholds are those of the textbooks named beside them; tests of many rows
 are corrected for their number, so that a thousand clean rows raise no alarm.
@@ -34,12 +34,12 @@ MISSING = 0.3  # share of a column from which filling it in is guessing
 IMBALANCE = 20  # rows of the largest class for one of the smallest
 OUTLIER = 0.01  # probability of any alarm among clean rows
 COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
-MOST_CLASSES = 10  # that are asked one by one whether a plane separates them
+MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates it
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
-DETERMINED = 0.999  # R^2 of one column alone from which it looks like the target itself
+DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
 FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
-MOST_COLUMNS = 1000  # up to which their correlations are looked at
-ENOUGH = 20  # rows from which a column that tells the target exactly is no accident
+MOST_COLUMNS = 1000  # up to which their correlations are computed
+ENOUGH = 20  # rows from which a column that determines the target is no accident
 
 
 def findings(table: Table, task: str, results: list[Result], recommended: Result | None) -> list[Finding]:

@@ -6,7 +6,6 @@ import base64
 import datetime
 import math
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.inference.effects import Effect, effects, strongest
 from adaline.results import Certificate
+from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
 from adaline.wording import amount
 
@@ -47,36 +47,26 @@ def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
     ...     "Employed" in write_report(found, folder + "/report.html").read_text(encoding="utf-8")
     True
     """
-    target = Path(path)
     page = render(found)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(page)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as if it had been opened for writing; mkstemp makes it private
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return target
+    with replacing(path) as temporary:
+        Path(temporary).write_text(page, encoding="utf-8", errors="replace")
+    return Path(path)
 
 
 def render(found: Comparison) -> str:
     """Return the report as HTML."""
-    house = Environment(
+    pages = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    house.filters["number"] = _number
-    house.filters["p"] = _p_value
+    pages.filters["number"] = _number
+    pages.filters["p"] = _p_value
     n, d = found.data.X.shape
     chosen = found.recommended
-    return house.get_template("report.html.jinja").render(
+    return pages.get_template("report.html.jinja").render(
         found=found,
         table=found.data,
         rows=n,

@@ -49,6 +49,9 @@ class TableSpec:
         >>> spec.dates, spec.options()
         (('when',), {'target': 'y', 'dates': ['when'], 'missing': 'drop'})
         """
+        known = [one.name for one in fields(cls)]
+        for name in others.keys() - set(known):
+            raise TypeError(f"there is no option {name!r} for a table; there are: {', '.join(known)}")
         levels = categories if isinstance(categories, dict) else dict.fromkeys(names_of(categories))
         return cls(
             target=tuple(target) if isinstance(target, list | tuple) else target,
