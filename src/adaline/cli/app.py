@@ -199,9 +199,9 @@ def command(
                 given["options"] = {name: given.pop(name) for name in shared}
             raise typer.Exit(guarded(partial(body, **given), unharmed, call.debug))
 
-        ahead = {name: shared[name] for name in ("data", "target") if name in shared}
+        ahead: dict[str, inspect.Parameter] = {name: shared[name] for name in ("data", "target") if name in shared}
         end = {"json": parameters.pop("json")} if "json" in parameters else {}
-        ordered: dict[str, inspect.Parameter] = {**ahead, **parameters, **shared, **end}
+        ordered = {**ahead, **parameters, **shared, **end}
         run.__doc__ = body.__doc__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in ordered.values()]
