@@ -60,8 +60,8 @@ def _data(settings: Settings) -> tuple[Any, Array]:
     for count in levels:
         columns.append(first + rng.choice(count, rows, p=rng.dirichlet(np.ones(count))))
         first += count
-    places = (np.repeat(np.arange(rows), len(levels)), np.array(columns).T.ravel())
-    X = sparse.csr_matrix((np.ones(rows * len(levels)), places), shape=(rows, first))
+    indices = (np.repeat(np.arange(rows), len(levels)), np.array(columns).T.ravel())
+    X = sparse.csr_matrix((np.ones(rows * len(levels)), indices), shape=(rows, first))
     z = X @ rng.standard_normal(first) - 2.0
     return X, np.where(z + rng.logistic(size=rows) > 0, 1.0, -1.0)
 

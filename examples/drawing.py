@@ -30,7 +30,7 @@ def show(main: Callable[[], Figure], claim: str | None, script: str) -> None:
 
 
 def panels(count: int = 1, *, width: float = 5.2, height: float = 4.2) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels side by side."""
+    """A figure of panels side by side."""
     figure = Figure(figsize=(width * count, height), layout="constrained")
     axes = [figure.add_subplot(1, count, i + 1) for i in range(count)]
     for ax in axes:

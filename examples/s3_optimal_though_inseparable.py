@@ -53,11 +53,11 @@ def main() -> Figure:
     points(left, X, y)
     line(left, models["line"].coef_, models["line"].intercept_)
     finish(left, "Not separable: the classes overlap", "$x_1$", "$x_2$")
-    place = np.arange(3)
-    right.bar(place - 0.2, [100 * e for e in train.values()], 0.38, color=GREY, label="rows at hand")
-    right.bar(place + 0.2, [100 * e for e in new.values()], 0.38, color=BLUE, label="200 000 new rows")
+    position = np.arange(3)
+    right.bar(position - 0.2, [100 * e for e in train.values()], 0.38, color=GREY, label="rows at hand")
+    right.bar(position + 0.2, [100 * e for e in new.values()], 0.38, color=BLUE, label="200 000 new rows")
     right.axhline(100 * least, color="black", linestyle="--", label="least possible")
-    right.set_xticks(place, list(new))
+    right.set_xticks(position, list(new))
     finish(right, "The line reaches the least error possible", "boundary", "errors (%)")
     return figure
 

@@ -10,7 +10,7 @@ EQUATION = re.compile(r'<(div|span) class="arithmatex">\\([\[(])(.*?)\\[\])]</\1
 
 
 def on_page_content(text: str, **_: Any) -> str:
-    """Put MathML in the place of what arithmatex marked."""
+    """Replace the equations that arithmatex marked by MathML."""
     return EQUATION.sub(_drawn, text)
 
 

@@ -47,7 +47,7 @@ def _first(value: Any) -> str:
 
 
 def page(value: Any) -> str:
-    """Return the page of a name: mkdocstrings writes it from the docstrings, at the place where it is defined."""
+    """Return the page of a name: mkdocstrings writes it from the docstrings, where it is defined."""
     return f"::: {value.__module__}.{value.__qualname__}\n"
 
 

@@ -40,9 +40,9 @@ def test_a_system_takes_a_basis(system: str, shell: Shell, data: Path) -> None:
     assert model.basis_.size == 5
     assert len(shell.good("predict", "m.adaline", data).rows) == len(data.read_text().splitlines()) - 1
     assert "Polynomial()" in shell.good("summary", "m.adaline").out
-    told = shell.good("fit", data, *asked, "--set", "basis__degree=1", "--json").json
-    assert told["features"] == ["a", "b"]
-    assert told["parameters"]["basis"] == "Polynomial(degree=1)"
+    values = shell.good("fit", data, *asked, "--set", "basis__degree=1", "--json").json
+    assert values["features"] == ["a", "b"]
+    assert values["parameters"]["basis"] == "Polynomial(degree=1)"
     assert "no basis 'spline'" in shell.bad("fit", data, *asked[:-1], "basis=spline")
     assert "no parameter 'terms'" in shell.bad("fit", data, *asked, "--set", "basis__terms=1")
     assert "--set basis=Polynomial" in shell.bad("fit", data, *asked[:-2], "--set", "basis__degree=1")
@@ -59,13 +59,13 @@ def test_a_system_fits_predicts_goes_on_and_merges(system: str, shell: Shell, da
     assert read_header("one.adaline")["system"] == system
     goes_on, merges = (hasattr(SYSTEMS[system], name) for name in ("partial_fit", "merge"))
     if goes_on:
-        told = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
-        assert (told["rows_before"], told["rows_after"]) == (90, 150)
+        values = shell.good("update", "one.adaline", more, "-o", "updated.adaline", "--json").json
+        assert (values["rows_before"], values["rows_after"]) == (90, 150)
     else:
         assert "cannot go on" in shell.bad("update", "one.adaline", more, "-o", "updated.adaline")
     if merges:
-        told = shell.good("merge", "one.adaline", "other.adaline", "-o", "merged.adaline", "--json").json
-        assert told["rows"] == 150
+        values = shell.good("merge", "one.adaline", "other.adaline", "-o", "merged.adaline", "--json").json
+        assert values["rows"] == 150
     else:
         assert "merge" in shell.bad("merge", "one.adaline", "other.adaline", "-o", "merged.adaline")
     expected = shell.good("predict", "all.adaline", both, "--keep", "id").rows
@@ -102,16 +102,16 @@ def test_predictions_are_those_of_the_model(system: str, shell: Shell, data: Pat
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_system_shows_itself_and_lists_itself(system: str, shell: Shell, data: Path) -> None:
-    told = shell.good("fit", data, "-t", target_of(system), "-s", system, *COLUMNS, "-o", "m.adaline", "--json").json
-    assert told["system"] == system
-    assert told["rows"] == 90
-    status = told["certificate"]["status"]
+    values = shell.good("fit", data, "-t", target_of(system), "-s", system, *COLUMNS, "-o", "m.adaline", "--json").json
+    assert values["system"] == system
+    assert values["rows"] == 90
+    status = values["certificate"]["status"]
     assert status == "solved" or (status == "not converged" and issubclass(SYSTEMS[system], OnlineSystem))
-    assert told["columns"] == ["a", "b", "color"]
+    assert values["columns"] == ["a", "b", "color"]
     shown = shell.good("summary", "m.adaline").out
     assert f"certificate: {status}" in shown
     assert "color[T.red]" in shown
-    assert shell.good("summary", "m.adaline", "--json").json["features"] == told["features"]
+    assert shell.good("summary", "m.adaline", "--json").json["features"] == values["features"]
     listed = {one["name"]: one for one in shell.good("systems", "--json").json}
     assert listed[system]["about"]
     assert listed[system]["reference"]
@@ -121,8 +121,8 @@ def test_every_system_shows_itself_and_lists_itself(system: str, shell: Shell, d
 def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     assert shell.good("fit", data, "-t", "y", "--json").json["system"] == "LinearRegression"
     assert shell.good("fit", data, "-t", "kind", "--drop", "rank,id", "--json").json["system"] == "GaussianClassifier"
-    told = shell.good("fit", data, "-t", "flag", "--features", "b,color", "--json").json
-    assert told["classes"] == [False, True]
+    values = shell.good("fit", data, "-t", "flag", "--features", "b,color", "--json").json
+    assert values["classes"] == [False, True]
     done = shell.good("fit", data, "-t", "rank", "--features", "a,b", "--json")
     assert done.json["system"] == "LinearRegression"
     assert "note: rank has only 3 different whole numbers" in done.err
@@ -145,17 +145,17 @@ def test_what_cannot_be_used_is_left_out_and_said(shell: Shell, data: Path) -> N
 
 
 def test_settings_are_literals_or_text(shell: Shell, data: Path) -> None:
-    told = shell.good("fit", data, "-t", "y", *COLUMNS, "-s", "ridge", "--set", "penalty=0.5", "--set",
+    values = shell.good("fit", data, "-t", "y", *COLUMNS, "-s", "ridge", "--set", "penalty=0.5", "--set",
                       "fit_intercept=false", "--json").json  # fmt: skip
-    assert told["parameters"]["penalty"] == 0.5
-    assert told["parameters"]["fit_intercept"] is False
-    told = shell.good("fit", data, "-t", "kind", *COLUMNS, "--set", "covariance=diag", "--json").json
-    assert told["parameters"]["covariance"] == "diag"
+    assert values["parameters"]["penalty"] == 0.5
+    assert values["parameters"]["fit_intercept"] is False
+    values = shell.good("fit", data, "-t", "kind", *COLUMNS, "--set", "covariance=diag", "--json").json
+    assert values["parameters"]["covariance"] == "diag"
 
 
 def test_a_formula_and_weights(shell: Shell, data: Path) -> None:
-    told = shell.good("fit", data, "--formula", "y ~ a * b + C(rank)", "--weight", "id", "-o", "m", "--json").json
-    assert told["features"] == ["a", "b", "C(rank)[T.1]", "C(rank)[T.2]", "a:b"] or "a:b" in told["features"]
+    values = shell.good("fit", data, "--formula", "y ~ a * b + C(rank)", "--weight", "id", "-o", "m", "--json").json
+    assert values["features"] == ["a", "b", "C(rank)[T.1]", "C(rank)[T.2]", "a:b"] or "a:b" in values["features"]
     assert len(shell.good("predict", "m", data, "--keep", "none").rows) == 90
     assert shell.good("update", "m", data, "--json").json["rows_after"] == 180
 
@@ -197,9 +197,11 @@ def test_compare_recommends_reports_and_saves(shell: Shell) -> None:
     assert "adaline compare penguins -t species --folds 3" in page
     assert read_header("best.adaline")["classes"] == ["Adelie", "Chinstrap", "Gentoo"]
     assert len(shell.good("predict", "best.adaline", "penguins", "--keep", "none").rows) == 333
-    told = shell.good("compare", "penguins", "-t", "body_mass_g", "--systems", "ridge,linearregression", "--json").json
-    assert {one["system"] for one in told["results"]} == {"Ridge", "LinearRegression"}
-    assert told["report"] is None
+    values = shell.good(
+        "compare", "penguins", "-t", "body_mass_g", "--systems", "ridge,linearregression", "--json"
+    ).json
+    assert {one["system"] for one in values["results"]} == {"Ridge", "LinearRegression"}
+    assert values["report"] is None
     as_classes = shell.good("compare", "wine", "-t", "quality", "--task", "classification", "--folds", "2", "--json")
     assert as_classes.json["task"] == "classification"
 
@@ -208,8 +210,8 @@ def test_compare_takes_a_sample_of_what_is_too_much(shell: Shell, monkeypatch: p
     from adaline.comparison import table as describing
 
     monkeypatch.setattr(describing, "MOST_NUMBERS", 9 * 100)
-    told = shell.good("compare", "penguins", "-t", "body_mass_g", "--json", "--save", "m.adaline").json
-    assert (told["rows"], told["total_rows"]) == (100, 333)
+    values = shell.good("compare", "penguins", "-t", "body_mass_g", "--json", "--save", "m.adaline").json
+    assert (values["rows"], values["total_rows"]) == (100, 333)
     assert shell.good("summary", "m.adaline", "--json").json["rows"] == 333
 
 

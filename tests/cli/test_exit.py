@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import adaline
-from adaline.cli import fit, predict
+from adaline.cli import fit, predict, update
 from adaline.cli.exit import one_line
 from adaline.errors import AdalineWarning
 from tests.cli.command_line import Shell, table
@@ -102,8 +102,8 @@ def test_what_is_missing_is_counted_and_the_option_named(shell: Shell) -> None:
     done = shell.good("fit", "gaps.csv", "-t", "y", "--drop", "void", "--missing", "drop", "--json")
     assert done.json["rows"] == 4
     assert "note: 3 rows of 7 are left out: with something missing" in done.err
-    told = shell.good("fit", "gaps.csv", "-t", "y", "--features", "x,z", "--missing", "indicator", "--json").json
-    assert told["features"] == ["x", "z", "z[missing]"]
+    values = shell.good("fit", "gaps.csv", "-t", "y", "--features", "x,z", "--missing", "indicator", "--json").json
+    assert values["features"] == ["x", "z", "z[missing]"]
     assert "missing values" in shell.bad("fit", "gaps.csv", "-t", "y", "--drop", "void", "--missing", "error")
     shell.good("fit", "gaps.csv", "-t", "y", "--features", "x,z", "--missing", "drop", "-o", "z.adaline")
     done = shell.good("predict", "z.adaline", "gaps.csv")
@@ -186,21 +186,21 @@ def test_interrupts_faults_and_warnings(shell: Shell, data: Path, monkeypatch: p
 
         return fit
 
-    monkeypatch.setattr(fit, "fit", raises(KeyboardInterrupt()))
+    monkeypatch.setattr(fit, "run_fit", raises(KeyboardInterrupt()))
     done = shell("fit", data, "-t", "y")
     assert (done.code, done.err) == (130, "adaline: interrupted; nothing was written\n")
-    monkeypatch.setattr(fit, "update", raises(KeyboardInterrupt()))
+    monkeypatch.setattr(update, "run_update", raises(KeyboardInterrupt()))
     assert shell("update", "m", data).err == "adaline: interrupted; the model is as it was\n"
-    monkeypatch.setattr(fit, "fit", raises(ZeroDivisionError("oh\nno")))
+    monkeypatch.setattr(fit, "run_fit", raises(ZeroDivisionError("oh\nno")))
     done = shell("fit", data, "-t", "y")
     assert done.code == 1
     assert done.err.count("\n") == 1
     assert "--debug" in done.err
     assert "ZeroDivisionError: oh no" in done.err
     assert "Traceback" in shell("fit", data, "-t", "y", "--debug").err
-    monkeypatch.setattr(fit, "fit", raises(BrokenPipeError()))
+    monkeypatch.setattr(fit, "run_fit", raises(BrokenPipeError()))
     assert shell("fit", data, "-t", "y").err == ""
-    monkeypatch.setattr(fit, "fit", lambda *_: warnings.warn("look\nhere", AdalineWarning, stacklevel=1))
+    monkeypatch.setattr(fit, "run_fit", lambda *_: warnings.warn("look\nhere", AdalineWarning, stacklevel=1))
     assert shell.good("fit", data, "-t", "y").err == "note: look here\n"
 
 
@@ -242,8 +242,8 @@ def test_a_table_in_a_file_is_not_cut(shell: Shell) -> None:
 def test_columns_with_spaces_are_quoted_in_advice(shell: Shell, tmp_path: Path) -> None:
     data = tmp_path / "gaps.csv"
     data.write_text("x y,z,t\n1,2,3\n,3,4\n3,,5\n4,5,6\n", encoding="utf-8")
-    told = shell.bad("fit", data, "-t", "t")
-    assert "--drop 'x y,z'" in " ".join(told.split())
+    said = shell.bad("fit", data, "-t", "t")
+    assert "--drop 'x y,z'" in " ".join(said.split())
 
 
 def test_one_row_is_one_row(shell: Shell, tmp_path: Path) -> None:

@@ -14,15 +14,15 @@ from adaline.comparison.table import Table
 from tests.comparison.examples import bundled, classification, labels, numbers, regression
 
 
-def seen(table: Table) -> dict[str, Finding]:
+def by_title(table: Table) -> dict[str, Finding]:
     return {finding.title: finding for finding in compare_table(table).findings}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_clean_data_raise_no_alarm(seed: int) -> None:
-    assert seen(regression(seed=seed)) == {}
-    assert seen(classification(seed=seed, classes=2 + seed % 2)) == {}
+    assert by_title(regression(seed=seed)) == {}
+    assert by_title(classification(seed=seed, classes=2 + seed % 2)) == {}
 
 
 def categories(seed: int = 0, n: int = 400, levels: int = 8) -> Table:
@@ -35,7 +35,7 @@ def categories(seed: int = 0, n: int = 400, levels: int = 8) -> Table:
 
 
 def test_coding_of_a_category_is_no_collinearity() -> None:
-    assert seen(categories()) == {}
+    assert by_title(categories()) == {}
 
 
 def with_column(column: Any, seed: int = 0) -> Table:
@@ -54,14 +54,14 @@ def with_column(column: Any, seed: int = 0) -> Table:
     ],
 )
 def test_columns_that_deserve_a_warning_get_it(title: str, column: Any) -> None:
-    found = seen(with_column(column))
+    found = by_title(with_column(column))
     assert title in found
     assert "extra" in found[title].columns
     assert "extra" in found[title].text
 
 
 def test_a_single_column_may_determine_the_target() -> None:
-    assert "A column that gives the target away" not in seen(bundled("norris"))
+    assert "A column that gives the target away" not in by_title(bundled("norris"))
 
 
 @pytest.mark.slow
@@ -69,47 +69,47 @@ def test_labels_given_away_by_a_number_and_by_a_category() -> None:
     X, y = labels(classes=3)
     code = np.searchsorted(["a", "b", "c"], y).astype(float)
     noise = 0.3 * np.sin(np.arange(len(y)))
-    assert "A column that gives the target away" in seen(Table.of(np.column_stack([X, code + noise]), y))
+    assert "A column that gives the target away" in by_title(Table.of(np.column_stack([X, code + noise]), y))
     dummies = np.column_stack([code == 1, code == 2]).astype(float)
     table = Table(np.column_stack([X, dummies]), y, ("a", "b", "c", "k1", "k2"), ("a", "b", "c", "k", "k"), "y")
-    assert seen(table)["A column that gives the target away"].columns == ("k",)
+    assert by_title(table)["A column that gives the target away"].columns == ("k",)
 
 
 @pytest.mark.slow
 def test_separable_classes_are_told_and_overlapping_ones_are_not() -> None:
     title = "Classes are linearly separable"
-    assert title in seen(classification(apart=9.0, classes=3))
-    assert title in seen(bundled("breast_cancer"))
+    assert title in by_title(classification(apart=9.0, classes=3))
+    assert title in by_title(bundled("breast_cancer"))
     X, y = labels(apart=9.0)
     y[[0, 1]] = y[[1, 0]]
-    assert title not in seen(Table.of(X, y))
+    assert title not in by_title(Table.of(X, y))
     X = np.column_stack([np.arange(30.0), np.random.default_rng(0).normal(size=30)])
-    assert "Class a, c can be told" in seen(Table.of(X, np.repeat(["a", "b", "c"], 10)))[title].text
+    assert "Class a, c can be told" in by_title(Table.of(X, np.repeat(["a", "b", "c"], 10)))[title].text
 
 
 def test_outliers_are_told_by_row() -> None:
     X, y = numbers()
     y[17] += 50.0
-    found = seen(Table.of(X, y))
+    found = by_title(Table.of(X, y))
     assert "row 17" in found["Outlying targets"].text
     X[5, 0], y[5] = X[:, 0].mean() + 60 * X[:, 0].std(), y[5] - 100
-    assert "row 5" in seen(Table.of(X, y))["Single rows decide the fit"].text
+    assert "row 5" in by_title(Table.of(X, y))["Single rows decide the fit"].text
 
 
 @pytest.mark.slow
 def test_few_rows_missing_values_samples_and_skew() -> None:
-    assert "Few rows for so many columns" in seen(regression(n=40, d=8))
-    assert "No more rows than columns" in seen(regression(n=20, d=30))
+    assert "Few rows for so many columns" in by_title(regression(n=40, d=8))
+    assert "No more rows than columns" in by_title(regression(n=20, d=30))
     X, y = numbers()
-    assert "The target is skewed" in seen(Table.of(X, np.exp(y)))
+    assert "The target is skewed" in by_title(Table.of(X, np.exp(y)))
     column = {"name": "x0", "role": "feature", "kind": "number", "missing": 90, "levels": [], "note": ""}
     column |= dict.fromkeys(("distinct", "low", "mean", "high"))
     table = replace(regression(), columns=[column, column | {"name": "gone", "role": "left out"}], total_rows=200)
-    assert seen(table)["Much is missing"].columns == ("x0",)
-    assert set(seen(replace(regression(), total_rows=10_000))) == {"Not all rows were compared"}
+    assert by_title(table)["Much is missing"].columns == ("x0",)
+    assert set(by_title(replace(regression(), total_rows=10_000))) == {"Not all rows were compared"}
 
 
 def test_unequal_classes() -> None:
     X, y = labels()
     kept = (y == "a") | (np.arange(len(y)) < 11)
-    assert "Classes of very unequal size" in seen(Table.of(X[kept], y[kept]))
+    assert "Classes of very unequal size" in by_title(Table.of(X[kept], y[kept]))

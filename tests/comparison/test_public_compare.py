@@ -149,3 +149,28 @@ def test_what_cannot_be_compared_is_refused_in_the_words_of_python() -> None:
     assert compare(given, target="y", drop=["a"], systems=["Ridge"]).data.names[0] == "b"
     text = {"a": [f"some prose {i}" for i in range(60)], "b": given["b"], "y": given["y"]}
     assert "column 'a' is left out" in compare(text, target="y", systems=["Ridge"]).notes[0]
+
+
+def test_dependent_columns_are_named_once_with_how_they_depend() -> None:
+    rng = np.random.default_rng(0)
+    hour, minute = rng.integers(24, size=120), rng.integers(60, size=120)
+    data = {"hour": hour, "minute": minute, "sched": 100 * hour + minute, "y": hour + rng.normal(size=120)}
+    found = compare(data, target="y", systems=["LinearRegression"])
+    texts = [finding.text for finding in found.findings if "linear combinations" in finding.text]
+    assert len(texts) == 1
+    assert "sched = 100 hour + minute" in texts[0]
+
+
+@pytest.mark.parametrize(("unit", "compared"), [(1, True), (25, False)])
+def test_rounded_amounts_are_no_counts(unit: int, compared: bool) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.uniform(0, 2, 80)
+    found = compare({"x": x, "y": unit * rng.poisson(np.exp(1 + x))}, target="y")
+    assert ("GeneralizedLinear(loss='poisson')" in {result.label for result in found.results}) is compared
+
+
+def test_nothing_is_marked_where_nothing_beats_the_constant(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    found = compare({"x": rng.normal(size=60), "y": rng.normal(size=60)}, target="y", systems=SYSTEMS)
+    assert not found.recommendation.useful
+    assert 'class="chosen"' not in found.report(tmp_path / "report.html").read_text(encoding="utf-8")

@@ -91,11 +91,11 @@ REFUSED: dict[str, Callable[[], Any]] = {
 
 
 def drawn(ax: Axes) -> list[NDArray[Any]]:
-    """Return lines, places of points, and filled shapes."""
+    """Return lines, positions of points, and filled shapes."""
     lines = [line.get_xydata() for line in ax.lines]
-    places = [np.asarray(part.get_offsets()) for part in ax.collections]
+    positions = [np.asarray(part.get_offsets()) for part in ax.collections]
     shapes = [path.vertices for part in ax.collections for path in part.get_paths()]
-    return [np.asarray(one, dtype=np.float64) for one in (*lines, *places, *shapes)]
+    return [np.asarray(one, dtype=np.float64) for one in (*lines, *positions, *shapes)]
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -73,7 +73,7 @@ def test_no_text_covers_another_or_leaves_the_figure(name: str, width: float | N
 
 
 def _boxes(ax: Axes) -> list[tuple[str, Any]]:
-    """Return all texts that are seen, with their places."""
+    """Return all visible texts, with their positions."""
     legend = ax.get_legend()
     texts: list[Any] = [*ax.texts, ax.xaxis.label, ax.yaxis.label, ax.title, ax._left_title, ax._right_title]  # type: ignore[attr-defined]
     texts += [] if legend is None else legend.get_texts()

@@ -25,7 +25,7 @@ from adaline.basis import Polynomial
 from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
-from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _apart, _power, colour, marker
+from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, _spread_apart, colour, marker
 from tests.comparison.examples import bundled
 from tests.plots.drawn import (
     CHOSEN,
@@ -85,8 +85,8 @@ def test_ticks_of_powers_are_plain() -> None:
 
 
 def test_labels_move_apart_as_little_as_needed() -> None:
-    np.testing.assert_allclose(_apart(np.array([0.0, 0.5, 0.52, 1.0]), 0.1), [0.0, 0.46, 0.56, 1.0])
-    placed = _apart(np.sort(np.random.default_rng(0).uniform(size=12)), 0.07)
+    np.testing.assert_allclose(_spread_apart(np.array([0.0, 0.5, 0.52, 1.0]), 0.1), [0.0, 0.46, 0.56, 1.0])
+    placed = _spread_apart(np.sort(np.random.default_rng(0).uniform(size=12)), 0.07)
     assert np.diff(placed).min() >= 0.07 - 1e-12
 
 

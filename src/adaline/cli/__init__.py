@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -39,15 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         done = app(call.words or ["--help"], prog_name="adaline", standalone_mode=False)
     except UsageError as error:
         where = error.ctx.command_path if error.ctx is not None else "adaline"
-        said = re.sub(r"Value error, |\s+", _blank, error.format_message())
-        if said:
-            end = "" if said.endswith((".", "?", "!")) else "."
-            print(f"adaline: {said}{end} Try '{where} --help'.", file=sys.stderr)
+        message = " ".join(error.format_message().replace("Value error, ", "").split())
+        if message:
+            end = "" if message.endswith((".", "?", "!")) else "."
+            print(f"adaline: {message}{end} Try '{where} --help'.", file=sys.stderr)
         return int(error.exit_code)
     except typer.Abort:
         return 130
     return int(done or 0)
-
-
-def _blank(found: re.Match[str]) -> str:
-    return " " if found.group().isspace() else ""

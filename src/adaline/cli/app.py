@@ -1,9 +1,14 @@
-"""The application that commands belong to, and how one is run."""
+"""The application that commands belong to: how one is registered and run, and the options that several share.
+
+Nothing slow is imported here, so that help and completion need neither NumPy nor scikit-learn.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,11 +27,6 @@ Examples:
 DATA is a file, a folder, a glob, a query or a bundled data set. Results go to stdout, notes to stderr, --json is for
 machines. Exit codes: 0 done, 2 something to mend, 130 interrupted, 1 a fault of adaline.
 """
-
-
-def examples(*lines: str) -> str:
-    """Return the end of a command's help."""
-    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)])
 
 
 @dataclass
@@ -49,8 +49,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _show_version(asked: bool) -> None:
+    if asked:
         print(f"adaline {__version__}")
         raise typer.Exit
 
@@ -58,28 +58,34 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere.")] = False,
 ) -> None:
     """Linear learning systems: fast, exact, and able to prove their answer."""
 
 
-def do(job: Callable[[], None], unharmed: str = "nothing was written") -> None:
-    """Run what a command does and leave with its exit code; `unharmed` is what an interrupt leaves true."""
-    from adaline.cli.exit import guarded
-
-    raise typer.Exit(guarded(job, unharmed, call.debug))
+# Arguments and options that several commands share, and how they are completed.
 
 
-# The options of the command line that several commands share, and how they are completed.
+def option(*names: str, help: str, **more: Any) -> Any:
+    """Return an option whose default, if it has one, is said in its help."""
+    return typer.Option(*names, help=help, show_default=False, **more)
 
 
-Missing = Literal["error", "drop", "mean", "indicator"]
-Unseen = Literal["error", "other"]
+def listed(text: str | None) -> tuple[str, ...] | None:
+    """Return the names in "a, b, c"; None for None.
+
+    Examples
+    --------
+    >>> from adaline.cli.app import listed
+    >>> listed("a, b,c")
+    ('a', 'b', 'c')
+    """
+    return None if text is None else tuple(name for name in (part.strip() for part in text.split(",")) if name)
 
 
-def data_names(incomplete: str) -> Iterator[str]:
+def complete_data(incomplete: str) -> Iterator[str]:
     """Complete files, folders and bundled data sets."""
     from glob import escape, glob
 
@@ -90,14 +96,9 @@ def data_names(incomplete: str) -> Iterator[str]:
     yield from (name for name in datasets.names() if name.startswith(incomplete))
 
 
-def system_names(incomplete: str) -> Iterator[str]:
+def complete_system(incomplete: str) -> Iterator[str]:
     """Complete systems, without importing them."""
     yield from (name for name, home in _HOMES.items() if home == "adaline.systems" and name.startswith(incomplete))
-
-
-def option(*names: str, help: str, **more: Any) -> Any:
-    """Return an option whose default, if it has any to speak of, is told by its help."""
-    return typer.Option(*names, help=help, show_default=False, **more)
 
 
 Data = Annotated[
@@ -106,45 +107,108 @@ Data = Annotated[
         metavar="DATA",
         help="A file (CSV, TSV, JSON lines, Parquet, DuckDB, SQLite; also .gz), a folder, a glob, a query "
         '"SELECT ...", or the name of a bundled data set (adaline systems --data).',
-        autocompletion=data_names,
+        autocompletion=complete_data,
         show_default=False,
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
 Target = Annotated[str | None, option("--target", "-t", metavar="COLUMN", help="What to predict: numbers or labels.")]
-Features = Annotated[
-    str | None,
-    option("--features", metavar="A,B,C", help="Columns to learn from; without it, all that can be used."),
-]
-Drop = Annotated[str | None, option("--drop", metavar="A,B", help="Columns to leave out.")]
 Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Weights of rows: 2 is the row twice.")]
-Categories = Annotated[
-    str | None,
-    option("--categories", metavar="A,B", help="Columns to code by levels, whatever they hold."),
-]
-Dates = Annotated[str | None, option("--dates", metavar="A,B", help="Date columns to use, as days since 1970.")]
-MissingValues = Annotated[
-    Missing | None,
-    option(
-        "--missing",
-        metavar="POLICY",
-        help="Missing values: error refuses them, drop leaves such rows out, mean fills it in, indicator also marks "
-        "it in a column. Without it, rows without a target are left out and other gaps refused.",
-    ),
-]
-UnseenLevels = Annotated[
-    Unseen,
-    option(
-        "--unseen",
-        metavar="POLICY",
-        help="Levels met later: error (default) refuses them, other takes them for average.",
-    ),
-]
-Formula = Annotated[
-    str | None,
-    option("--formula", metavar="TEXT", help='In place of target and features: "y ~ x1 + C(x2) + x1:x3".'),
-]
 TableName = Annotated[
     str | None, option("--table", metavar="NAME", help="Which table of a database (or a query on it).")
 ]
 Json = Annotated[bool, option("--json", help="Print JSON for machines.")]
+
+Options = dict[str, Any]
+"""The values of the options of `table_options`, by name."""
+
+
+def table_options(
+    data: Data,
+    target: Target = None,
+    features: Annotated[
+        str | None,
+        option(
+            "--features",
+            metavar="A,B,C",
+            callback=listed,
+            help="Columns to learn from; without it, all that can be used.",
+        ),
+    ] = None,
+    drop: Annotated[str | None, option("--drop", metavar="A,B", callback=listed, help="Columns to leave out.")] = None,
+    weight: Weight = None,
+    categories: Annotated[
+        str | None,
+        option("--categories", metavar="A,B", callback=listed, help="Columns to code by levels, whatever they hold."),
+    ] = None,
+    dates: Annotated[
+        str | None,
+        option("--dates", metavar="A,B", callback=listed, help="Date columns to use, as days since 1970."),
+    ] = None,
+    missing: Annotated[
+        Literal["error", "drop", "mean", "indicator"] | None,
+        option(
+            "--missing",
+            metavar="POLICY",
+            help="Missing values: error refuses them, drop leaves such rows out, mean fills it in, indicator also "
+            "marks it in a column. Without it, rows without a target are left out and other gaps refused.",
+        ),
+    ] = None,
+    unseen: Annotated[
+        Literal["error", "other"],
+        option(
+            "--unseen",
+            metavar="POLICY",
+            help="Levels met later: error (default) refuses them, other takes them for average.",
+        ),
+    ] = "error",
+    formula: Annotated[
+        str | None,
+        option("--formula", metavar="TEXT", help='In place of target and features: "y ~ x1 + C(x2) + x1:x3".'),
+    ] = None,
+    table: TableName = None,
+) -> None:
+    """Declare DATA and the options of every command that learns from a table: those of `open_table`, and --drop."""
+
+
+TABLE_OPTIONS = dict(inspect.signature(table_options, eval_str=True).parameters)
+
+
+def command(
+    short_help: str, *examples: str, unharmed: str = "nothing was written"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command; its arguments are its options, its body runs guarded and ends in an exit code.
+
+    Parameters
+    ----------
+    short_help : a line for the list of commands; the docstring is the help of the command itself.
+    examples : command lines for the end of its help.
+    unharmed : what is true of files if it is interrupted.
+
+    An argument called `options` stands for DATA and all of `table_options`, and receives their values as a dictionary.
+    """
+
+    def register(body: Callable[..., None]) -> Callable[..., None]:
+        parameters = dict(inspect.signature(body, eval_str=True).parameters)
+        shared = TABLE_OPTIONS if parameters.pop("options", None) is not None else {}
+
+        def run(**given: Any) -> None:
+            from adaline.cli.exit import guarded
+
+            if shared:
+                given["options"] = {name: given.pop(name) for name in shared}
+            raise typer.Exit(guarded(partial(body, **given), unharmed, call.debug))
+
+        ahead: dict[str, inspect.Parameter] = {name: shared[name] for name in ("data", "target") if name in shared}
+        end = {"json": parameters.pop("json")} if "json" in parameters else {}
+        ordered = {**ahead, **parameters, **shared, **end}
+        run.__doc__ = body.__doc__
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in ordered.values()]
+        )
+        head = ["\b", "Examples:" if len(examples) > 1 else "Example:"] if examples else []
+        epilog = "\n".join([*head, *(f"  {line}" for line in examples)]) or None
+        app.command(body.__name__, short_help=short_help, epilog=epilog)(run)
+        return body
+
+    return register

@@ -1,16 +1,18 @@
-"""The main job on the command line: compare systems on a table, show who does best, write the report."""
+"""`adaline compare`: compares systems on a table, shows the result, and writes the report."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from adaline import storage
+from adaline.cli.app import Options
 from adaline.cli.exit import check_output, note
 from adaline.cli.output import print_json, progress, say, show
-from adaline.comparison.compare import Comparison, compare_wanted
+from adaline.comparison.compare import Comparison, compare_request
 from adaline.comparison.findings import SERIOUS, WARNING
-from adaline.comparison.request import CompareRequest, DataRequest
+from adaline.comparison.open_data import DataRequest
 from adaline.errors import InvalidParameter
 from adaline.wording import counted
 
@@ -18,9 +20,18 @@ REPORT = Path("report.html")
 
 
 def run_compare(
-    wanted: DataRequest, trials: CompareRequest, report: Path | None, save: Path | None, as_json: bool, command: str
+    options: Options,
+    folds: int,
+    seed: int,
+    systems: Sequence[str] | None,
+    task: str | None,
+    *,
+    report: Path | None,
+    save: Path | None,
+    as_json: bool,
+    words: str,
 ) -> None:
-    """Compare systems on a table."""
+    """Compare systems on a table; `words` is the command line, which the report repeats."""
     if report is None and not as_json:
         report = REPORT
         _refuse_foreign(report)
@@ -28,15 +39,15 @@ def run_compare(
     check_output(save)
     with progress() as bar:
         line = bar.add_task("reading", total=None)
-        found = compare_wanted(
-            wanted,
-            folds=trials.folds,
-            seed=trials.seed,
-            systems=trials.systems,
-            task=trials.task,
+        found = compare_request(
+            DataRequest.of(**options, shell=True),
+            folds=folds,
+            seed=seed,
+            systems=systems,
+            task=task,
             progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
         )
-        found = replace(found, data=replace(found.data, command=command))
+        found = replace(found, data=replace(found.data, command=words))
         if report is not None:
             bar.update(line, description="writing the report", total=None)
             found.report(report)

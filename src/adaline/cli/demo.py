@@ -1,4 +1,4 @@
-"""A first look: the main job on a bundled data set, then the digits of a regression counted in rational arithmetic.
+"""A demonstration: `compare` on a bundled data set, then the digits of a regression counted in rational arithmetic.
 
 `python -m adaline.cli.demo` prints what it finds and leaves `report.html`.
 """

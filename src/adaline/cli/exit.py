@@ -18,12 +18,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from adaline.cli.app import TABLE_OPTIONS
 from adaline.errors import AdalineError, InvalidParameter
 
 DONE, FAULT, MISTAKE, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
 QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, ImportWarning)
-OPTIONS = "target|features|weight|categories|dates|missing|unseen|formula|table|interval|level|folds|seed|systems|task"
+OPTIONS = "|".join([*TABLE_OPTIONS, "interval", "level", "folds", "seed", "systems", "task"])
 
 
 def note(text: str) -> None:

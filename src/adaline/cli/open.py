@@ -1,4 +1,4 @@
-"""What a command works on: its data opened, the system it means, and the settings of that; notes go to stderr."""
+"""What the options of a command name: its data, its system, and the parameters of that; notes go to stderr."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 
 from adaline import peers
 from adaline.basis import Basis, Fourier, Polynomial, Radial
+from adaline.cli.app import Options, listed
 from adaline.cli.exit import note
-from adaline.comparison.compare import found_system
-from adaline.comparison.open_data import Opened, opened_data
-from adaline.comparison.request import DataRequest, listed
+from adaline.comparison.compare import system_name
+from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidParameter
 from adaline.systems import SYSTEMS
 
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
-def open_data(wanted: DataRequest) -> Opened:
+def open_with_notes(options: Options) -> OpenedData:
     """Open a table with a target, and say on stderr what is left out."""
-    opened = opened_data(wanted)
+    opened = open_data(DataRequest.of(**options, shell=True))
     for text in opened.notes:
         note(text)
     return opened
 
 
-def chosen_system(opened: Opened, named: str | None, settings: Iterable[str]) -> Any:
+def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]) -> Any:
     """Return the system to fit: the one named, else the plainest for numbers or for labels."""
     if named is None:
         named = FOR_LABELS if opened.labels else FOR_NUMBERS
@@ -36,7 +36,7 @@ def chosen_system(opened: Opened, named: str | None, settings: Iterable[str]) ->
                 f"{opened.target} has only {opened.few} different whole numbers and is fitted as an amount; if they "
                 f"are classes, name a classifier, as in --system {FOR_LABELS}"
             )
-    name = found_system(named)
+    name = system_name(named)
     given = read_settings(name, settings)
     if "standardize" not in given and any("standardize" in one for one in SYSTEMS[name].compared):
         given["standardize"] = True
@@ -51,22 +51,22 @@ def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:
     """
     known = inspect.signature(SYSTEMS[system]).parameters
     out: dict[str, Any] = {}
-    inside: dict[str, Any] = {}
+    of_basis: dict[str, Any] = {}
     for text in settings:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals:
             raise InvalidParameter(f"--set wants key=value, got {text!r}")
         if key.startswith("basis__"):
-            inside[key.removeprefix("basis__")] = _literal(value)
+            of_basis[key.removeprefix("basis__")] = _literal(value)
             continue
         if key not in known:
             raise InvalidParameter(peers.unknown(system, known, {key: _literal(value)}))
         if key in out:
             raise InvalidParameter(f"--set names {key} twice")
         out[key] = _NAMED.get(key, _literal)(value.strip())
-    if inside:
-        _set_inside(out.get("basis"), inside)
+    if of_basis:
+        _set_basis(out.get("basis"), of_basis)
     return out
 
 
@@ -82,16 +82,17 @@ def read_grid(parameters: Iterable[str]) -> dict[str, list[Any]]:
     out: dict[str, list[Any]] = {}
     for text in parameters:
         key, equals, values = text.partition("=")
-        if not equals or not listed(values):
+        texts = listed(values) or ()
+        if not equals or not texts:
             raise InvalidParameter(f"--parameter wants key=value,value,..., got {text!r}")
         if key.strip() in out:
             raise InvalidParameter(f"--parameter names {key.strip()} twice")
-        out[key.strip()] = [_NAMED.get(key.strip(), _literal)(value.strip()) for value in listed(values)]
+        out[key.strip()] = [_NAMED.get(key.strip(), _literal)(value.strip()) for value in texts]
     return out
 
 
 def _system(named: str) -> Any:
-    return SYSTEMS[found_system(named)]()
+    return SYSTEMS[system_name(named)]()
 
 
 def _basis(named: str) -> Basis | None:
@@ -102,7 +103,7 @@ def _basis(named: str) -> Basis | None:
     return None if found is None else found()
 
 
-def _set_inside(basis: Basis | None, settings: dict[str, Any]) -> None:
+def _set_basis(basis: Basis | None, settings: dict[str, Any]) -> None:
     if basis is None:
         raise InvalidParameter(f"--set basis__{next(iter(settings))} needs a basis: --set basis=Polynomial beside it")
     basis.set_params(**settings)

@@ -1,4 +1,4 @@
-"""Tables and text for a person: as wide as the terminal, and never cut where there is none."""
+"""Tables, text and JSON on stdout: as wide as the terminal, and never cut where there is none."""
 
 from __future__ import annotations
 
@@ -85,6 +85,11 @@ def number(value: Any, digits: int = 6) -> str:
 def p_value(value: float) -> str:
     """Return a probability, four digits after the point."""
     return "-" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def share(right: float) -> str:
+    """Return a share in per cent."""
+    return "-" if math.isnan(right) else f"{100 * right:.2f}%"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""Predictions next to the rows they were made from, batch by batch: memory does not grow with the table."""
+"""`adaline predict`: writes predictions next to the rows, batch by batch, so that memory does not grow with them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,11 +21,11 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from adaline import storage
+from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
 from adaline.cli.output import plain, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
-from adaline.comparison.request import PredictRequest, listed
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import CodedRows, coding_of
 from adaline.sources import TableSource
@@ -41,10 +42,19 @@ Rows = NDArray[np.bool_]
 Columns = dict[str, NDArray[Any]]
 
 BATCH = 2**15
-FILTERS = (SignalSystem,)  # an output depends on rows before it: the signal is filtered as a whole
 
 
-class Unaltered(Relation):
+@dataclass(frozen=True)
+class PredictOptions:
+    """What to predict: values or labels, also probabilities, or an interval of a level; and which columns to keep."""
+
+    proba: bool = False
+    interval: str | None = None
+    level: float = 0.95
+    keep: str = "all"
+
+
+class UnalteredTable(Relation):
     """A table whose columns keep their types, so that they can be written as they were read."""
 
     def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
@@ -57,22 +67,22 @@ class Unaltered(Relation):
         return f"CAST({quoted(column)} AS VARCHAR)" if kind.startswith(("ENUM(", "UUID")) else quoted(column)
 
 
-def predict(
-    path: Path, data: str, table: str | None, asked: PredictRequest, output: Path | None, as_json: bool
+def run_predict(
+    path: Path, data: str, table: str | None, options: PredictOptions, output: Path | None, as_json: bool
 ) -> None:
     """Predict every row of a table and write the predictions next to its columns."""
     check_output(output, KINDS)
     if output is not None and output.exists() and os.path.exists(data) and output.samefile(data):
         raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
     model = storage.load(path)
-    check_asked(model, asked)
-    relation = Unaltered(data, table)
+    check_options(model, options)
+    relation = UnalteredTable(data, table)
     coding = coding_for(model, relation)
     relation = relation.with_texts(coding.texts)
-    kept = _kept(relation, asked.keep)
+    kept = _kept(relation, options.keep)
     rows = missing = 0
     with writing(output, as_json) as writer:
-        for batch, complete, found in predictions(model, relation, coding, asked):
+        for batch, complete, found in predictions(model, relation, coding, options):
             names = unique(found, kept)
             out = batch.select(kept)
             for name, values in found.items():
@@ -92,11 +102,11 @@ def predict(
 
 
 def predictions(
-    model: Any, relation: Relation, coding: Coding, asked: PredictRequest
+    model: Any, relation: Relation, coding: Coding, options: PredictOptions
 ) -> Iterator[tuple[Any, Rows, Columns]]:
     """Return batches of the table, which of their rows have all that is needed, and what is predicted for those."""
-    whole: NDArray[Any] | None = None
-    if isinstance(model, FILTERS):
+    whole: NDArray[Any] | None = None  # of a filter, whose output depends on rows before: filtered as a whole
+    if isinstance(model, SignalSystem):
         whole = np.asarray(model.predict(coded_by(TableSource(relation, TableSpec()), coding, targets=False)))
     first = 0
     for _, run in relation.runs(list(relation.schema), "TRUE", BATCH):
@@ -107,7 +117,7 @@ def predictions(
             if whole is not None:
                 found = _named("prediction", whole[first : first + len(frame)])
             else:
-                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), asked)
+                found = _answers(model, coded(coding, frame, complete, first).view(CodedRows), options)
             yield batch, complete, found
             first += len(frame)
 
@@ -127,21 +137,21 @@ def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Rows, first_row: i
         raise
 
 
-def check_asked(model: Any, asked: PredictRequest) -> None:
+def check_options(model: Any, options: PredictOptions) -> None:
     """Refuse what the model cannot tell, before a row is read."""
     name = type(model).__name__
-    if asked.proba and not hasattr(model, "predict_proba"):
+    if options.proba and not hasattr(model, "predict_proba"):
         able = ", ".join(other for other, cls in SYSTEMS.items() if hasattr(cls, "predict_proba"))
         raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
-    if asked.interval is None:
+    if options.interval is None:
         return
-    if asked.interval not in ("confidence", "prediction"):
-        raise InvalidParameter(f"--interval must be confidence or prediction, got {asked.interval!r}")
+    if options.interval not in ("confidence", "prediction"):
+        raise InvalidParameter(f"--interval must be confidence or prediction, got {options.interval!r}")
     if "interval" not in inspect.signature(model.predict).parameters:
         able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
         raise InvalidParameter(f"{name} gives no intervals; these do: {able}")
-    if not 0 < asked.level < 1:
-        raise InvalidParameter(f"--level must be between 0 and 1, got {asked.level:g}")
+    if not 0 < options.level < 1:
+        raise InvalidParameter(f"--level must be between 0 and 1, got {options.level:g}")
 
 
 def coding_for(model: Any, relation: Relation) -> Coding:
@@ -159,7 +169,7 @@ def coding_for(model: Any, relation: Relation) -> Coding:
     return coding
 
 
-def unique(wanted: Any, taken: list[str]) -> dict[str, str]:
+def unique(names: Any, taken: list[str]) -> dict[str, str]:
     """Return names for new columns that differ from those taken, by a number at the end where they must.
 
     Examples
@@ -170,7 +180,7 @@ def unique(wanted: Any, taken: list[str]) -> dict[str, str]:
     """
     out: dict[str, str] = {}
     used = {name.lower() for name in taken}
-    for name in wanted:
+    for name in names:
         new, count = name, 1
         while new.lower() in used:
             count += 1
@@ -180,17 +190,17 @@ def unique(wanted: Any, taken: list[str]) -> dict[str, str]:
     return out
 
 
-def _answers(model: Any, x: Any, asked: PredictRequest) -> Columns:
+def _answers(model: Any, x: Any, options: PredictOptions) -> Columns:
     """Return what the model says about rows, column by column."""
     if len(x) == 0:
-        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), asked)
+        found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), options)
         return {name: values[:0] for name, values in found.items()}
-    if asked.interval is not None:
-        bands = model.predict(x, interval=asked.interval, level=asked.level)
+    if options.interval is not None:
+        bands = model.predict(x, interval=options.interval, level=options.level)
         parts = [_named(what, part) for what, part in zip(("prediction", "lower", "upper"), bands, strict=True)]
         return {name: column for part in parts for name, column in part.items()}
     out = _named("prediction", np.asarray(model.predict(x)))
-    if asked.proba:
+    if options.proba:
         shares = model.predict_proba(x)
         out |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
     return out
@@ -218,13 +228,13 @@ def _kind(model: Any) -> Any:
 def _kept(relation: Relation, keep: str) -> list[str]:
     if keep in ("all", "none") and keep not in relation.schema:
         return list(relation.schema) if keep == "all" else []
-    names = list(listed(keep))
+    names = list(listed(keep) or ())
     for name in names:
         check_column(relation, name, "--keep")
     return names
 
 
-# Arrow tables as files, batch by batch: CSV, TSV or Parquet, whole or not at all; or as lines on stdout.
+# Writing Arrow tables batch by batch: to CSV, TSV or Parquet files, or as lines on stdout.
 
 
 KINDS = (".csv", ".tsv", ".parquet")

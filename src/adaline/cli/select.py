@@ -1,35 +1,35 @@
-"""Choosing the parameters of a system by its error on new rows."""
+"""`adaline select`: chooses the parameters of a system by its error on new rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from adaline import select, storage
+from adaline.cli.app import Options
 from adaline.cli.exit import check_output
-from adaline.cli.open import chosen_system, open_data, read_grid
+from adaline.cli.open import chosen_system, open_with_notes, read_grid
 from adaline.cli.output import print_json, progress, say, show
-from adaline.comparison.open_data import known_as
-from adaline.comparison.request import DataRequest, SelectRequest
 from adaline.errors import InvalidParameter
 from adaline.wording import counted
 
 
 def run_select(
-    wanted: DataRequest,
+    options: Options,
     system: str | None,
     settings: Sequence[str],
     parameters: Sequence[str],
-    how: SelectRequest,
+    how: Mapping[str, Any],
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Try the values of parameters, show the errors, and save the choice fitted to all rows."""
+    """Try the values of parameters, show the errors, and save the choice fitted to all rows; `how`: of `select`."""
     check_output(output)
     if not parameters:
         raise InvalidParameter("say what to choose: --parameter NAME=VALUE,VALUE,...")
     grid = read_grid(parameters)
-    opened = open_data(wanted)
+    opened = open_with_notes(options)
     model = chosen_system(opened, system, settings)
     with progress() as bar:
         line = bar.add_task("reading", total=None)
@@ -37,10 +37,7 @@ def run_select(
             model,
             opened.source,
             parameters=grid,
-            method=how.method,
-            folds=how.folds,
-            scoring=how.scoring,
-            rule=how.rule,
+            **how,
             progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
         )
     if output is not None:
@@ -51,7 +48,7 @@ def run_select(
         return
     table = found.table
     rows = counted(opened.source.count_rows())
-    say(f"{type(model).__name__}: {opened.target} of {known_as(wanted.data)}, {rows}", "bold")
+    say(f"{type(model).__name__}: {opened.target} of {opened.request.title}, {rows}", "bold")
     say(table.title)
     say()
     show(table.headings, table.cells, left=table.left, styles={found.index: "bold green"})

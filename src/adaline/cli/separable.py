@@ -1,4 +1,4 @@
-"""Whether the classes of a table can be told apart by a hyperplane, with the proof checked."""
+"""`adaline separable`: whether a hyperplane separates the classes of a table, with the proof checked."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from adaline.cli.open import open_data
+from adaline.cli.app import Options
+from adaline.cli.open import open_with_notes
 from adaline.cli.output import print_json, say, show
-from adaline.comparison.open_data import known_as
-from adaline.comparison.request import DataRequest
 from adaline.separation.separability import separability
 from adaline.separation.verdict import ManyClasses, Separability
 from adaline.wording import counted
 
 
-def separable(wanted: DataRequest, as_json: bool) -> None:
-    """Decide it, check the proof in exact arithmetic, and show both."""
-    opened = open_data(wanted)
+def run_separable(options: Options, as_json: bool) -> None:
+    """Decide whether a hyperplane separates the classes, check the proof in exact arithmetic, and show both."""
+    opened = open_with_notes(options)
     found = separability(opened.source)
     found.verify()
     names = [str(name) for name in opened.source.names]
@@ -26,7 +25,7 @@ def separable(wanted: DataRequest, as_json: bool) -> None:
             {"target": opened.target, "rows": opened.source.count_rows(), **_plain(found, names), "verified": True}
         )
         return
-    say(f"{known_as(wanted.data)}: {opened.target}, {counted(opened.source.count_rows())}")
+    say(f"{opened.request.title}: {opened.target}, {counted(opened.source.count_rows())}")
     say()
     if isinstance(found, ManyClasses):
         rows = [

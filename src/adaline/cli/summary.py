@@ -1,22 +1,18 @@
-"""What a fitted model has to say: its coefficients or classes, how well it fits, and its certificate."""
+"""`adaline summary`: what a model file holds; and how every command shows a fitted model and its certificate."""
 
 from __future__ import annotations
 
 import inspect
 import math
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
-from adaline import datasets, storage
+from adaline import storage
 from adaline.cli.output import certificate, console, facts, number, p_value, plain, print_json, say, show
 from adaline.input.basis import basis_of, columns_of
 from adaline.results import Status
-from adaline.systems import SYSTEMS
-from adaline.systems.families.filter import SignalSystem
 from adaline.wording import counted
 
 MOST = 40  # coefficients that are shown by default
@@ -24,12 +20,36 @@ MOST_CLASSES = 8
 WIDE = 96  # columns of a terminal from which estimates have six digits
 
 
+def run_summary(path: Path, as_json: bool) -> None:
+    """Show what a model file holds."""
+    head = storage.read_header(path)
+    model = storage.load(path)
+    values = described(model)
+    if as_json:
+        print_json({**values, "created": head["created"], "adaline": head["adaline"]})
+        return
+    lines = [("model", str(path)), ("system", type(model).__name__)]
+    changed = ", ".join(f"{key}={value!r}" for key, value in values["parameters"].items() if _is_set(model, key))
+    lines += [("settings", changed)] if changed else []
+    lines += [("target", str(values["target"]))] if values["target"] is not None else []
+    if values["columns"] is not None:
+        coded = model.n_features_in_ if model.n_features_in_ != len(values["columns"]) else None
+        more = f" (coded as {coded})" if coded is not None else ""
+        lines.append(("columns", ", ".join(values["columns"]) + more))
+    lines += [("classes", ", ".join(map(str, values["classes"])))] if values["classes"] is not None else []
+    lines += [("rows", f"{values['rows']:,}")] if values["rows"] is not None else []
+    lines.append(("written", f"{head['created']} by adaline {head['adaline']}"))
+    facts(lines)
+    say()
+    explain(model)
+
+
 def rows_of(model: Any) -> int | None:
     """Return how many rows a model was fitted to; None where it keeps no sums."""
-    held = vars(model)
+    attributes = vars(model)
     if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
         return int(model.rows_seen_)
-    sums = held["_recording"].total if "_recording" in held else held.get("_sums")
+    sums = attributes["_recording"].total if "_recording" in attributes else attributes.get("_sums")
     return None if sums is None else int(sums.rows)
 
 
@@ -49,21 +69,22 @@ def described(model: Any) -> dict[str, Any]:
         "certificate": certificate(model.certificate_),
     }
     if hasattr(model, "summary"):
-        told = model.summary().to_dict()
-        out["summary"] = {key: value for key, value in told.items() if key not in ("certificate", "title")}
+        out["summary"] = {
+            key: value for key, value in model.summary().to_dict().items() if key not in ("certificate", "title")
+        }
     return dict(plain(out))
 
 
 def explain(model: Any, most: int | None = None, rest: str = "") -> None:
     """Print coefficients and certificate; no more than `most` coefficients, then `rest`, which says where they are."""
     if hasattr(model, "summary"):
-        _summary(model.summary().to_dict(), most, rest)
+        _show_summary(model.summary().to_dict(), most, rest)
     elif "classes_" in vars(model):
-        _discriminants(model, most, rest)
+        _show_discriminants(model, most, rest)
     elif hasattr(model, "coef_"):
-        _taps(model, most, rest)
+        _show_weights(model, most, rest)
     else:
-        _places(model, most, rest)
+        _show_centres(model, most, rest)
     say()
     certify(model.certificate_)
 
@@ -76,40 +97,42 @@ def certify(proof: Any) -> None:
         say(f"advice: {line.replace(' (see aliased_)', '')}", style="yellow")
 
 
-def _summary(told: dict[str, Any], most: int | None, rest: str) -> None:
-    likelihood = "reference" in told
-    targets = [{"target": name} for name in told["targets"]] if likelihood else told["targets"]
-    tail = 50 * (1 - told["level"])
+def _show_summary(values: dict[str, Any], most: int | None, rest: str) -> None:
+    likelihood = "reference" in values
+    targets = [{"target": name} for name in values["targets"]] if likelihood else values["targets"]
+    tail = 50 * (1 - values["level"])
     digits = 6 if console().width >= WIDE else 5
-    head = ["", "estimate", "std error", "t" if told.get("errors") == "classical" else "z", "p"]
+    head = ["", "estimate", "std error", "t" if values.get("errors") == "classical" else "z", "p"]
     head += [f"{tail:g}%", f"{100 - tail:g}%"]
     for entry in targets:
-        rows = [row for row in told["coefficients"] if len(targets) == 1 or row["target"] == entry["target"]]
+        rows = [row for row in values["coefficients"] if len(targets) == 1 or row["target"] == entry["target"]]
         if likelihood:
-            say(f"\nlog odds of {entry['target']} against {told['reference']}", style="bold")
+            say(f"\nlog odds of {entry['target']} against {values['reference']}", style="bold")
         elif len(targets) > 1:
             say(f"\ntarget {entry['target']}", style="bold")
         show(head, [_coefficient(row, digits) for row in rows[:most]])
         _more(len(rows), most, rest)
         say()
-        for line in [] if likelihood else _quality(entry):
+        for line in [] if likelihood else _fit_lines(entry):
             say(line)
-    for line in _likely(told) if likelihood else []:
+    for line in _likelihood_lines(values) if likelihood else []:
         say(line)
-    for text in told["notes"]:
+    for text in values["notes"]:
         say(f"note: {text}")
 
 
-def _likely(told: dict[str, Any]) -> list[str]:
+def _likelihood_lines(values: dict[str, Any]) -> list[str]:
     """Return how likely the rows are, in lines."""
-    first = f"log-likelihood {told['log_likelihood']:.6g}, McFadden's R² {told['pseudo_r_squared']:.6g}"
-    if math.isnan(told["chi2"]):
+    first = f"log-likelihood {values['log_likelihood']:.6g}, McFadden's R² {values['pseudo_r_squared']:.6g}"
+    if math.isnan(values["chi2"]):
         return [first]
-    ratio = f"likelihood ratio chi² {told['chi2']:.6g} on {told['chi2_freedom']} (p {p_value(told['chi2_p_value'])})"
-    return [first, f"{ratio}; AIC {told['aic']:.6g}, BIC {told['bic']:.6g}"]
+    ratio = (
+        f"likelihood ratio chi² {values['chi2']:.6g} on {values['chi2_freedom']} (p {p_value(values['chi2_p_value'])})"
+    )
+    return [first, f"{ratio}; AIC {values['aic']:.6g}, BIC {values['bic']:.6g}"]
 
 
-def _quality(entry: dict[str, Any]) -> list[str]:
+def _fit_lines(entry: dict[str, Any]) -> list[str]:
     """Return how well one target is fitted, in lines."""
     if "scale" in entry:
         shown = f"scale {entry['scale']:.6g}; {counted(entry['beyond'], form='g')} beyond the threshold"
@@ -133,7 +156,7 @@ def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
     return [*cells, p_value(row["p_value"]), number(row["lower"], digits), number(row["upper"], digits)]
 
 
-def _discriminants(model: Any, most: int | None, rest: str) -> None:
+def _show_discriminants(model: Any, most: int | None, rest: str) -> None:
     """Print the weights of a classifier, a column a class; those of two classes favour the second."""
     classes = [str(label) for label in model.classes_]
     machines = getattr(model, "estimators_", [model])
@@ -156,7 +179,7 @@ def _discriminants(model: Any, most: int | None, rest: str) -> None:
     _more(len(table), most, rest)
 
 
-def _places(model: Any, most: int | None, rest: str) -> None:
+def _show_centres(model: Any, most: int | None, rest: str) -> None:
     """Print the centres of clusters or the means of densities, a row each."""
     centres = vars(model).get("cluster_centers_", vars(model).get("means_"))
     rows = [[str(k), *(number(float(v)) for v in row)] for k, row in enumerate(np.asarray(centres))]
@@ -164,7 +187,7 @@ def _places(model: Any, most: int | None, rest: str) -> None:
     _more(len(rows), most, rest)
 
 
-def _taps(model: Any, most: int | None, rest: str) -> None:
+def _show_weights(model: Any, most: int | None, rest: str) -> None:
     """Print the coefficients of a filter, or of anything else that is linear."""
     coef = np.atleast_2d(model.coef_)
     names = model._tap_names() if hasattr(model, "_tap_names") else columns_of(model)
@@ -182,80 +205,17 @@ def _more(count: int, most: int | None, rest: str) -> None:
         console().print(f"... and {count - most} more{rest}")
 
 
-def share(right: float) -> str:
-    """Return a share in per cent."""
-    return "-" if math.isnan(right) else f"{100 * right:.2f}%"
+def model_label(model: Any) -> str:
+    """Return a system with its parameters where that is short, else its name."""
+    text = " ".join(str(model).split()).removesuffix("()")
+    return text if len(text) < 60 else type(model).__name__
 
 
-# What there is: systems with their place in the lectures, bundled data sets, and what a model file holds.
+def rows_text(rows: int | None) -> str:
+    """Return a number of rows in words; "? rows" where it is not known."""
+    return "? rows" if rows is None else counted(rows)
 
 
-def systems(as_json: bool) -> None:
-    """List the systems: for what, what each is, and where the lectures have it."""
-    found = [system(name) for name in SYSTEMS]
-    if as_json:
-        print_json(found)
-        return
-    rows = [[one["name"], one["task"], one["about"], one["reference"]] for one in found]
-    show(["system", "for", "what it is", "lectures"], rows, left=4)
-    say()
-    say("Parameters are set by adaline fit --set key=value; adaline systems --json lists them.", style="dim")
-
-
-def data(as_json: bool) -> None:
-    """List the data sets that come with the package."""
-    found = [
-        dict(zip(("name", "about"), datasets.describe(name).split(": ", 1), strict=True)) for name in datasets.names()
-    ]
-    if as_json:
-        print_json(found)
-        return
-    show(["data set", "what it holds"], [[one["name"], one["about"]] for one in found], left=2)
-
-
-def summary(path: Path, as_json: bool) -> None:
-    """Show what a model file holds."""
-    head = storage.read_header(path)
-    model = storage.load(path)
-    told = described(model)
-    if as_json:
-        print_json({**told, "created": head["created"], "adaline": head["adaline"]})
-        return
-    lines = [("model", str(path)), ("system", type(model).__name__)]
-    changed = ", ".join(f"{key}={value!r}" for key, value in told["parameters"].items() if _differs(model, key))
-    lines += [("settings", changed)] if changed else []
-    lines += [("target", str(told["target"]))] if told["target"] is not None else []
-    if told["columns"] is not None:
-        coded = model.n_features_in_ if model.n_features_in_ != len(told["columns"]) else None
-        more = f" (coded as {coded})" if coded is not None else ""
-        lines.append(("columns", ", ".join(told["columns"]) + more))
-    lines += [("classes", ", ".join(map(str, told["classes"])))] if told["classes"] is not None else []
-    lines += [("rows", f"{told['rows']:,}")] if told["rows"] is not None else []
-    lines.append(("written", f"{head['created']} by adaline {head['adaline']}"))
-    facts(lines)
-    say()
-    explain(model)
-
-
-def system(name: str) -> dict[str, Any]:
-    """Return what a system says about itself.
-
-    Examples
-    --------
-    >>> from adaline.cli.summary import system
-    >>> system("Ridge")["reference"]
-    'S0, section 5.2, (5.12)-(5.18)'
-    """
-    cls = SYSTEMS[name]
-    doc = inspect.getdoc(cls) or ""
-    first = " ".join(doc.split("\n\n")[0].split()).rstrip(".")
-    cited = re.search(r"References\n-+\n(.*?)(?:\n\n|\Z)", doc, re.DOTALL)
-    cites = " ".join(cited.group(1).split()) if cited else ""
-    reference = re.sub(r"^Lectures? ", "", re.split(r"\. (?=[A-Z])|\.$", cites)[0])
-    task = "labels" if is_classifier(cls()) else "signals" if issubclass(cls, SignalSystem) else "numbers"
-    defaults = {key: plain(one.default) for key, one in inspect.signature(cls).parameters.items()}
-    return {"name": name, "task": task, "about": first, "reference": reference, "parameters": defaults}
-
-
-def _differs(model: Any, key: str) -> bool:
+def _is_set(model: Any, key: str) -> bool:
+    """Whether a parameter differs from its default."""
     return repr(getattr(model, key)) != repr(inspect.signature(type(model)).parameters[key].default)

@@ -1,4 +1,4 @@
-"""The main job: every system that suits the target, cross-validated side by side, ranked, and one recommended."""
+"""`compare`: every system that suits a target, cross-validated on the same folds, ranked, and one recommended."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from adaline import __version__
 from adaline.comparison.findings import Finding, findings
-from adaline.comparison.open_data import opened_data
+from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
-from adaline.comparison.request import DataRequest
-from adaline.comparison.result import Contestant, Result
-from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, suits, table_of
+from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_table, suits
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
@@ -31,20 +31,159 @@ from adaline.systems import SYSTEMS
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
 
+def compare(
+    data: Any,
+    target: str | None = None,
+    *,
+    drop: Sequence[str] = (),
+    folds: int = 5,
+    systems: Sequence[str] | None = None,
+    task: str | None = None,
+    random_state: int = 0,
+    progress: Progress = None,
+    **options: Any,
+) -> Comparison:
+    """Cross-validate every system that suits the target on the same folds, rank them, and recommend one.
+
+    Regressions are judged by the root mean squared error on rows held out, classifiers by their share of wrong labels.
+    Each system is fitted `folds` times on the other folds and once on all rows. Columns that cannot be used as they are
+    stay out, and the result says which; rows are sampled where there are too many for memory.
+
+    Parameters
+    ----------
+    data : path, glob, SQL query, name of a bundled data set, pandas, polars or Arrow frame, or dict of columns
+        As for `open_table`.
+    target : name
+        What to predict: numbers, or labels. Two different whole numbers are two classes.
+    drop : list of names
+        Columns to leave out.
+    folds : int
+        Number of folds; classes are dealt evenly among them.
+    systems : list of names, or None
+        Systems to compare, as "Ridge"; None: all that suit the target.
+    task : "regression", "classification" or None
+        None: as the target says.
+    random_state : int
+        Of the cut into folds, and of samples.
+    progress : bool, function or None
+        Whether to show progress; a function is called as progress(done, total, text). None: where there is a terminal.
+    **options : those of `open_table`
+        `features` (without it, all columns that can be used), `weight`, `categories`, `dates`, `unseen`, `formula`,
+        `table`, and `missing`: "drop", "mean" or "indicator"; without it, rows without a target are left out and other
+        missing values refused.
+
+    Returns
+    -------
+    Comparison : `table`, `recommendation`, `findings`, `results`, `baseline`; `report(path)` writes an HTML file with
+        pictures, `fit()` fits the recommended system to all rows.
+
+    Examples
+    --------
+    >>> import adaline
+    >>> found = adaline.compare("penguins", target="species", systems=["GaussianClassifier", "Perceptron"])
+    >>> found.recommendation.headline
+    'Use GaussianClassifier'
+    >>> found.table[0]["error"] < 0.02 < found.baseline.error
+    True
+    >>> found.fit().score(adaline.open_table("penguins", target="species")) > 0.98
+    True
+
+    References
+    ----------
+    Lectures S0 to S4: the systems. L. Breiman et al., Classification and Regression Trees (1984), section 3.4.3 (one
+    standard error). Cost: folds + 1 fits a system.
+    """
+    if isinstance(data, Mapping):
+        data = _frame(data)
+    request = DataRequest.of(data, target=target, drop=drop, **options)
+    return compare_request(request, folds=folds, seed=random_state, systems=systems, task=task, progress=progress)
+
+
+def compare_request(
+    request: DataRequest, *, folds: int, seed: int, systems: Sequence[str] | None, task: str | None, progress: Progress
+) -> Comparison:
+    """Open the data asked for and compare systems on them."""
+    names = [system_name(name) for name in systems or ()]
+    asked = task or _task_of(names)
+    opened = open_data(request)
+    kind = asked or (CLASSIFICATION if opened.labels else REGRESSION)
+    notes = list(opened.notes)
+    if asked is None and opened.few:
+        notes.append(
+            f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
+            f"classes, say {request.option('task', 'classification')}"
+        )
+    table = sample_table(opened, kind, seed)
+    found = compare_table(table, folds=folds, seed=seed, systems=names or None, task=kind, progress=progress)
+    return replace(found, notes=tuple(notes), source=opened.source)
+
+
+def compare_table(
+    table: Table,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    systems: Sequence[str] | None = None,
+    task: str | None = None,
+    progress: Progress = False,
+) -> Comparison:
+    """Compare systems on rows in memory; see `compare`.
+
+    Examples
+    --------
+    >>> from adaline import datasets
+    >>> from adaline.comparison.compare import compare_table
+    >>> from adaline.comparison.table import Table
+    >>> data = datasets.load("penguins")
+    >>> found = compare_table(Table.of(data.X, data.y, names=data.feature_names, target="species"))
+    >>> found.task, found.results[0].error < 0.02 < found.baseline.error
+    ('classification', True)
+    >>> found.recommended.label
+    'GaussianClassifier'
+    """
+    kind = table.task(task)
+    table.check(kind, folds)
+    table = _normalised(table, kind)
+    rows = ArrayRows(table.X, table.y, table.weight, kind == CLASSIFICATION).split(folds, seed)
+    constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
+    name = "the mean" if kind == REGRESSION else "the most frequent class"
+    trials = [SystemTrial(name, {}, constant, rows)]
+    trials += [
+        SystemTrial(name, settings, SYSTEMS[name](**settings), rows)
+        for name, settings in _chosen_systems(kind, systems, table.y)
+    ]
+    with reporting(progress, "compare", len(trials) * (folds + 1)) as report:
+        for k in range(folds):
+            for trial in trials:
+                report(f"fold {k + 1} of {folds}: {trial.name}")
+                trial.run_fold(k)
+        report(f"all rows: {trials[0].name}")
+        baseline = trials[0].finish(None)
+        results = []
+        for trial in trials[1:]:
+            report(f"all rows: {trial.name}")
+            results.append(trial.finish(baseline.predicted))
+    results.sort(key=_rank)
+    measure, second = MEASURES[kind]
+    advice = recommend(results, baseline, measure)
+    known = findings(table, kind, results, advice.result)
+    return Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """What `compare` found; prints as its table, the recommendation and the findings.
 
     Parameters
     ----------
-    data : the rows compared upon.
+    data : the rows compared on.
     task : "regression" or "classification".
     measure, second_measure : what `error` and `second` of a result are.
     folds, seed : how the rows were cut.
     results : best first, failures last.
     baseline : the mean, or the most frequent class, on the same folds.
     recommendation : which system to use, and why: `headline`, `text`, `system`, `model`.
-    findings : what was seen in the data and the fits that a user should know, gravest first.
+    findings : what a user should know about the data and the fits, gravest first.
     version : of adaline.
     notes : columns and rows that were left out when the data were opened, in sentences.
     source : the table that was opened, None where there was none.
@@ -71,7 +210,7 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """What was compared upon, in a line."""
+        """What was compared, in a line."""
         (n, d), groups = self.data.X.shape, len(self.data.groups())
         source = f"{self.data.source}: " if self.data.source else ""
         columns = f"{groups} column{'s' if groups != 1 else ''}" + (f" ({d} coded)" if d != groups else "")
@@ -90,7 +229,7 @@ class Comparison:
                 self.second_measure.replace(" ", "_"): result.second,
                 "train_error": result.train_error,
                 "seconds": result.seconds,
-                "certificate": "" if result.certificate is None else standing(result.certificate),
+                "certificate": "" if result.certificate is None else status_text(result.certificate),
                 "recommended": result is self.recommended and self.recommendation.useful,
                 "failure": result.failure,
             }
@@ -165,200 +304,51 @@ class Comparison:
             with_error(result, self.measure),
             "-" if np.isnan(result.second) else f"{result.second:.4f}",
             f"{result.seconds:.2g} s",
-            "baseline" if result.certificate is None else standing(result.certificate),
+            "baseline" if result.certificate is None else status_text(result.certificate),
         ]
 
 
-def compare(
-    data: Any,
-    target: str | None = None,
-    *,
-    features: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    weight: str | None = None,
-    categories: Sequence[str] = (),
-    dates: Sequence[str] = (),
-    missing: str | None = None,
-    unseen: str = "error",
-    formula: str | None = None,
-    table: str | None = None,
-    folds: int = 5,
-    systems: Sequence[str] | None = None,
-    task: str | None = None,
-    random_state: int = 0,
-    progress: Progress = None,
-) -> Comparison:
-    """Cross-validate every system that suits the target on the same folds, rank them, and recommend one.
-
-    Regressions are judged by the root mean squared error on rows held out, classifiers by their share of wrong labels.
-    Each system is fitted `folds` times on the other folds and once on all rows. Columns that cannot be used as they are
-    stay out, and the result says which; rows are sampled where there are too many for memory.
-
-    Parameters
-    ----------
-    data : path, glob, SQL query, name of a bundled data set, pandas, polars or Arrow frame, or dict of columns
-        As for `open_table`.
-    target : name
-        What to predict: numbers, or labels. Two different whole numbers are two classes.
-    features, drop : lists of names
-        Columns to learn from (None: all that can be used), and columns to leave out.
-    weight, categories, dates, unseen, formula, table : as for `open_table`.
-    missing : None, "drop", "mean" or "indicator"
-        What to do about missing values, as for `open_table`. None: rows without a target are left out, and other
-        missing values are refused.
-    folds : int
-        Number of folds; classes are dealt evenly among them.
-    systems : list of names, or None
-        Systems to compare, as "Ridge"; None: all that suit the target.
-    task : "regression", "classification" or None
-        None: as the target says.
-    random_state : int
-        Of the cut into folds, and of samples.
-    progress : bool, function or None
-        Whether to show progress; a function is called as progress(done, total, text). None: where there is a terminal.
-
-    Returns
-    -------
-    Comparison : `table`, `recommendation`, `findings`, `results`, `baseline`; `report(path)` writes an HTML file with
-        pictures, `fit()` fits the recommended system to all rows.
-
-    Examples
-    --------
-    >>> import adaline
-    >>> found = adaline.compare("penguins", target="species", systems=["GaussianClassifier", "Perceptron"])
-    >>> found.recommendation.headline
-    'Use GaussianClassifier'
-    >>> found.table[0]["error"] < 0.02 < found.baseline.error
-    True
-    >>> found.fit().score(adaline.open_table("penguins", target="species")) > 0.98
-    True
-
-    References
-    ----------
-    Lectures S0 to S4: the systems. L. Breiman et al., Classification and Regression Trees (1984), section 3.4.3 (one
-    standard error). Cost: folds + 1 fits a system.
-    """
-    if isinstance(data, Mapping):
-        data = _frame(data)
-    wanted = DataRequest(
-        data,
-        table,
-        target,
-        None if features is None else tuple(features),
-        tuple(drop),
-        weight,
-        tuple(categories),
-        tuple(dates),
-        missing,
-        unseen,
-        formula,
-        shell=False,
-    )
-    return compare_wanted(wanted, folds=folds, seed=random_state, systems=systems, task=task, progress=progress)
-
-
-def compare_wanted(
-    wanted: DataRequest, *, folds: int, seed: int, systems: Sequence[str] | None, task: str | None, progress: Progress
-) -> Comparison:
-    """Open what is wanted of some data and compare systems on it."""
-    names = [found_system(name) for name in systems or ()]
-    asked = task or task_of(names)
-    opened = opened_data(wanted)
-    kind = asked or (CLASSIFICATION if opened.labels else REGRESSION)
-    notes = list(opened.notes)
-    if asked is None and opened.few:
-        notes.append(
-            f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
-            f"classes, say {wanted.option('task', 'classification')}"
-        )
-    rows = table_of(opened, kind, seed, wanted.data, wanted.table)
-    found = compare_table(rows, folds=folds, seed=seed, systems=names or None, task=kind, progress=progress)
-    return replace(found, notes=tuple(notes), source=opened.source)
-
-
-def compare_table(
-    table: Table,
-    *,
-    folds: int = 5,
-    seed: int = 0,
-    systems: Sequence[str] | None = None,
-    task: str | None = None,
-    progress: Progress = False,
-) -> Comparison:
-    """Compare systems on rows in memory; see `compare`.
-
-    Examples
-    --------
-    >>> from adaline import datasets
-    >>> from adaline.comparison.compare import compare_table
-    >>> from adaline.comparison.table import Table
-    >>> data = datasets.load("penguins")
-    >>> found = compare_table(Table.of(data.X, data.y, names=data.feature_names, target="species"))
-    >>> found.task, found.results[0].error < 0.02 < found.baseline.error
-    ('classification', True)
-    >>> found.recommended.label
-    'GaussianClassifier'
-    """
-    kind = table.task(task)
-    table.check(kind, folds)
-    table = _normalised(table, kind)
-    rows = ArrayRows(table.X, table.y, table.weight, kind == CLASSIFICATION).split(folds, seed)
-    constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
-    name = "the mean" if kind == REGRESSION else "the most frequent class"
-    everyone = [Contestant(name, {}, constant, rows)]
-    everyone += [
-        Contestant(name, settings, SYSTEMS[name](**settings), rows)
-        for name, settings in _entrants(kind, systems, table.y)
-    ]
-    with reporting(progress, "compare", len(everyone) * (folds + 1)) as tell:
-        for k in range(folds):
-            for one in everyone:
-                tell(f"fold {k + 1} of {folds}: {one.name}")
-                one.fold(k)
-        tell(f"all rows: {everyone[0].name}")
-        baseline = everyone[0].finish(None)
-        results = []
-        for one in everyone[1:]:
-            tell(f"all rows: {one.name}")
-            results.append(one.finish(baseline.predicted))
-    results.sort(key=_rank)
-    measure, second = MEASURES[kind]
-    advice = recommend(results, baseline, measure)
-    seen = findings(table, kind, results, advice.result)
-    return Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, seen, __version__)
-
-
-def standing(proof: Any) -> str:
-    """Return a certificate in three words: its status, and the digits where they are known."""
+def status_text(proof: Certificate) -> str:
+    """Return the status of a certificate, with the digits where they are known: "solved, 13.8 digits"."""
     return str(proof.status) + ("" if np.isnan(proof.digits) else f", {proof.digits:.1f} digits")
 
 
-def suited(task: str) -> list[str]:
+def systems_for(task: str) -> list[str]:
     """Return the names of the systems that `compare` tries for a task.
 
     Examples
     --------
-    >>> from adaline.comparison.compare import suited
-    >>> suited("regression")[:2]
+    >>> from adaline.comparison.compare import systems_for
+    >>> systems_for("regression")[:2]
     ['LinearRegression', 'Ridge']
     """
     is_kind = is_regressor if task == REGRESSION else is_classifier
     return [name for name, cls in SYSTEMS.items() if cls.compared and is_kind(cls())]
 
 
-def _entrants(task: str, wanted: Sequence[str] | None, y: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Return the systems that take part, with their settings; a system asked for by name always does."""
-    names = suited(task)
-    if wanted is not None:
-        for name in wanted:
+def system_name(named: str) -> str:
+    """Return the name of a system as the registry has it, whatever its case."""
+    names = {name.lower(): name for name in SYSTEMS}
+    if named.lower() in names:
+        return names[named.lower()]
+    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
+    meant = f" Did you mean {names[near[0]]}?" if near else ""
+    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
+
+
+def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Return the systems to compare, with their settings; a system asked for by name is always among them."""
+    names = systems_for(task)
+    if asked is not None:
+        for name in asked:
             if name not in names:
                 why = f"does not suit {task}" if name in SYSTEMS else "is not known"
                 raise InvalidParameter(f"system {name!r} {why}; there are: {', '.join(names)}")
-        names = [name for name in names if name in wanted]
+        names = [name for name in names if name in asked]
     out = []
     for name in names:
-        meant = [settings for settings in SYSTEMS[name].compared if suits(settings, y)]
-        out += [(name, settings) for settings in (meant or ([] if wanted is None else [{}]))]
+        fitting = [settings for settings in SYSTEMS[name].compared if suits(settings, y)]
+        out += [(name, settings) for settings in (fitting or ([] if asked is None else [{}]))]
     return out
 
 
@@ -393,19 +383,9 @@ def _rank(result: Result) -> tuple[bool, float, float]:
     return (bool(result.failure), np.inf if result.failure else result.error, second)
 
 
-def found_system(named: str) -> str:
-    """Return a system's name as the registry has it, whatever the case."""
-    names = {name.lower(): name for name in SYSTEMS}
-    if named.lower() in names:
-        return names[named.lower()]
-    near = difflib.get_close_matches(named.lower(), names, n=1, cutoff=0.5)
-    meant = f" Did you mean {names[near[0]]}?" if near else ""
-    raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
-
-
-def task_of(systems: Iterable[str]) -> str | None:
+def _task_of(systems: Iterable[str]) -> str | None:
     """Return "classification" or "regression" where all systems named are of that kind, None where none is named."""
-    kinds = {"classification" if is_classifier(SYSTEMS[name]()) else "regression" for name in systems}
+    kinds = {CLASSIFICATION if is_classifier(SYSTEMS[name]()) else REGRESSION for name in systems}
     if len(kinds) > 1:
-        raise InvalidParameter("--systems names regressions and classifiers: compare one kind at a time")
+        raise InvalidParameter("systems= names regressions and classifiers: compare one kind at a time")
     return kinds.pop() if kinds else None

@@ -1,4 +1,4 @@
-"""What a user should know about the data and the fits: what was seen, where, and what to do about it.
+"""What a user should know about the data and the fits: what was found, where, and what to do about it.
 
 Each check returns nothing on clean data. Thresholds are those of the textbooks named beside them; tests of many rows
 are corrected for their number, so that a thousand clean rows raise no alarm.
@@ -26,235 +26,51 @@ from adaline.separation.separability import separability
 from adaline.systems import LinearRegression
 from adaline.wording import counted
 
+SERIOUS, WARNING, NOTE = "serious", "warning", "note"
+REPEATED = "Columns that repeat others"
+MOST_NAMED = 6  # columns or rows that a sentence names
 ROWS_A_PARAMETER = 10  # fewer and coefficients are mostly noise
 MISSING = 0.3  # share of a column from which filling it in is guessing
 IMBALANCE = 20  # rows of the largest class for one of the smallest
 OUTLIER = 0.01  # probability of any alarm among clean rows
 COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
-MOST_CLASSES = 10  # that are asked one by one whether a plane separates them
-
-__all__ = ["Finding", "findings"]
+MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates it
+INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
+DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
+FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
+MOST_COLUMNS = 1000  # up to which their correlations are computed
+ENOUGH = 20  # rows from which a column that determines the target is no accident
 
 
 def findings(table: Table, task: str, results: list[Result], recommended: Result | None) -> list[Finding]:
-    """Return what was seen, gravest first."""
-    seen = Evidence(table, task, results, recommended)
+    """Return what a user should know about the rows and the fits, gravest first."""
+    evidence = Evidence(table, task, results, recommended)
+    by_task = (_target_shape, _influential_rows) if task == REGRESSION else (_class_sizes, _separable)
+    dependent = list(_dependent(table))
     found = [
-        *column_findings(table, task),
-        *_few_rows(seen),
-        *_missing(seen),
-        *_sampled(seen),
-        *(_of_numbers(seen) if task == REGRESSION else _of_classes(seen)),
-        *_of_the_fit(seen),
+        *_constant(table),
+        *dependent,
+        *_far_values(table),
+        *_leaking(table, task),
+        *_few_rows(table),
+        *_missing(table),
+        *_left_out(table),
+        *(finding for check in by_task for finding in check(evidence)),
+        *_recommended_fit(evidence, any(one.title == REPEATED for one in dependent)),
     ]
     order = (SERIOUS, WARNING, NOTE)
     return sorted(found, key=lambda finding: order.index(finding.severity))
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What the checks look at."""
-
-    table: Table
-    task: str
-    results: list[Result]
-    recommended: Result | None
-
-
-def _few_rows(seen: Evidence) -> Iterator[Finding]:
-    n, d = seen.table.X.shape
-    if d + 1 >= n:
-        yield Finding(
-            SERIOUS,
-            "No more rows than columns",
-            f"{d} columns and {n} rows: a linear model can fit any target exactly, so fits on the training rows mean "
-            "nothing; trust the cross-validated error alone, drop columns or collect rows.",
-        )
-    elif n < ROWS_A_PARAMETER * (d + 1):
-        yield Finding(
-            WARNING,
-            "Few rows for so many columns",
-            f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each; below about {ROWS_A_PARAMETER} they are "
-            "mostly noise. Drop columns, merge rare levels, or prefer a penalised system such as Ridge.",
-        )
-
-
-def _missing(seen: Evidence) -> Iterator[Finding]:
-    rows = max(seen.table.total_rows, len(seen.table.y)) + seen.table.dropped  # missing values were counted in all
-    heavy = [
-        (column["missing"] / rows, column["name"])
-        for column in seen.table.columns
-        if column["missing"] > MISSING * rows and column["role"] != "left out"
-    ]
-    if heavy:
-        named = some([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])
-        yield Finding(
-            WARNING,
-            "Much is missing",
-            f"Missing in the data: {named}. What stands in for it is a guess, or its rows were dropped, which biases "
-            "the rest unless values are missing at random. Consider leaving the column out.",
-            tuple(name for _, name in heavy),
-        )
-
-
-def _sampled(seen: Evidence) -> Iterator[Finding]:
-    n, total, dropped = len(seen.table.y), seen.table.total_rows, seen.table.dropped
-    if dropped:
-        yield Finding(
-            NOTE,
-            "Rows were left out",
-            f"{dropped:,} of {total + dropped:,} rows ({percent(dropped / (total + dropped))}) are left out, as "
-            "something is missing in them. What was found holds for rows like the others.",
-        )
-    if n < total:
-        yield Finding(
-            NOTE,
-            "Not all rows were compared",
-            f"The comparison used a random sample, {n:,} of {total:,} rows. Fit the recommended system to all rows "
-            "before using it.",
-        )
-
-
-def _of_numbers(seen: Evidence) -> Iterator[Finding]:
-    y = seen.table.y
-    labels = {result.label for result in seen.results}
-    poisson, gamma = (f"GeneralizedLinear(loss={loss!r})" for loss in ("poisson", "gamma"))
-    if poisson in labels and is_count(y):
-        yield Finding(
-            NOTE,
-            "The target may be a count",
-            f"{seen.table.target} holds whole numbers, none of them negative. {poisson} was compared too: its "
-            "predictions are never negative, columns multiply them, and errors may grow with them.",
-            (seen.table.target,),
-        )
-    skew = skewness(y)
-    if skew is not None:
-        too = f" {gamma}, whose columns multiply the prediction, was compared too." if gamma in labels else ""
-        yield Finding(
-            NOTE,
-            "The target is skewed",
-            f"{seen.table.target} is positive with a long upper tail (skewness {skew.raw:.1f}; of its logarithm "
-            f"{skew.log:.1f}).{too} A model of its logarithm may fit better and have more even errors.",
-            (seen.table.target,),
-        )
-    n, d = seen.table.X.shape
-    if n - d - 2 < 1:
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
-            model = LinearRegression().fit(seen.table.X, y, seen.table.weight)
-        rows = model.influence(seen.table.X, y, seen.table.weight)
-    except AdalineError:  # leverage of wide or degenerate rows: there is nothing to tell outliers by
-        return
-    freedom = n - model.rank_ - 2
-    limit = float(special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
-    far = _largest(np.abs(rows.studentized), limit)
-    if len(far):
-        named = some([f"row {i} ({rows.studentized[i]:+.1f})" for i in far])
-        yield Finding(
-            WARNING,
-            "Outlying targets",
-            f"{len(far)} of {n} rows lie further from the least-squares surface than chance allows, beyond "
-            f"{limit:.1f} studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
-            "every coefficient, and intervals assume there is none.",
-        )
-    strong = _largest(rows.cooks_distance, COOK)
-    if len(strong):
-        named = some([f"row {i} ({rows.cooks_distance[i]:.1f})" for i in strong])
-        yield Finding(
-            WARNING,
-            "Single rows decide the fit",
-            f"Cook's distance exceeds {COOK:g} at {named}: without such a row the coefficients are other ones. Check "
-            "the rows, and fit without them to see what changes.",
-        )
-
-
-def _of_classes(seen: Evidence) -> Iterator[Finding]:
-    y = seen.table.y
-    labels, counts = np.unique(y, return_counts=True)
-    if counts.max() > IMBALANCE * counts.min():
-        least, most = int(counts.argmin()), int(counts.argmax())
-        yield Finding(
-            WARNING,
-            "Classes of very unequal size",
-            f"'{labels[least]}' has {counted(counts[least])}, '{labels[most]}' {counts[most]}. Always answering "
-            f"'{labels[most]}' is wrong in only {100 * (1 - counts.max() / counts.sum()):.1f}% of the rows: judge by "
-            "the confusion table, not by the error rate alone.",
-        )
-    folds = max((len(result.fold_errors) for result in seen.results), default=0)
-    small = [str(label) for label, count in zip(labels, counts, strict=True) if count < folds]
-    if small:
-        yield Finding(
-            WARNING,
-            "Classes of very few rows",
-            f"Fewer rows than folds: {some(small)}. How well they are recognised cannot be told; merge them or collect "
-            "more.",
-        )
-    linear = [r.label for r in seen.results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")]
-    apart = [str(label) for label in labels] if linear else _apart(seen.table.X, y, labels)
-    if apart:
-        what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
-        told = f"{linear[0]} makes no error on the rows it was fitted to" if linear else "proved by a plane"
-        yield Finding(
-            NOTE,
-            "Classes are linearly separable",
-            f"{what} can be told from the others by a hyperplane without error on these rows ({told}). Many planes do; "
-            "logistic weights then grow without bound and posteriors near 0 and 1 are overconfident. Trust the error "
-            "on rows held out.",
-        )
-
-
-def _apart(X: Array, y: NDArray[Any], labels: NDArray[Any]) -> list[str]:
-    """Return the classes that a hyperplane separates from all others; none where that takes too long to know."""
-    if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(X):
-        return []
-    chosen = labels[1:] if len(labels) == 2 else labels
-    try:
-        found = [str(label) for label in chosen if separability(X, y == label).separable]
-    except Undecided:
-        return []
-    return [str(label) for label in labels] if found and len(labels) == 2 else found
-
-
-def _of_the_fit(seen: Evidence) -> Iterator[Finding]:
-    chosen = seen.recommended
-    if chosen is None:
-        return
-    proof = chosen.certificate
-    if proof is not None and proof.status is not Status.SOLVED:
-        yield Finding(
-            WARNING,
-            f"The fit of {chosen.label} is {proof.status}",
-            f"{proof.advice[:1].upper()}{proof.advice[1:]}.",
-        )
-    if chosen.warnings:
-        yield Finding(NOTE, f"{chosen.label} warned", " ".join(chosen.warnings[:3]))
-
-
-def _largest(values: Array, limit: float) -> NDArray[Any]:
-    """Return the places of values beyond a limit, largest first."""
-    beyond = np.flatnonzero(np.nan_to_num(values) > limit)
-    return beyond[np.argsort(-values[beyond])]
-
-
-# One thing a user should know.
-
-
-SERIOUS, WARNING, NOTE = "serious", "warning", "note"
-
-MOST_NAMED = 6
-
-
 @dataclass(frozen=True)
 class Finding:
-    """What was seen, how grave it is, where, and what to do.
+    """One thing a user should know about the data or the fits.
 
     Parameters
     ----------
-    severity : "serious" (do not trust the result before you have looked), "warning" or "note".
+    severity : "serious" (do not trust the result before it is cleared up), "warning" or "note".
     title : a few words.
-    text : what was seen, where, and what to do.
+    text : what was found, where, and what to do.
     columns : names of the columns of the data it is about, where it is about some.
 
     Examples
@@ -277,78 +93,62 @@ class Finding:
         return {"severity": self.severity, "title": self.title, "text": self.text, "columns": list(self.columns)}
 
 
-def some(names: Sequence[str]) -> str:
-    """Return names as text, and how many more there are where there are many."""
-    more = len(names) - MOST_NAMED
-    shown = ", ".join(name if len(name) <= 60 else name[:57] + "..." for name in names[:MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a check may use: the rows, and how each system did on them."""
 
-
-def percent(share: float) -> str:
-    """Return a share as text, never rounded to nothing or to all.
-
-    Examples
-    --------
-    >>> from adaline.comparison.findings import percent
-    >>> percent(0.417), percent(0.0002), percent(0.999)
-    ('42%', '0.02%', '99.9%')
-    """
-    places = 0 if 0.01 <= share <= 0.99 or share in (0, 1) else 1 if 0.001 <= share <= 0.999 else 2
-    return f"{100 * share:.{places}f}%"
-
-
-# What the columns give away by themselves: constants, repetitions, single values far off, answers in disguise.
-
-
-INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
-DETERMINED = 0.999  # R^2 of one column alone from which it looks like the target itself
-FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
-MOST_COLUMNS = 1000  # up to which their correlations are looked at
-ENOUGH = 20  # rows from which a column that tells the target exactly is no accident
-
-
-def column_findings(table: Table, task: str) -> Iterator[Finding]:
-    """Return what the columns give away."""
-    yield from _constant(table)
-    yield from _dependent(table)
-    yield from _far(table)
-    yield from _leaking(table, task)
+    table: Table
+    task: str
+    results: list[Result]
+    recommended: Result | None
 
 
 def _constant(table: Table) -> Iterator[Finding]:
     if table.constant:
-        it, them = ("It says", "was") if len(table.constant) == 1 else ("They say", "were")
+        says, was = ("It says", "was") if len(table.constant) == 1 else ("They say", "were")
         yield Finding(
             NOTE,
             "Constant columns",
-            f"The same value in every row: {some(table.constant)}. {it} nothing about {table.target} and {them} left "
+            f"The same value in every row: {some(table.constant)}. {says} nothing about {table.target} and {was} left "
             "out of the comparison.",
             table.constant,
         )
 
 
-def _dependent(table: Table) -> Iterator[Finding]:
-    """Find columns that are combinations of others, exactly and nearly."""
+def _independent(table: Table) -> tuple[NDArray[np.intp], list[str]] | None:
+    """Return the columns that do not depend on those before them, and the dependencies of the others in names.
+
+    None where there are too many columns, or too few rows, to tell.
+    """
     n, d = table.X.shape
     if d > MOST_COLUMNS or d + 1 >= n or d < 2:
-        return
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdalineWarning)  # the finding says it with the names of the columns
             model = LinearRegression().fit(table.X, table.X[:, 0], table.weight)
     except AdalineError:
-        return
+        return None
     aliased = [] if model.aliased_ is None else [int(str(name)[1:]) for name in model.aliased_]  # "x3"
-    if aliased:
-        names = tuple(table.names[j] for j in aliased)
+    return np.setdiff1d(np.arange(d), aliased), [table.with_names(text) for text in model.dependencies_ or ()]
+
+
+def _dependent(table: Table) -> Iterator[Finding]:
+    """Find columns that are linear combinations of others, exactly and nearly."""
+    found = _independent(table)
+    if found is None:
+        return
+    independent, dependencies = found
+    if len(independent) < table.X.shape[1]:
+        names = tuple(name for j, name in enumerate(table.names) if j not in independent)
         yield Finding(
             WARNING,
-            "Columns that repeat others",
-            f"Exact linear combinations of the columns before them: {some(names)}. Their coefficients are not unique, "
-            "predictions are; drop them.",
+            REPEATED,
+            f"Exact linear combinations of the columns before them: {some(dependencies or names)}. Their coefficients "
+            "are not unique, predictions are; drop them.",
             names,
         )
-    inflated = _inflation(table, np.setdiff1d(np.arange(d), aliased))
+    inflated = _inflation(table, independent)
     if inflated:
         ordered = sorted(inflated.items(), key=lambda item: -item[1])
         named = some([f"{name} (VIF {value:,.0f})" for name, value in ordered])
@@ -362,21 +162,21 @@ def _dependent(table: Table) -> Iterator[Finding]:
         )
 
 
-def _inflation(table: Table, places: NDArray[np.intp]) -> dict[str, float]:
+def _inflation(table: Table, columns: NDArray[np.intp]) -> dict[str, float]:
     """Return columns of the data whose generalised variance inflation is beyond the limit.
 
     GVIF = det C_aa det (C^-1)_aa for the correlations C and the columns a made of one: the same whichever level of a
     category is left out, so that coding raises no alarm. GVIF^(1/size) is comparable with the VIF of one column.
     J. Fox and G. Monette, JASA 87 (1992), 178-183.
     """
-    correlation = np.atleast_2d(np.corrcoef(table.X[:, places], rowvar=False))
+    correlation = np.atleast_2d(np.corrcoef(table.X[:, columns], rowvar=False))
     try:
         inverse = np.linalg.inv(correlation)
     except np.linalg.LinAlgError:
         return {}
     out = {}
     for name, members in table.groups().items():
-        own = np.flatnonzero(np.isin(places, members))
+        own = np.flatnonzero(np.isin(columns, members))
         if len(own):
             logs = [np.linalg.slogdet(m[np.ix_(own, own)])[1] for m in (correlation, inverse)]
             inflation = float(np.exp(sum(logs) / len(own)))
@@ -385,7 +185,7 @@ def _inflation(table: Table, places: NDArray[np.intp]) -> dict[str, float]:
     return out
 
 
-def _far(table: Table) -> Iterator[Finding]:
+def _far_values(table: Table) -> Iterator[Finding]:
     """Find single values far outside the bulk of a column of numbers."""
     found = []
     for name, members in table.groups().items():
@@ -415,8 +215,8 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
     groups = table.groups()
     if len(groups) < 2 or len(table.y) < ENOUGH:
         return
-    tells = _fits if task == REGRESSION else _sorts
-    names = tuple(name for name, members in groups.items() if tells(table.X[:, members], table.y))
+    determines = _determines_number if task == REGRESSION else _determines_class
+    names = tuple(name for name, members in groups.items() if determines(table.X[:, members], table.y))
     if names:
         how = f"R² above {DETERMINED:g}" if task == REGRESSION else "without a single error"
         yield Finding(
@@ -428,7 +228,7 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
         )
 
 
-def _fits(X: Array, y: NDArray[Any]) -> bool:
+def _determines_number(X: Array, y: NDArray[Any]) -> bool:
     """Whether one column of the data alone leaves a thousandth of the target's variance at most (adjusted for size)."""
     n, d = X.shape
     if n < 5 * (d + 1):
@@ -442,8 +242,8 @@ def _fits(X: Array, y: NDArray[Any]) -> bool:
     return bool(1 - (float(rest @ rest) / total) * (n - 1) / (n - d - 1) > DETERMINED)
 
 
-def _sorts(X: Array, y: NDArray[Any]) -> bool:
-    """Whether one column of the data alone tells the classes apart: intervals that do not meet, pure levels."""
+def _determines_class(X: Array, y: NDArray[Any]) -> bool:
+    """Whether one column of the data alone separates the classes: intervals that do not meet, pure levels."""
     labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if counts.min() < 5:
         return False
@@ -454,3 +254,218 @@ def _sorts(X: Array, y: NDArray[Any]) -> bool:
     x = X[:, 0]
     ends = sorted((float(x[codes == k].min()), float(x[codes == k].max())) for k in range(len(labels)))
     return all(before[1] < after[0] for before, after in pairwise(ends))
+
+
+def _few_rows(table: Table) -> Iterator[Finding]:
+    n, d = table.X.shape
+    if d + 1 >= n:
+        yield Finding(
+            SERIOUS,
+            "No more rows than columns",
+            f"{d} columns and {n} rows: a linear model can fit any target exactly, so fits on the training rows mean "
+            "nothing; trust the cross-validated error alone, drop columns or collect rows.",
+        )
+    elif n < ROWS_A_PARAMETER * (d + 1):
+        yield Finding(
+            WARNING,
+            "Few rows for so many columns",
+            f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each; below about {ROWS_A_PARAMETER} they are "
+            "mostly noise. Drop columns, merge rare levels, or prefer a penalised system such as Ridge.",
+        )
+
+
+def _missing(table: Table) -> Iterator[Finding]:
+    rows = max(table.total_rows, len(table.y)) + table.dropped  # missing values were counted in all
+    heavy = [
+        (column["missing"] / rows, column["name"])
+        for column in table.columns
+        if column["missing"] > MISSING * rows and column["role"] != "left out"
+    ]
+    if heavy:
+        named = some([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])
+        yield Finding(
+            WARNING,
+            "Much is missing",
+            f"Missing in the data: {named}. What stands in for it is a guess, or its rows were dropped, which biases "
+            "the rest unless values are missing at random. Consider leaving the column out.",
+            tuple(name for _, name in heavy),
+        )
+
+
+def _left_out(table: Table) -> Iterator[Finding]:
+    n, total, dropped = len(table.y), table.total_rows, table.dropped
+    if dropped:
+        yield Finding(
+            NOTE,
+            "Rows were left out",
+            f"{dropped:,} of {total + dropped:,} rows ({percent(dropped / (total + dropped))}) are left out, as "
+            "something is missing in them. What was found holds for rows like the others.",
+        )
+    if n < total:
+        yield Finding(
+            NOTE,
+            "Not all rows were compared",
+            f"The comparison used a random sample, {n:,} of {total:,} rows. Fit the recommended system to all rows "
+            "before using it.",
+        )
+
+
+def _target_shape(evidence: Evidence) -> Iterator[Finding]:
+    y = evidence.table.y
+    labels = {result.label for result in evidence.results}
+    poisson, gamma = (f"GeneralizedLinear(loss={loss!r})" for loss in ("poisson", "gamma"))
+    if poisson in labels and is_count(y):
+        yield Finding(
+            NOTE,
+            "The target may be a count",
+            f"{evidence.table.target} holds whole numbers, none of them negative. {poisson} was compared too: its "
+            "predictions are never negative, columns multiply them, and errors may grow with them.",
+            (evidence.table.target,),
+        )
+    skew = skewness(y)
+    if skew is not None:
+        too = f" {gamma}, whose columns multiply the prediction, was compared too." if gamma in labels else ""
+        yield Finding(
+            NOTE,
+            "The target is skewed",
+            f"{evidence.table.target} is positive with a long upper tail (skewness {skew.raw:.1f}; of its logarithm "
+            f"{skew.log:.1f}).{too} A model of its logarithm may fit better and have more even errors.",
+            (evidence.table.target,),
+        )
+
+
+def _influential_rows(evidence: Evidence) -> Iterator[Finding]:
+    y = evidence.table.y
+    n, d = evidence.table.X.shape
+    if n - d - 2 < 1:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
+            model = LinearRegression().fit(evidence.table.X, y, evidence.table.weight)
+        rows = model.influence(evidence.table.X, y, evidence.table.weight)
+    except AdalineError:  # leverage of wide or degenerate rows: there is nothing to tell outliers by
+        return
+    freedom = n - model.rank_ - 2
+    limit = float(special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
+    far = _largest(np.abs(rows.studentized), limit)
+    if len(far):
+        named = some([f"row {i} ({rows.studentized[i]:+.1f})" for i in far])
+        yield Finding(
+            WARNING,
+            "Outlying targets",
+            f"{len(far)} of {n} rows lie further from the least-squares surface than chance allows, beyond "
+            f"{limit:.1f} studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
+            "every coefficient, and intervals assume there is none.",
+        )
+    strong = _largest(rows.cooks_distance, COOK)
+    if len(strong):
+        named = some([f"row {i} ({rows.cooks_distance[i]:.1f})" for i in strong])
+        yield Finding(
+            WARNING,
+            "Single rows decide the fit",
+            f"Cook's distance exceeds {COOK:g} at {named}: without such a row the coefficients are other ones. Check "
+            "the rows, and fit without them to see what changes.",
+        )
+
+
+def _class_sizes(evidence: Evidence) -> Iterator[Finding]:
+    y = evidence.table.y
+    labels, counts = np.unique(y, return_counts=True)
+    if counts.max() > IMBALANCE * counts.min():
+        least, most = int(counts.argmin()), int(counts.argmax())
+        yield Finding(
+            WARNING,
+            "Classes of very unequal size",
+            f"'{labels[least]}' has {counted(counts[least])}, '{labels[most]}' {counts[most]}. Always answering "
+            f"'{labels[most]}' is wrong in only {100 * (1 - counts.max() / counts.sum()):.1f}% of the rows: judge by "
+            "the confusion table, not by the error rate alone.",
+        )
+    folds = max((len(result.fold_errors) for result in evidence.results), default=0)
+    small = [str(label) for label, count in zip(labels, counts, strict=True) if count < folds]
+    if small:
+        yield Finding(
+            WARNING,
+            "Classes of very few rows",
+            f"Fewer rows than folds: {some(small)}. How well they are recognised cannot be told; merge them or collect "
+            "more.",
+        )
+
+
+def _separable(evidence: Evidence) -> Iterator[Finding]:
+    y = evidence.table.y
+    labels = np.unique(y)
+    linear = [
+        r.label for r in evidence.results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")
+    ]
+    apart = [str(label) for label in labels] if linear else _separable_classes(evidence.table.X, y, labels)
+    if apart:
+        what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
+        proof = f"{linear[0]} makes no error on the rows it was fitted to" if linear else "proved by a plane"
+        yield Finding(
+            NOTE,
+            "Classes are linearly separable",
+            f"{what} can be told from the others by a hyperplane without error on these rows ({proof}). Many planes "
+            "do; logistic weights then grow without bound and posteriors near 0 and 1 are overconfident. Trust the "
+            "error on rows held out.",
+        )
+
+
+def _separable_classes(X: Array, y: NDArray[Any], labels: NDArray[Any]) -> list[str]:
+    """Return the classes that a hyperplane separates from all others; none where that takes too long to know."""
+    if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(X):
+        return []
+    chosen = labels[1:] if len(labels) == 2 else labels
+    try:
+        found = [str(label) for label in chosen if separability(X, y == label).separable]
+    except Undecided:
+        return []
+    return [str(label) for label in labels] if found and len(labels) == 2 else found
+
+
+def _recommended_fit(evidence: Evidence, dependent: bool) -> Iterator[Finding]:
+    """Find what the certificate and the warnings say, but for dependent columns where a finding names them."""
+    chosen = evidence.recommended
+    if chosen is None:
+        return
+    proof = chosen.certificate
+    if (
+        proof is not None
+        and proof.status is not Status.SOLVED
+        and not (dependent and proof.status is Status.RANK_DEFICIENT)
+    ):
+        yield Finding(
+            WARNING,
+            f"The fit of {chosen.label} is {proof.status}",
+            f"{proof.advice[:1].upper()}{proof.advice[1:]}.",
+        )
+    warned = [text for text in chosen.warnings if not (dependent and "linear combinations" in text)]
+    if warned:
+        text = evidence.table.with_names(". ".join(warned[:3]))
+        yield Finding(NOTE, f"{chosen.label} warned", f"{text[:1].upper()}{text[1:].rstrip('.')}.")
+
+
+def _largest(values: Array, limit: float) -> NDArray[Any]:
+    """Return the indices of values beyond a limit, largest first."""
+    beyond = np.flatnonzero(np.nan_to_num(values) > limit)
+    return beyond[np.argsort(-values[beyond])]
+
+
+def some(names: Sequence[str]) -> str:
+    """Return names as text, and how many more there are where there are many."""
+    more = len(names) - MOST_NAMED
+    shown = ", ".join(name if len(name) <= 60 else name[:57] + "..." for name in names[:MOST_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def percent(share: float) -> str:
+    """Return a share as text, never rounded to nothing or to all.
+
+    Examples
+    --------
+    >>> from adaline.comparison.findings import percent
+    >>> percent(0.417), percent(0.0002), percent(0.999)
+    ('42%', '0.02%', '99.9%')
+    """
+    places = 0 if 0.01 <= share <= 0.99 or share in (0, 1) else 1 if 0.001 <= share <= 0.999 else 2
+    return f"{100 * share:.{places}f}%"

@@ -1,4 +1,4 @@
-"""Opening data as the command line takes them: what cannot be used is left out and said, what is missing is counted."""
+"""Opening data to compare or fit systems: columns that cannot be used are left out with a note, gaps are counted."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from adaline.coding.formula import read_formula
-from adaline.comparison.request import DataRequest
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
 from adaline.sources.tables.coding import target_columns, usable_columns
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.spec import TableSpec, check_column, read_spec
+from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
 
@@ -25,87 +24,149 @@ FEW = 10  # whole numbers with no more different values than this may be classes
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A table ready to be fitted, and what was done to get there.
+class DataRequest:
+    """Which data to open, and how.
 
     Parameters
     ----------
+    data, table : as for `open_table`.
+    spec : the other options of `open_table`.
+    drop : columns to leave out.
+    choose_missing : whether nobody named a policy for missing values, so that rows without a target are left out and
+        other missing values refused.
+    shell : whether messages spell options as the command line does.
+    """
+
+    data: Any
+    spec: TableSpec
+    table: str | None = None
+    drop: tuple[str, ...] = ()
+    choose_missing: bool = False
+    shell: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        table: str | None = None,
+        drop: Any = (),
+        missing: str | None = None,
+        shell: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Return a request from the options of `open_table`, where `missing` may be None, and `drop`."""
+        spec = TableSpec.of(missing=missing or "drop", **options)
+        return cls(data, spec, table, names_of(drop), missing is None, shell)
+
+    @property
+    def title(self) -> str:
+        """What to call the data in a title: a file or a data set by its name; "" where they are a frame."""
+        if not isinstance(self.data, str):
+            return ""
+        is_path = "/" in self.data and "\n" not in self.data and len(self.data) < 300
+        return Path(self.data).name if is_path else self.data
+
+    def option(self, name: str, value: str = "") -> str:
+        """Return an option as the user types it.
+
+        Examples
+        --------
+        >>> from adaline.comparison.open_data import DataRequest
+        >>> [DataRequest.of("x.csv", shell=shell).option("missing", "drop") for shell in (True, False)]
+        ['--missing drop', "missing='drop'"]
+        """
+        if self.shell:
+            return f"--{name} {value}".rstrip()
+        return f"{name}={value!r}" if value else name
+
+    def call(self, spec: TableSpec) -> str:
+        """Return the Python call that opens the same rows, given the spec with its features settled."""
+        options = {**spec.options(), **({} if self.table is None else {"table": self.table})}
+        data = repr(self.data) if isinstance(self.data, str) else "data"
+        lines = [data, *(f"{name}={value!r}" for name, value in options.items())]
+        return "adaline.open_table(\n    " + ",\n    ".join(lines) + ",\n)"
+
+
+@dataclass(frozen=True)
+class OpenedData:
+    """A table ready to be fitted, and what was left out of it.
+
+    Parameters
+    ----------
+    request : what was asked for.
+    spec : the options that the table was opened by, with the features and the policy for missing values settled.
     source : the rows.
     target : column or expression to be predicted.
     labels : whether that is a column of labels, so that a classifier is meant.
-    left_out : columns that are not used, and why.
     few : how many values a target of a few different whole numbers has, else 0.
-    rows : of the data, those left out included.
+    rows : number of rows of the data, those left out included.
+    left_out : columns that are not used, and why.
     notes : what was left out, in sentences.
     """
 
+    request: DataRequest
+    spec: TableSpec
     source: TableSource
     target: str
     labels: bool
-    left_out: dict[str, str]
     few: int
     rows: int
+    left_out: dict[str, str]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Gaps:
-    """How much is missing: rows in all, rows without a target, and of the others, by column; and `few` of Opened."""
+class MissingCounts:
+    """Rows in all, rows without a target, missing values of the others by column; and `few` of OpenedData."""
 
     rows: int
-    untargeted: int
+    without_target: int
     features: dict[str, int]
     few: int
 
 
-def opened_data(wanted: DataRequest) -> Opened:
+def open_data(request: DataRequest) -> OpenedData:
     """Open a table with a target; its notes say what is left out.
 
     Where no features are named, columns that cannot be used as they are stay out. Where no policy for missing values
     is named, rows without a target stay out, and other missing values are refused with their counts.
     """
-    if wanted.target is None and wanted.formula is None:
-        column, formula = wanted.option("target", "COLUMN"), wanted.option("formula", "target ~ columns")
+    spec = request.spec
+    if spec.target is None and spec.formula is None:
+        column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
         raise InvalidParameter(f"say what to predict: {column}, or {formula}")
-    relation = Relation(wanted.data, wanted.table)
-    wish = read_spec(
-        relation,
-        TableSpec(
-            target=wanted.target,
-            features=wanted.features,
-            weight=wanted.weight,
-            categories=tuple((name, None) for name in wanted.categories),
-            dates=wanted.dates,
-            missing=wanted.missing or "drop",
-            unseen=wanted.unseen,
-            formula=wanted.formula,
-        ),
-    )
+    if isinstance(spec.target, tuple):
+        raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
+    relation = Relation(request.data, request.table)
+    spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
-    if wanted.formula is None:
-        wish, left_out = _chosen(relation, wish, wanted)
-    elif wanted.drop:
-        raise InvalidParameter(f"a formula names the columns to use: leave {wanted.option('drop')} out")
-    target, columns = _columns(relation, wish)
-    gaps = _count(relation, target_columns(relation, target), [*columns, *([wish.weight] if wish.weight else [])])
-    if wanted.missing is None:
-        wish, empty = _settled(relation, wish, gaps, wanted)
+    if spec.formula is None:
+        spec, left_out = _with_features(relation, spec, request)
+    elif request.drop:
+        raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
+    target, columns = _columns(relation, spec)
+    counted_columns = columns if spec.weight is None else [*columns, spec.weight]
+    missing = _count_missing(relation, target_columns(relation, target), counted_columns)
+    if request.choose_missing:
+        spec, empty = _with_policy(relation, spec, missing, request)
         left_out |= empty
     notes = []
     for name, reason in left_out.items():
-        why = OPTION.sub(r"in --\1", reason) if wanted.shell else reason
+        why = OPTION.sub(r"in --\1", reason) if request.shell else reason
         notes.append(f"column {name!r} is left out: it {why}")
-    source = TableSource(relation, wish)
+    source = TableSource(relation, spec)
     source.keep()
-    if wish.missing != "error" and (gone := gaps.rows - source.count_rows()):
-        what = f"without {target}" if wanted.missing != "drop" else "with something missing"
-        notes.append(f"{counted(gone)} of {gaps.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
-    few = _distinct(relation, target) if gaps.few and target in relation.schema else 0
-    labels = is_label(relation, target) or few == 2  # two whole numbers are two classes
-    return Opened(source, target, labels, left_out, 0 if labels else few, gaps.rows, tuple(notes))
+    if spec.missing != "error" and (gone := missing.rows - source.count_rows()):
+        drops = spec.missing == "drop" and not request.choose_missing
+        what = "with something missing" if drops else f"without {target}"
+        notes.append(f"{counted(gone)} of {missing.rows:,} {'is' if gone == 1 else 'are'} left out: {what}")
+    few = _distinct(relation, target) if missing.few and target in relation.schema else 0
+    labels = _is_label(relation, target) or few == 2  # two whole numbers are two classes
+    return OpenedData(request, spec, source, target, labels, 0 if labels else few, missing.rows, left_out, tuple(notes))
 
 
-def is_label(relation: Relation, target: str) -> bool:
+def _is_label(relation: Relation, target: str) -> bool:
     """Whether a target is a label rather than a number; refuse what is neither."""
     if target not in relation.schema:
         return False
@@ -117,43 +178,36 @@ def is_label(relation: Relation, target: str) -> bool:
     return False
 
 
-def known_as(data: Any) -> str:
-    """Return what to call the data in a title; nothing where they are a frame."""
-    if not isinstance(data, str):
-        return ""
-    return Path(data).name if "/" in data and "\n" not in data and len(data) < 300 else data
-
-
-def _chosen(relation: Relation, wish: TableSpec, wanted: DataRequest) -> tuple[TableSpec, dict[str, str]]:
-    """Return the wish with its features named, and why columns that nobody dropped are not among them."""
-    drop = wanted.drop
+def _with_features(relation: Relation, spec: TableSpec, request: DataRequest) -> tuple[TableSpec, dict[str, str]]:
+    """Return the spec with its features named, and why columns that nobody dropped are not among them."""
+    drop = request.drop
     for name in drop:
-        check_column(relation, name, wanted.option("drop"))
-    if wish.features is not None:
-        return replace(wish, features=tuple(name for name in wish.features if name not in drop)), {}
-    features, reasons = usable_columns(relation, wish)
+        check_column(relation, name, request.option("drop"))
+    if spec.features is not None:
+        return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}
+    features, reasons = usable_columns(relation, spec)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     features = [name for name in features if name not in drop]
     if not features:
         why = "".join(f"; {name!r} {reason}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
-    return replace(wish, features=tuple(features)), reasons
+    return replace(spec, features=tuple(features)), reasons
 
 
-def _columns(relation: Relation, wish: TableSpec) -> tuple[str, list[str]]:
+def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
     """Return the target, a column or an expression, and the raw columns that X is made of."""
-    if wish.formula is None:
-        return str(wish.target), list(wish.features or ())
+    if spec.formula is None:
+        return str(spec.target), list(spec.features or ())
     texts = [name for name in relation.schema if relation.kind(name) in ("text", "category")]
-    formula = read_formula(wish.formula, texts, list(relation.schema))
+    formula = read_formula(spec.formula, texts, list(relation.schema))
     return formula.target, formula.columns()
 
 
-def _count(relation: Relation, targets: Sequence[str], columns: Sequence[str]) -> Gaps:
+def _count_missing(relation: Relation, targets: Sequence[str], columns: Sequence[str]) -> MissingCounts:
     """Count what is missing, in one scan."""
-    untargeted = " OR ".join(map(relation.absent, targets))
-    asked = [f"count(*) FILTER (NOT ({untargeted}) AND {relation.absent(name)})" for name in columns]
-    first = ["count(*)", f"count(*) FILTER ({untargeted})", "0", "FALSE"]
+    no_target = " OR ".join(map(relation.absent, targets))
+    asked = [f"count(*) FILTER (NOT ({no_target}) AND {relation.absent(name)})" for name in columns]
+    first = ["count(*)", f"count(*) FILTER ({no_target})", "0", "FALSE"]
     if len(targets) == 1 and relation.kind(targets[0]) == "number":
         column = quoted(targets[0])
         first[2:] = f"approx_count_distinct({column})", f"bool_and({column} = floor({column}))"
@@ -161,7 +215,7 @@ def _count(relation: Relation, targets: Sequence[str], columns: Sequence[str]) -
     if rows == without:
         what = "no rows" if rows == 0 else f"no row with a value of {' and '.join(targets)}"
         raise InvalidData(f"{relation.title} has {what}")
-    return Gaps(
+    return MissingCounts(
         int(rows),
         int(without),
         dict(zip(columns, map(int, each), strict=True)),
@@ -169,26 +223,28 @@ def _count(relation: Relation, targets: Sequence[str], columns: Sequence[str]) -
     )
 
 
-def _settled(relation: Relation, wish: TableSpec, gaps: Gaps, wanted: DataRequest) -> tuple[TableSpec, dict[str, str]]:
-    """Return the wish with the policy that a person means who names none; refuse gaps that need a decision."""
-    droppable = wanted.features is None and wanted.formula is None
-    with_target = gaps.rows - gaps.untargeted
-    empty = [name for name, count in gaps.features.items() if count == with_target and name != wish.weight]
-    if droppable and len(empty) < len(wish.features or ()):
-        wish = replace(wish, features=tuple(name for name in wish.features or () if name not in empty))
+def _with_policy(
+    relation: Relation, spec: TableSpec, missing: MissingCounts, request: DataRequest
+) -> tuple[TableSpec, dict[str, str]]:
+    """Return the spec with a policy where none was named; refuse missing values that need a decision."""
+    droppable = request.spec.features is None and request.spec.formula is None
+    with_target = missing.rows - missing.without_target
+    empty = [name for name, count in missing.features.items() if count == with_target and name != spec.weight]
+    if droppable and len(empty) < len(spec.features or ()):
+        spec = replace(spec, features=tuple(name for name in spec.features or () if name not in empty))
     else:
         empty = []
-    holes = {name: count for name, count in gaps.features.items() if count and name not in empty}
+    holes = {name: count for name, count in missing.features.items() if count and name not in empty}
     if holes:
         worst = sorted(holes, key=lambda name: -holes[name])
         shown = ", ".join(f"{name!r} ({holes[name]:,})" for name in worst[:6]) + (", ..." if len(worst) > 6 else "")
         raise MissingValues(
             f"{relation.title} has missing values in {shown} of {with_target:,} rows. Say what to do: "
-            f"{wanted.option('missing', 'drop')} leaves such rows out, mean fills them in, indicator fills them in and "
-            f"marks them; or leave columns out by {_dropping(worst[:6], wanted)}"
+            f"{request.option('missing', 'drop')} leaves such rows out, mean fills them in, indicator fills them in "
+            f"and marks them; or leave columns out by {_dropping(worst[:6], request)}"
         )
-    policy = "drop" if gaps.untargeted else "error"
-    return replace(wish, missing=policy), dict.fromkeys(empty, "holds no values")
+    policy = "drop" if missing.without_target else "error"
+    return replace(spec, missing=policy), dict.fromkeys(empty, "holds no values")
 
 
 def _distinct(relation: Relation, column: str) -> int:
@@ -197,6 +253,6 @@ def _distinct(relation: Relation, column: str) -> int:
     return int(relation.rows(f"SELECT count(DISTINCT {quoted(column)}) FROM {relation.sql} WHERE {here}")[0][0])
 
 
-def _dropping(columns: Sequence[str], wanted: DataRequest) -> str:
+def _dropping(columns: Sequence[str], request: DataRequest) -> str:
     """Return the option that leaves columns out, as the user types it."""
-    return f"--drop {shlex.quote(','.join(columns))}" if wanted.shell else f"drop={list(columns)!r}"
+    return f"--drop {shlex.quote(','.join(columns))}" if request.shell else f"drop={list(columns)!r}"

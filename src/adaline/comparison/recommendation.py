@@ -54,34 +54,34 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
     paired over the folds. Of those, one whose certificate says "solved" goes before others, then one with linear
     weights, then fewer numbers learned from the data (a penalty that was chosen is one more), then one whose
-    certificate knows the digits of its coefficients, then one that gives probabilities, then the smaller error.
+    certificate states the digits of its coefficients, then one that gives probabilities, then the smaller error.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
     if not able:
         return Recommendation("No recommendation", "No system could be fitted: see the errors beside their names.")
     best = min(able, key=lambda result: result.error)
-    level = [result for result in able if _as_good(result, best)]
-    chosen = min(level, key=_simplicity)
+    good = [result for result in able if _as_good(result, best)]
+    chosen = min(good, key=_simplicity)
     if _as_good(baseline, chosen):
         text = (
             f"No system predicts better than {baseline.system} ({measure} {amount(baseline.error, measure)}) by more "
             f"than one standard error: {chosen.label} comes closest to being useful, but look for better columns first."
         )
         return Recommendation(f"Nothing beats {baseline.system}", text, chosen)
-    return Recommendation(f"Use {chosen.label}", _reason(chosen, best, results, level, baseline, measure), chosen, True)
+    return Recommendation(f"Use {chosen.label}", _reason(chosen, best, results, good, baseline, measure), chosen, True)
 
 
 def _reason(
-    chosen: Result, best: Result, results: list[Result], level: list[Result], baseline: Result, measure: str
+    chosen: Result, best: Result, results: list[Result], good: list[Result], baseline: Result, measure: str
 ) -> str:
-    """Return why a system that beats the constant is recommended; `level` are those as good as the best."""
+    """Return why a system that beats the constant is recommended; `good` are those as good as the best."""
     able = [result for result in results if not result.failure]
     if len(able) == 1:
         which = "compared" if len(results) == 1 else "that could be fitted"
         return f"{chosen.label} is the only system {which}; it predicts better than {baseline.system}."
     if chosen is best:
-        rivals = [result.label for result in level if result is not chosen]
+        rivals = [result.label for result in good if result is not chosen]
         also = f", and none of the {len(rivals)} that do about as well is simpler" if rivals else ""
         if len(rivals) == 1:
             also = f", and {rivals[0]}, which does about as well, is not simpler"
@@ -118,7 +118,7 @@ def _simplicity(result: Result) -> tuple[bool, bool, float, bool, bool, float]:
     return (
         not _is_solved(result),
         not _is_linear(result),
-        _numbers(result),
+        _parameter_count(result),
         not _has_digits(result),
         result.probability is None,
         result.error,
@@ -138,8 +138,8 @@ def _is_linear(result: Result) -> bool:
     return hasattr(result.model, "coef_") and result.settings.get("loss") not in LOSSES
 
 
-def _numbers(result: Result) -> float:
-    """Return how many numbers the model learned, as far as its linear weights tell."""
+def _parameter_count(result: Result) -> float:
+    """Return how many numbers the model learned: weights, intercepts and penalties; infinity without weights."""
     known = [getattr(result.model, n) for n in ("coef_", "intercept_", "penalty_") if hasattr(result.model, n)]
     return float(sum(np.size(value) for value in known)) if known else np.inf
 
@@ -149,10 +149,10 @@ def _advantage(chosen: Result, best: Result) -> str:
         return "its certificate says solved"
     if _is_linear(chosen) and not _is_linear(best):
         return f"is simpler: its {'predictions' if is_regressor(chosen.model) else 'boundaries'} are linear"
-    if _numbers(chosen) < _numbers(best):
+    if _parameter_count(chosen) < _parameter_count(best):
         return "is simpler: it has fewer numbers to learn"
     if _has_digits(chosen) and not _has_digits(best):
-        return "its certificate knows how many digits are right"
+        return "its certificate states how many digits are right"
     if chosen.probability is not None and best.probability is None:
         return "gives probabilities as well as labels"
     return "is no less simple"

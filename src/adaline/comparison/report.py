@@ -6,7 +6,6 @@ import base64
 import datetime
 import math
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adaline import plots
-from adaline.comparison.compare import Comparison, standing
+from adaline.comparison.compare import Comparison, status_text
 from adaline.comparison.recommendation import with_error
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.inference.effects import Effect, effects, strongest
 from adaline.results import Certificate
+from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
 from adaline.wording import amount
 
@@ -47,36 +47,26 @@ def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
     ...     "Employed" in write_report(found, folder + "/report.html").read_text(encoding="utf-8")
     True
     """
-    target = Path(path)
     page = render(found)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(page)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as if it had been opened for writing; mkstemp makes it private
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return target
+    with replacing(path) as temporary:
+        Path(temporary).write_text(page, encoding="utf-8", errors="replace")
+    return Path(path)
 
 
 def render(found: Comparison) -> str:
     """Return the report as HTML."""
-    house = Environment(
+    pages = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    house.filters["number"] = _number
-    house.filters["p"] = _p_value
+    pages.filters["number"] = _number
+    pages.filters["p"] = _p_value
     n, d = found.data.X.shape
     chosen = found.recommended
-    return house.get_template("report.html.jinja").render(
+    return pages.get_template("report.html.jinja").render(
         found=found,
         table=found.data,
         rows=n,
@@ -98,12 +88,12 @@ def render(found: Comparison) -> str:
 def _entry(found: Comparison, result: Result) -> dict[str, Any]:
     return {
         "label": result.label,
-        "chosen": result is found.recommended,
+        "chosen": result is found.recommended and found.recommendation.useful,
         "error": with_error(result, found.measure),
         "second": "–" if math.isnan(result.second) else f"{result.second:.4f}",
         "train": amount(result.train_error, found.measure),
         "seconds": f"{result.seconds:.2g}",
-        "certificate": "–" if result.certificate is None else standing(result.certificate),
+        "certificate": "–" if result.certificate is None else status_text(result.certificate),
         "failure": result.failure,
     }
 
@@ -132,6 +122,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     axes = plots.coefficients(chosen.model, found.data.X, names=found.data.names, limit=MOST_COEFFICIENTS)
     alt = "Effects of one standard deviation, strongest first: " + ", ".join(shown[:8])
     notes = chosen.model.summary().to_dict()["notes"] if hasattr(chosen.model, "summary") else []
+    notes = [found.data.with_names(text) for text in notes]
     sides = [effect.side for effect in rows[order[0]]]
     return {
         "figure": _figure(axes, "", alt),

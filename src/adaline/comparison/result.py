@@ -1,4 +1,4 @@
-"""How one system did: its errors on rows held out, its predictions for them, and its fit to all rows."""
+"""How one system did in a comparison: its errors on held-out rows, its predictions for them, its fit to all rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.results import Certificate
-from adaline.selection.cross_validation import ArrayRows, CrossValidation, Indices
+from adaline.selection.cross_validation import ArrayRows, CrossValidation
+
+Indices = NDArray[np.intp]
 
 SMALLEST = np.finfo(np.float64).eps  # a probability of zero for what happened counts as this in the log loss
 
@@ -23,16 +25,16 @@ class Result:
     Parameters
     ----------
     system, settings : its name in SYSTEMS and its constructor arguments.
-    error, std_error : mean over the folds of the error on rows held out, and the standard error of that mean. The error
+    error, std_error : mean over the folds of the error on held-out rows, and the standard error of that mean. The error
         is the root mean squared error in the units of the target, or the share of wrong labels.
-    second : R^2 on rows held out, against the mean of the other folds; for classes the log loss, NaN without
+    second : R^2 on held-out rows, against the mean of the other folds; for classes the log loss, NaN without
         probabilities.
     fold_errors : the error of each fold.
     train_error : error on the rows the final model was fitted to, which are all of them.
     seconds : time to fit all rows.
     certificate : of that fit; None for the baseline and for a failure.
     model : fitted to all rows, None for a failure.
-    predicted, probability : (n,) and (n, K) predictions for each row by the model that had not seen it, None where
+    predicted, probability : (n,) and (n, K) predictions for each row by a model not fitted to it, None where
         there are none.
     warnings : what the fits warned about.
     failure : one line where the system failed, else "".
@@ -80,8 +82,8 @@ class Result:
         }
 
 
-class Contestant:
-    """A system that takes part: cross-validated fold by fold, then fitted to all rows."""
+class SystemTrial:
+    """One system in a comparison: cross-validated fold by fold, then fitted to all rows."""
 
     def __init__(self, name: str, settings: dict[str, Any], system: Any, rows: ArrayRows) -> None:
         self.name, self.settings = name, settings
@@ -91,12 +93,12 @@ class Contestant:
         self._probability: Array | None = None
         self._trial = CrossValidation(system, rows, self._judge)
 
-    def fold(self, k: int) -> None:
-        """Fit all folds but k and predict its rows."""
+    def run_fold(self, k: int) -> None:
+        """Fit all folds but k and predict the rows of fold k."""
         self._trial.fold(k)
 
     def finish(self, guess: NDArray[Any] | None) -> Result:
-        """Fit all rows and sum up; `guess` are the baseline's predictions on rows held out, None for itself."""
+        """Fit all rows and return the result; `guess`: what the baseline predicts for held-out rows, else None."""
         rows, trial = self._rows, self._trial
         start = perf_counter()
         model = trial.attempt(lambda: rows.fitted_to(trial.system, np.arange(len(rows.weight))))
@@ -121,17 +123,17 @@ class Contestant:
             failure=trial.failure,
         )
 
-    def _judge(self, model: Any, learned: Indices, held: Indices) -> float:
-        """Keep the predictions for rows held out; return their error."""
-        x, y = self._rows.at(held)
-        self._predicted[held] = model.predict(x)
+    def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
+        """Keep the predictions for held-out rows; return their error."""
+        x, y = self._rows.at(held_out)
+        self._predicted[held_out] = model.predict(x)
         if self._classes is not None and hasattr(model, "predict_proba"):
             if self._probability is None:
                 self._probability = np.zeros((len(self._predicted), len(self._classes)))
             columns = np.searchsorted(self._classes, model.classes_)
-            self._probability[np.ix_(held, columns)] = model.predict_proba(x)
+            self._probability[np.ix_(held_out, columns)] = model.predict_proba(x)
         weight = self._rows.given_weight
-        return self._error(y, self._predicted[held], None if weight is None else weight[held])
+        return self._error(y, self._predicted[held_out], None if weight is None else weight[held_out])
 
     def _error(self, truth: NDArray[Any], predicted: NDArray[Any], weight: Array | None) -> float:
         if self._classes is not None:

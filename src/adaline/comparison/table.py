@@ -1,7 +1,8 @@
-"""What is compared upon: rows of numbers, a target, and what is known about the columns they came from."""
+"""The rows that systems are compared on: columns of numbers, a target, and what the raw columns hold."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from scipy import stats
 
 from adaline.arrays import Array
 from adaline.coding.columns import plain
-from adaline.comparison.open_data import Opened, known_as
+from adaline.comparison.open_data import OpenedData
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
@@ -21,74 +22,18 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
 
-SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
-DISTINCT = 20  # different values from which a skewness says something
-
-
-class Skewness(NamedTuple):
-    """Skewness of a target and of its logarithm."""
-
-    raw: float
-    log: float
-
-
-def is_two_valued(y: NDArray[Any]) -> bool:
-    """Whether a target holds exactly two different whole numbers, which then are classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adaline.comparison.table import is_two_valued
-    >>> is_two_valued(np.array([0.0, 1.0, 1.0])), is_two_valued(np.array([0.5, 1.0, 1.0]))
-    (True, False)
-    """
-    if not len(y) or not np.isfinite(y).all():
-        return False
-    low, high = y.min(), y.max()
-    return bool(low < high and low == np.floor(low) and high == np.floor(high) and ((y == low) | (y == high)).all())
-
-
-def is_count(y: NDArray[Any]) -> bool:
-    """Whether a target holds counts: whole numbers, none negative, more than two different ones."""
-    return bool(y.min() >= 0 and (y == np.floor(y)).all() and not is_two_valued(y))
-
-
-def skewness(y: NDArray[Any]) -> Skewness | None:
-    """Return the skewness of a positive target with a long upper tail that a logarithm shortens; None for others."""
-    if not y.min() > 0 or len(np.unique(y)) <= DISTINCT:
-        return None
-    found = Skewness(float(stats.skew(y)), float(stats.skew(np.log(y))))
-    return found if found.raw > SKEW and abs(found.log) < found.raw / 2 else None
-
-
-LOSSES: dict[Any, Callable[[NDArray[Any]], bool]] = {
-    "poisson": is_count,
-    "gamma": lambda y: skewness(y) is not None,
-}
-"""Losses that are compared where the target suits them."""
-
-
-def suits(settings: dict[str, Any], y: NDArray[Any]) -> bool:
-    """Whether a target is one that the loss among the settings of a system is meant for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from adaline.comparison.table import suits
-    >>> suits({"loss": "poisson"}, np.array([0.0, 3.0, 1.0])), suits({"loss": "poisson"}, np.array([0.5, 3.0, 1.0]))
-    (True, False)
-    """
-    meant = LOSSES.get(settings.get("loss"))
-    return meant is None or meant(y)
-
-
 REGRESSION, CLASSIFICATION = "regression", "classification"
 MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
+SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
+DISTINCT = 20  # different values from which a skewness says something
+MOST_NUMBERS = 2**24  # of X; 128 MiB
+COUNTED = 10**6  # rows up to which different values are counted one by one
+MOST_LEVELS = 100  # kept of a category, most frequent first
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows in memory, coded as numbers, with their names and their story.
+    """Rows in memory, coded as numbers, with their names and where they came from.
 
     Parameters
     ----------
@@ -157,12 +102,12 @@ class Table:
             source=source,
         )
 
-    def task(self, wanted: str | None = None) -> str:
+    def task(self, asked: str | None = None) -> str:
         """Return "regression" or "classification": as the type of y says, unless one is asked for."""
-        if wanted is not None:
-            if wanted not in (REGRESSION, CLASSIFICATION):
-                raise InvalidParameter(f"task must be '{REGRESSION}' or '{CLASSIFICATION}', got {wanted!r}")
-            return wanted
+        if asked is not None:
+            if asked not in (REGRESSION, CLASSIFICATION):
+                raise InvalidParameter(f"task must be '{REGRESSION}' or '{CLASSIFICATION}', got {asked!r}")
+            return asked
         kind = self.y.dtype.kind
         if kind == "f":
             return CLASSIFICATION if is_two_valued(self.y) else REGRESSION
@@ -176,6 +121,19 @@ class Table:
         for j, name in enumerate(self.origin):
             out.setdefault(name, []).append(j)
         return out
+
+    def with_names(self, text: str) -> str:
+        """Return a message of a system that was fitted to X, where columns are x0, x1, ..., with their own names.
+
+        Examples
+        --------
+        >>> from adaline.comparison.table import Table
+        >>> table = Table.of([[1.0, 2.0]], [3.0], names=["hour", "minute"])
+        >>> table.with_names("x1 = 60 x0")
+        'minute = 60 hour'
+        """
+        names = dict(enumerate(self.names))
+        return re.sub(r"\bx(\d+)\b", lambda found: names.get(int(found[1]), found[0]), text)
 
     def varying(self) -> Table:
         """Return the table without the columns that are the same in every row, up to rounding."""
@@ -194,20 +152,20 @@ class Table:
         )
 
     def described(self) -> list[dict[str, Any]]:
-        """Return `columns`, or what X and y themselves say where nobody described them."""
+        """Return `columns`, or what X and y themselves say where there is none."""
         if self.columns:
             return self.columns
         out = [_described(self.target, "target", self.y)]
-        for name, places in self.groups().items():
-            if len(places) == 1:
-                out.append(_described(name, "feature", self.X[:, places[0]]))
+        for name, made in self.groups().items():
+            if len(made) == 1:
+                out.append(_described(name, "feature", self.X[:, made[0]]))
             else:
-                counts = [[self.names[j], int(np.count_nonzero(self.X[:, j]))] for j in places]
-                out.append(_empty(name, "feature", "category", counts))
+                counts = [[self.names[j], int(np.count_nonzero(self.X[:, j]))] for j in made]
+                out.append(_description(name, "feature", "category", levels=counts))
         return out
 
     def check(self, task: str, folds: int) -> None:
-        """Refuse what cannot be compared upon, saying why and where."""
+        """Refuse rows that systems cannot be compared on, saying why and where."""
         n, d = self.X.shape
         for what, length, right in (
             ("names", len(self.names), d),
@@ -260,39 +218,14 @@ class Table:
             )
 
 
-def _described(name: str, role: str, values: NDArray[Any]) -> dict[str, Any]:
-    if values.dtype.kind in "fiu":
-        numbers = values.astype(np.float64)
-        low, mean, high = float(numbers.min()), float(numbers.mean()), float(numbers.max())
-        entry = _empty(name, role, "number", [])
-        return entry | {"distinct": len(np.unique(numbers)), "low": low, "mean": mean, "high": high}
-    labels, counts = np.unique(values, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    kind = "boolean" if values.dtype.kind == "b" else "category"
-    return _empty(name, role, kind, [[str(labels[i]), int(counts[i])] for i in order]) | {"distinct": len(labels)}
-
-
-def _empty(name: str, role: str, kind: str, levels: list[list[Any]]) -> dict[str, Any]:
-    unknown = dict.fromkeys(("distinct", "low", "mean", "high"))
-    return {"name": name, "role": role, "kind": kind, "missing": 0, **unknown, "levels": levels, "note": ""}
-
-
-# Rows for a comparison: a random sample in memory where there are too many, and what the raw columns hold.
-
-
-MOST_NUMBERS = 2**24  # of X; 128 MiB
-COUNTED = 10**6  # rows up to which different values are counted one by one
-MOST_LEVELS = 100  # kept of a category, most frequent first
-
-
-def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None) -> Table:
-    """Return the rows to compare upon, coded, with what is known of their columns."""
+def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
+    """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers."""
     source: Source = opened.source
     classes: NDArray[Any] | None = None
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
-    x, t, weight = sample(source, MOST_NUMBERS // max(len(opened.source.names), 1), seed)
+    x, t, weight = _sample(source, MOST_NUMBERS // max(len(opened.source.names), 1), seed)
     return Table(
         x,
         t[:, 0] if classes is None else classes[t[:, 0].astype(np.intp)],
@@ -302,54 +235,33 @@ def table_of(opened: Opened, task: str, seed: int, data: Any, table: str | None)
         weight,
         opened.source.count_rows(),
         opened.rows - opened.source.count_rows(),
-        columns=describe(opened),
-        source=known_as(data),
-        opening=_opening(opened, data, table),
+        columns=describe_columns(opened),
+        source=opened.request.title,
+        opening=opened.request.call(opened.spec),
     )
 
 
-def _opening(opened: Opened, data: Any, table: str | None) -> str:
-    """Return the Python call that opens the same table."""
-    wish = opened.source.spec
-    said = {
-        "formula": wish.formula,
-        "target": wish.target,
-        "features": None if wish.features is None else list(wish.features),
-        "weight": wish.weight,
-        "categories": [name for name, _ in wish.categories] or None,
-        "dates": list(wish.dates) or None,
-        "missing": None if wish.missing == "error" else wish.missing,
-        "unseen": None if wish.unseen == "error" else wish.unseen,
-        "table": table,
-    }
-    arguments = [
-        repr(data) if isinstance(data, str) else "data",
-        *(f"{name}={value!r}" for name, value in said.items() if value is not None),
-    ]
-    return "adaline.open_table(\n    " + ",\n    ".join(arguments) + ",\n)"
-
-
-def sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
-    """Return x, t and weights of at most so many rows, drawn at random and left in their order."""
+def _sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
+    """Return x, t and weights of at most `most` rows, drawn at random, in the order of the source."""
     rows = source.count_rows()
-    wanted = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     parts: list[tuple[Array, Array, Array | None]] = []
     for block in source.blocks():
         end = block.first_row + block.rows
-        places: Any = slice(None)
-        if wanted is not None:
-            low, high = np.searchsorted(wanted, [block.first_row, end])
-            places = wanted[low:high] - block.first_row
-        parts.append((block.x[places], block.t[places], None if block.weight is None else block.weight[places]))
+        indices: Any = slice(None)
+        if drawn is not None:
+            low, high = np.searchsorted(drawn, [block.first_row, end])
+            indices = drawn[low:high] - block.first_row
+        parts.append((block.x[indices], block.t[indices], None if block.weight is None else block.weight[indices]))
     x, t = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     weights = [part[2] for part in parts if part[2] is not None]
     return np.ascontiguousarray(x), t, np.concatenate(weights) if weights else None
 
 
-def describe(opened: Opened) -> list[dict[str, Any]]:
-    """Return what the raw columns hold: those used by one scan, those left out by name."""
+def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
+    """Return what the raw columns hold, by one scan of those that are used; those left out have their reason."""
     relation = opened.source.relation
-    weight = opened.source.spec.weight
+    weight = opened.spec.weight
     used = {
         **dict.fromkeys(target_columns(relation, opened.target), "target"),
         **dict.fromkeys(opened.source.coding.needed, "feature"),
@@ -357,18 +269,18 @@ def describe(opened: Opened) -> list[dict[str, Any]]:
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
     exact = opened.source.count_rows() <= COUNTED
-    asked = [(name, part) for name in used for part in _asked(relation, name, name in categories, exact)]
+    asked = [(name, part) for name in used for part in _column_sql(relation, name, name in categories, exact)]
     values = relation.rows(f"SELECT {', '.join(sql for _, sql in asked)} FROM {relation.sql}")[0]
     found: dict[str, list[Any]] = {}
     for (name, _), value in zip(asked, values, strict=True):
         found.setdefault(name, []).append(value)
-    out = [_entry(relation, name, role, name in categories, found[name]) for name, role in used.items()]
+    out = [_queried(relation, name, role, name in categories, found[name]) for name, role in used.items()]
     for name, reason in opened.left_out.items():
-        out.append({**_empty_column(name, "left out", relation.kind(name)), "note": reason})
+        out.append(_description(name, "left out", relation.kind(name), note=reason))
     return out
 
 
-def _asked(relation: Relation, name: str, category: bool, exact: bool) -> list[str]:
+def _column_sql(relation: Relation, name: str, category: bool, exact: bool) -> list[str]:
     """Return SQL for what is missing and how many values differ, then for levels, or for low, mean and high."""
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
@@ -380,18 +292,97 @@ def _asked(relation: Relation, name: str, category: bool, exact: bool) -> list[s
     return [*first, *(f"{how}({number}) {here}" for how in ("min", "avg", "max"))]
 
 
-def _entry(relation: Relation, name: str, role: str, category: bool, found: list[Any]) -> dict[str, Any]:
+def _queried(relation: Relation, name: str, role: str, category: bool, found: list[Any]) -> dict[str, Any]:
     missing, distinct, *rest = found
     if len(rest) == 1:
         counts = sorted(dict(rest[0] or {}).items(), key=lambda item: -item[1])
         kind = "boolean" if relation.kind(name) == "boolean" and not category else "category"
         levels = [[str(plain(level)), int(count)] for level, count in counts[:MOST_LEVELS]]
-        return {**_empty_column(name, role, kind), "missing": missing, "distinct": len(counts), "levels": levels}
+        return _description(name, role, kind, missing=missing, distinct=len(counts), levels=levels)
     low, mean, high = (None if value is None else float(value) for value in rest)
-    numbers = {"missing": missing, "distinct": distinct, "low": low, "mean": mean, "high": high}
-    return {**_empty_column(name, role, relation.kind(name)), **numbers}
+    return _description(
+        name, role, relation.kind(name), missing=missing, distinct=distinct, low=low, mean=mean, high=high
+    )
 
 
-def _empty_column(name: str, role: str, kind: str) -> dict[str, Any]:
+def _described(name: str, role: str, values: NDArray[Any]) -> dict[str, Any]:
+    """Return what a column in memory holds."""
+    if values.dtype.kind in "fiu":
+        numbers = values.astype(np.float64)
+        low, mean, high = float(numbers.min()), float(numbers.mean()), float(numbers.max())
+        return _description(name, role, "number", distinct=len(np.unique(numbers)), low=low, mean=mean, high=high)
+    labels, counts = np.unique(values, return_counts=True)
+    levels = [[str(labels[i]), int(counts[i])] for i in np.argsort(-counts, kind="stable")]
+    kind = "boolean" if values.dtype.kind == "b" else "category"
+    return _description(name, role, kind, distinct=len(labels), levels=levels)
+
+
+def _description(name: str, role: str, kind: str, **known: Any) -> dict[str, Any]:
+    """Return what is known of a column, with every key that `Table.columns` has."""
     unknown = dict.fromkeys(("distinct", "low", "mean", "high"))
-    return {"name": name, "role": role, "kind": kind, "missing": 0, **unknown, "levels": [], "note": ""}
+    return {"name": name, "role": role, "kind": kind, "missing": 0, **unknown, "levels": [], "note": "", **known}
+
+
+# Targets: two classes, counts, amounts with a long tail.
+
+
+class Skewness(NamedTuple):
+    """Skewness of a target and of its logarithm."""
+
+    raw: float
+    log: float
+
+
+def is_two_valued(y: NDArray[Any]) -> bool:
+    """Whether a target holds exactly two different whole numbers, which then are classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.table import is_two_valued
+    >>> is_two_valued(np.array([0.0, 1.0, 1.0])), is_two_valued(np.array([0.5, 1.0, 1.0]))
+    (True, False)
+    """
+    if not len(y) or not np.isfinite(y).all():
+        return False
+    low, high = y.min(), y.max()
+    return bool(low < high and low == np.floor(low) and high == np.floor(high) and ((y == low) | (y == high)).all())
+
+
+def is_count(y: NDArray[Any]) -> bool:
+    """Whether a target holds counts: whole numbers, none negative, more than two different ones, no common divisor.
+
+    Amounts that were rounded, to 25 g say, are multiples of 25 and no counts.
+    """
+    if not (y.min() >= 0 and y.max() < 2**53 and (y == np.floor(y)).all()) or is_two_valued(y):
+        return False
+    return bool(np.gcd.reduce(y.astype(np.int64)) == 1)
+
+
+def skewness(y: NDArray[Any]) -> Skewness | None:
+    """Return the skewness of a positive target with a long upper tail that a logarithm shortens; None for others."""
+    if not y.min() > 0 or len(np.unique(y)) <= DISTINCT:
+        return None
+    found = Skewness(float(stats.skew(y)), float(stats.skew(np.log(y))))
+    return found if found.raw > SKEW and abs(found.log) < found.raw / 2 else None
+
+
+LOSSES: dict[Any, Callable[[NDArray[Any]], bool]] = {
+    "poisson": is_count,
+    "gamma": lambda y: skewness(y) is not None,
+}
+"""Losses that are compared where the target suits them."""
+
+
+def suits(settings: dict[str, Any], y: NDArray[Any]) -> bool:
+    """Whether a target is one that the loss among the settings of a system is meant for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.table import suits
+    >>> suits({"loss": "poisson"}, np.array([0.0, 3.0, 1.0])), suits({"loss": "poisson"}, np.array([0.5, 3.0, 1.0]))
+    (True, False)
+    """
+    suitable = LOSSES.get(settings.get("loss"))
+    return suitable is None or suitable(y)

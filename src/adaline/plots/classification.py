@@ -1,4 +1,4 @@
-"""Classification: what was taken for what, whether probabilities hold, and classes along Fisher's direction."""
+"""Plots of classification: confusion of classes, calibration of probabilities, classes along Fisher's direction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
-from adaline.plots.inputs import asked, labels, need, numbers, plain, same_length
+from adaline.plots.inputs import evaluate, labels, need, numbers, plain, same_length
 from adaline.plots.style import GREY, INK, LINES, axes, colour, legend_above, marker, short, styled
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, dir
     need(model, "directions_", "fisher_projection", "use a fitted FisherDiscriminant")
     x = numbers(X, "X", 2)
     y = labels(y, len(x))
-    z = asked(model.transform, x)
+    z = evaluate(model.transform, x)
     if not 0 <= direction < z.shape[1]:
         raise InvalidParameter(f"direction must be from 0 to {z.shape[1] - 1}, got {direction}")
     ax = axes(ax, 3.6)
@@ -154,7 +154,7 @@ def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, dir
         ax.hist(own, edges, alpha=0.25, **style)
         ax.hist(own, edges, histtype="step", linewidth=1.4, linestyle=LINES[k % 4], color=colour(k))
     if len(model.classes_) == 2:
-        cut = float(np.median(along - asked(model.decision_function, x)))  # the same for every row
+        cut = float(np.median(along - evaluate(model.decision_function, x)))  # the same for every row
         ax.axvline(cut, color=INK, linewidth=1.2, linestyle="--", label="threshold")
     ax.set_xlabel("projection" if z.shape[1] == 1 else f"projection on direction {direction + 1}")
     ax.set_ylabel("rows")
@@ -162,7 +162,7 @@ def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, dir
     return ax
 
 
-# Whether probabilities hold: how often what was given a probability came true, with intervals.
+# Calibration.
 
 
 RELIABILITY_BINS = 10

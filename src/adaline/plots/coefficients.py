@@ -1,4 +1,4 @@
-"""Coefficients: how strong they are, and how they shrink under a penalty."""
+"""Plots of coefficients: their effects, and how they shrink under a penalty."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def coefficients(
     for k, side in enumerate(sides):
         own = {effect.name: effect for effect in found if effect.side == side}
         rows = [own[name] for name in shown]
-        place = np.arange(len(rows)) + step * (k - (len(sides) - 1) / 2)
+        position = np.arange(len(rows)) + step * (k - (len(sides) - 1) / 2)
         middle = np.array([effect.strength for effect in rows])
         reach = np.array([(effect.upper - effect.lower) / 2 * effect.spread for effect in rows])
         bars: dict[str, Any] = {} if np.isnan(reach).all() else {"xerr": np.nan_to_num(reach), "capsize": 2.5}
         style: dict[str, Any] = {"fmt": MARKERS[k % 7], "color": COLOURS[k % 7], "markersize": 4.5}
-        ax.errorbar(middle, place, label=short(side), **bars, **style)
+        ax.errorbar(middle, position, label=short(side), **bars, **style)
     ax.axvline(0, color=GREY, linewidth=0.8)
     ax.set_yticks(np.arange(len(shown)), shown)
     ax.set_ylim(len(shown) - 0.4, -0.6)

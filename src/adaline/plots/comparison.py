@@ -1,4 +1,4 @@
-"""Systems side by side: their errors on rows held out."""
+"""Systems side by side: their errors on held-out rows."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     """
     if not hasattr(found, "results"):
         raise InvalidParameter(f"comparison draws what compare() returned, got {type(found).__name__}")
+    recommended = found.recommended if found.recommendation.useful else None
     able = [result for result in found.results if not result.failure]
     ax = axes(ax, 1.2 + 0.42 * len(able))
     scale = 100.0 if found.measure == "error rate" else 1.0
     for i, result in enumerate(able):
-        colour = ORANGE if result is found.recommended else BLUE
+        colour = ORANGE if result is recommended else BLUE
         ax.plot(scale * result.fold_errors, np.full(len(result.fold_errors), i), "|", color=colour, alpha=0.45, ms=9)
         ax.errorbar(
             scale * result.error,
             i,
             xerr=scale * result.std_error,
-            fmt="D" if result is found.recommended else "o",
+            fmt="D" if result is recommended else "o",
             color=colour,
             capsize=3,
         )
@@ -49,7 +50,7 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     low, high = min(ends), max(ends)
     ax.set_yticks(np.arange(len(able)), [_folded(result.label) for result in able])
     for label, result in zip(ax.get_yticklabels(), able, strict=True):
-        if result is found.recommended:
+        if result is recommended:
             label.set_fontweight("bold")
     ax.set_ylim(len(able) - 0.5, -0.5)
     level = scale * found.baseline.error

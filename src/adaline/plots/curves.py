@@ -1,4 +1,4 @@
-"""Errors along the way: with more rows, with another setting, with more steps."""
+"""Plots of errors: against the number of rows, the value of a parameter, or the number of steps."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def validation_curve(
     Parameters
     ----------
     curve : an object with `values`, `training`, `validation` and, where there are some, `std_error` (of
-        `validation`) and `chosen` (the place of the one that was taken); an object with such a `curve`, as `select`
+        `validation`) and `chosen` (the index of the chosen one); an object with such a `curve`, as `select`
         returns; or a tuple of these. Values that are no numbers stand side by side; NaN, of candidates that failed or
         of methods that know no training or standard error, is a gap.
     ax : where to draw; None: axes of a new figure.
@@ -175,14 +175,14 @@ def _curve(given: Any, across: str) -> _Curve:
     validation, spread = _folded(parts[2], "validation")
     given = np.asarray(plain(parts[0]))
     names = None if given.dtype.kind in "iufb" else [short(str(value), 16) for value in given]
-    place = numbers(given, across) if names is None else np.arange(float(len(given)))
+    position = numbers(given, across) if names is None else np.arange(float(len(given)))
     error = spread if parts[3] is None else numbers(parts[3], "std_error", gaps=True)
     for name, values in (("training", training), ("validation", validation), ("std_error", error)):
         if values is not None:
-            same_length(across, len(place), name, len(values))
+            same_length(across, len(position), name, len(values))
     if np.isnan(validation).all():
         raise InvalidData("validation has no finite value: there is nothing to draw")
-    return _Curve(place, training, validation, error, parts[4], names)
+    return _Curve(position, training, validation, error, parts[4], names)
 
 
 def _folded(values: Any, name: str) -> tuple[Array, Array | None]:

@@ -1,4 +1,4 @@
-"""A plane of two columns: its grid, regions painted on it, and the rows of classes upon it."""
+"""The plane of two columns: its grid, regions painted on it, and rows drawn by class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.plots.inputs import asked
+from adaline.plots.inputs import evaluate
 from adaline.plots.style import INK, colour, marker, mixed, short, thin
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def scatter_classes(ax: Axes, x: Array, codes: Codes, names: Iterable[Any], wron
         ax.scatter(*x[wrong[rows]].T, label="wrong", facecolors="none", edgecolors=INK, **ring)
 
 
-def scores_of(model: Any, points: Array, told: NDArray[Any]) -> Array:
-    """Return what decides between K classes at points, (n, K): scores, else probabilities, else the labels told."""
+def scores_of(model: Any, points: Array, predicted: NDArray[Any]) -> Array:
+    """Return what decides between K classes at points, (n, K): scores, else probabilities, else the predicted label."""
     for method in ("decision_function", "predict_proba"):
         if hasattr(model, method):
-            found = asked(getattr(model, method), points)
+            found = evaluate(getattr(model, method), points)
             return np.column_stack([-found, found]) if found.ndim == 1 else found
-    return np.asarray(told[:, None] == np.asarray(model.classes_)[None, :], dtype=np.float64) - 0.5
+    return np.asarray(predicted[:, None] == np.asarray(model.classes_)[None, :], dtype=np.float64) - 0.5

@@ -1,4 +1,4 @@
-"""The plane of a linear classifier, which is a line here: its normal vector, and the margin on both sides."""
+"""Plot of the hyperplane of a linear classifier of two columns: a line, its normal vector, and its margin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.plots.field import scatter_classes
-from adaline.plots.inputs import asked, column_names, labels, need, plane, refuse_basis
+from adaline.plots.inputs import column_names, evaluate, labels, need, plane, refuse_basis
 from adaline.plots.style import GREY, INK, WIDTH, axes, legend_above, styled
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Seq
             _line(ax, w, w0, offset, low, high, color=GREY, linewidth=0.9, linestyle="--")
         _band(ax, w, w0, margin, low, high, label=f"margin {margin:.3g}")
     _arrow(ax, w, w0, low, high)
-    wrong = asked(model.predict, x) != y
+    wrong = evaluate(model.predict, x) != y
     scatter_classes(ax, x, (side > 0).astype(np.intp), classes, wrong)
     _set_limits(ax, low, high)
     ax.set_xlabel(words[0])

@@ -1,4 +1,4 @@
-"""What is to be drawn, from what users hand over: arrays, frames, sparse matrices; and the names of columns."""
+"""Arguments of plots as NumPy arrays, from arrays, frames, sparse matrices and devices; and the names of columns."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def numbers(values: Any, name: str, ndim: int = 1, *, gaps: bool = False) -> Arr
     if gaps:
         return np.where(np.isfinite(out), out, np.nan)
     if not np.isfinite(out).all():
-        place = np.argwhere(~np.isfinite(out))[0]
-        where = f"row {place[0]}" + (f", column {place[1]}" if ndim == 2 else "")
+        index = np.argwhere(~np.isfinite(out))[0]
+        where = f"row {index[0]}" + (f", column {index[1]}" if ndim == 2 else "")
         raise InvalidData(f"{name} is not finite: first at {where}. Leave such rows out, or fill them in.")
     return out
 
@@ -83,8 +83,8 @@ def frame_names(X: Any) -> list[str] | None:
     return list(map(str, frame.columns)) if isinstance(frame, nw.DataFrame) else None
 
 
-def asked(method: Callable[[Any], Any], rows: Array) -> Labels:
-    """Return what a model says about rows; that these rows have no names is nothing to warn of."""
+def evaluate(method: Callable[[Any], Any], rows: Array) -> Labels:
+    """Return method(rows) as an array, without the warning that the rows have no column names."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return np.asarray(method(rows))

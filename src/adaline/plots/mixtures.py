@@ -1,4 +1,4 @@
-"""Rows without labels: the density of a mixture with its components, and the cells of k-means."""
+"""Plots of rows without labels: the density of a mixture with its components, and the cells of k-means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.plots.field import FINE, Field, scatter_classes
-from adaline.plots.inputs import asked, column_names, need, plane, refuse_basis
+from adaline.plots.inputs import column_names, evaluate, need, plane, refuse_basis
 from adaline.plots.style import INK, LINES, axes, colour, legend_above, marker, mixed, size, styled, thin
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def mixture(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] 
         raise InvalidParameter(f"mixture draws two columns and the model has {means.shape[1]}: fit it on two")
     ax = axes(ax, 4.2)
     field = Field(ax, x)
-    density = asked(model.score_samples, field.points)
+    density = evaluate(model.score_samples, field.points)
     share = np.exp(density - density.max()).reshape(FINE, FINE)
     ax.contourf(field.first, field.second, share, [*DENSITIES, 2.0], colors=_greys(len(DENSITIES)), zorder=0)
     ax.contour(field.first, field.second, share, DENSITIES, colors="#aaaaaa", linewidths=0.5)
     rows = thin(len(x))
-    duty = asked(model.predict_proba, x[rows])
+    duty = evaluate(model.predict_proba, x[rows])
     tints = mixed([colour(k) for k in range(count)], duty)
     best = duty.argmax(axis=1)
     for k, covariance in enumerate(_covariances(model, count)):
@@ -114,11 +114,13 @@ def clusters(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any]
     words = column_names(names, X, model, 2)
     ax = axes(ax, 4.2)
     field = Field(ax, x)
-    away = asked(model.transform, field.points)
+    away = evaluate(model.transform, field.points)
     field.regions(away.argmin(axis=1), len(centres))
     if len(centres) > 1:
         field.borders(-away)
-    scatter_classes(ax, x, asked(model.predict, x).astype(np.intp), [f"cluster {k}" for k in range(len(centres))], None)
+    scatter_classes(
+        ax, x, evaluate(model.predict, x).astype(np.intp), [f"cluster {k}" for k in range(len(centres))], None
+    )
     style: dict[str, Any] = {"s": 90, "marker": "X", "color": INK, "edgecolors": "white", "linewidths": 1.2}
     ax.scatter(centres[:, 0], centres[:, 1], label="centre", zorder=4, **style)
     ax.set_xlabel(words[0])

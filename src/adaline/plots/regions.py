@@ -1,4 +1,4 @@
-"""Regions of classes in the plane: who is predicted where and how surely, and where machines disagree."""
+"""Plots of regions in the plane: the class predicted at each point and its probability, and where machines disagree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.errors import InvalidData
 from adaline.plots.field import FAINT, FULL, PLAIN, Field, scatter_classes, scores_of
-from adaline.plots.inputs import Labels, asked, column_names, labels, need, plane
+from adaline.plots.inputs import Labels, column_names, evaluate, labels, need, plane
 from adaline.plots.style import GREY, INK, LINES, axes, legend_above, short, styled
 from adaline.systems import OneVsOne
 
@@ -55,19 +55,19 @@ def decision_regions(model: Any, X: Any, y: Any, ax: Axes | None = None, *, name
     classes = np.asarray(need(model, "classes_", "decision_regions", "use a fitted classifier"))
     words = column_names(names, X, model, 2)
     codes = _codes(classes, y)
-    wrong = asked(model.predict, x) != y
+    wrong = evaluate(model.predict, x) != y
     ax = axes(ax, 4.2)
     field = Field(ax, x)
-    told = asked(model.predict, field.points)
-    winner = np.searchsorted(classes, told)
+    predicted = evaluate(model.predict, field.points)
+    winner = np.searchsorted(classes, predicted)
     if hasattr(model, "predict_proba"):
-        posterior = asked(model.predict_proba, field.points).max(axis=1)
+        posterior = evaluate(model.predict_proba, field.points).max(axis=1)
         sure = (posterior - 1 / len(classes)) / (1 - 1 / len(classes))
         field.regions(winner, len(classes), FAINT + (FULL - FAINT) * sure)
         field.contour(posterior, [SURE], colors=GREY, linewidths=0.9, linestyles="--")
     else:
         field.regions(winner, len(classes))
-    field.borders(scores_of(model, field.points, told))
+    field.borders(scores_of(model, field.points, predicted))
     scatter_classes(ax, x, codes, classes, wrong)
     if hasattr(model, "predict_proba"):
         ax.plot([], [], color=GREY, linestyle="--", linewidth=0.9, label=f"posterior {SURE:g}")
@@ -114,9 +114,9 @@ def ambiguous_regions(
     codes = _codes(classes, y)
     ax = axes(ax, 4.6)
     field = Field(ax, x)
-    said = asked(model.decisions, field.points)
-    unclear = asked(model.ambiguous, field.points)
-    winner = np.searchsorted(classes, asked(model.predict, field.points))
+    said = evaluate(model.decisions, field.points)
+    unclear = evaluate(model.ambiguous, field.points)
+    winner = np.searchsorted(classes, evaluate(model.predict, field.points))
     field.regions(winner, len(classes), np.where(unclear, 0.0, PLAIN))
     claims = (said > 0).sum(axis=1)
     kinds = (
@@ -149,7 +149,7 @@ def ambiguous_regions(
 
 
 def _codes(classes: Labels, y: Labels) -> Any:
-    """Return the places of labels among the classes."""
+    """Return the index of each label among the classes."""
     known = np.isin(y, classes)
     if not known.all():
         raise InvalidData(f"y has a label that the model does not know: {y[~known][0]}, at row {int(np.argmin(known))}")

@@ -1,4 +1,4 @@
-"""Regression: the line, what is left of the targets, and which rows have a say."""
+"""Plots of regression: the line, residuals, their quantiles, and the leverage of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import special
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
-from adaline.plots.inputs import asked, column_names, need, numbers, same_length
+from adaline.plots.inputs import column_names, evaluate, need, numbers, same_length
 from adaline.plots.style import BLUE, GREY, INK, MOST_POINTS, ORANGE, axes, legend_above, short, size, styled, thin
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def line(model: Any, x: Any, y: Any, ax: Axes | None = None, *, names: Sequence[
     dots: dict[str, Any] = {"color": BLUE, "alpha": 0.5, "linewidths": 0, "rasterized": True}
     ax.scatter(across[rows], up[rows], s=size(len(rows)), label="rows", **dots)
     ends = np.linspace(across.min(), across.max(), 200)
-    ax.plot(ends, asked(model.predict, ends[:, None]), color=ORANGE, linewidth=1.8, label="fit")
+    ax.plot(ends, evaluate(model.predict, ends[:, None]), color=ORANGE, linewidth=1.8, label="fit")
     ax.set_xlabel(words[0])
     ax.set_ylabel(words[1])
     legend_above(ax)
@@ -190,11 +190,11 @@ def _name_rows(ax: Axes, rows: NDArray[np.intp], h: Array, r: Array, right: floa
     """Write the numbers of rows beside them, unless that would cover another number."""
     taken: list[Array] = []
     for i in rows:
-        place = np.array([h[i] / right, (r[i] + top) / (2 * top)])
-        if any(abs(place - other)[0] < 0.16 and abs(place - other)[1] < 0.07 for other in taken):
+        position = np.array([h[i] / right, (r[i] + top) / (2 * top)])
+        if any(abs(position - other)[0] < 0.16 and abs(position - other)[1] < 0.07 for other in taken):
             continue
-        taken.append(place)
-        inward = place[0] > 0.8
+        taken.append(position)
+        inward = position[0] > 0.8
         ax.annotate(
             f"row {i}",
             (h[i], r[i]),

@@ -1,4 +1,4 @@
-"""Signals of a filter under each other: what goes in, what is wanted, what comes out, what is left."""
+"""Plot of the signals of a filter, one under the other: input, desired signal, output, error."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def filter_signals(
     lanes += [("desired", d, common, BLUE), ("output", output, common, GREEN), ("error", error, common, ORANGE)]
     ax = axes(ax, 1.0 + 0.75 * len(lanes))
     for i, (_, values, half, colour) in enumerate(lanes):
-        at, seen = _slices(values)
+        at, shown = _slices(values)
         ax.axhline(-i, color="#dddddd", linewidth=0.7, zorder=0)
-        ax.plot(at, seen / (2.15 * half) - i, color=colour, linewidth=0.8)
+        ax.plot(at, shown / (2.15 * half) - i, color=colour, linewidth=0.8)
     ax.set_yticks(-np.arange(len(lanes)), [f"{word}\n±{half:.3g}" for word, _, half, _ in lanes])
     ax.set_ylim(0.5 - len(lanes), 0.5)
     ax.set_xlim(0, max(len(d) - 1, 1))
@@ -90,7 +90,7 @@ def _half(values: Array) -> float:
 
 
 def _slices(values: Array) -> tuple[Array, Array]:
-    """Return places and values to draw: all, or the lowest and highest of each slice, in turn."""
+    """Return positions and values to draw: all, or the lowest and highest of each slice, in turn."""
     n = len(values)
     if n <= SAMPLES:
         return np.arange(n, dtype=np.float64), values

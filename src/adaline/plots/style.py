@@ -127,13 +127,13 @@ def label_beside(ax: Axes, ends: Array, names: Sequence[str], colours: Sequence[
     low, high = ax.get_ylim()
     figure: Any = ax.figure
     gap = 13.0 / 72 / max(figure.get_size_inches()[1] * ax.get_position().height, 0.5)
-    wanted = (ends - low) / (high - low)
-    order = np.argsort(wanted)
-    place = _apart(wanted[order], gap)
-    for k, y in zip(order, place, strict=True):
+    ends_in_axes = (ends - low) / (high - low)
+    order = np.argsort(ends_in_axes)
+    spread = _spread_apart(ends_in_axes[order], gap)
+    for k, y in zip(order, spread, strict=True):
         ax.annotate(
             names[k],
-            (1.0, wanted[k]),
+            (1.0, ends_in_axes[k]),
             xytext=(1.04, y),
             xycoords="axes fraction",
             textcoords="axes fraction",
@@ -185,21 +185,21 @@ def whole_numbers(ax: Axes) -> None:
     locator.set_params(integer=True)
 
 
-def _apart(places: Array, gap: float) -> Array:
-    """Return sorted places moved as little as needed (least squares) to be a gap apart: near ones merge into blocks."""
-    blocks: list[tuple[float, int]] = []  # mean of the places less their offsets, and how many
-    for i, place in enumerate(places):
-        mean, count = float(place) - i * gap, 1
+def _spread_apart(positions: Array, gap: float) -> Array:
+    """Return sorted positions moved as little as needed (least squares) to be a gap apart; near ones form blocks."""
+    blocks: list[tuple[float, int]] = []  # mean of the positions less their offsets, and how many
+    for i, position in enumerate(positions):
+        mean, count = float(position) - i * gap, 1
         while blocks and blocks[-1][0] > mean:
             before, many = blocks.pop()
             mean, count = (before * many + mean * count) / (many + count), many + count
         blocks.append((mean, count))
     means = np.repeat([mean for mean, _ in blocks], [count for _, count in blocks])
-    return np.asarray(means + gap * np.arange(len(places)))
+    return np.asarray(means + gap * np.arange(len(positions)))
 
 
 def _letters(names: Sequence[str], ncols: int) -> int:
-    """Return how wide a legend of so many columns is."""
+    """Return the width of a legend of `ncols` columns, in letters."""
     return sum(max(map(len, part)) + HANDLE for part in np.array_split(np.array(names, dtype=object), ncols))
 
 

@@ -1,4 +1,4 @@
-"""The mean squared error over two weights, a bowl, and the ways that learning takes down into it."""
+"""Plot of the mean squared error over two weights, and of the weights that a system goes through as it learns."""
 
 from __future__ import annotations
 
@@ -116,17 +116,17 @@ def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Arra
     refuse_basis(system, "trajectory", "give phi(X) as X, and a system without one")
     copy = clone(system)
     if hasattr(copy, "learn_one"):
-        seen = [_weights(copy.learn_one(x[i % len(x)], t[i % len(x)])) for i in range(steps or len(x))]
+        path = [_weights(copy.learn_one(x[i % len(x)], t[i % len(x)])) for i in range(steps or len(x))]
     elif {"init", "epochs"} <= set(copy.get_params()):
-        seen = []
+        path = []
         for _ in range(50 if steps is None else steps):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                seen.append(_weights(copy.set_params(epochs=1, **({"init": seen[-1]} if seen else {})).fit(x, t)))
+                path.append(_weights(copy.set_params(epochs=1, **({"init": path[-1]} if path else {})).fit(x, t)))
     else:
         raise InvalidParameter(f"{type(system).__name__} does not learn in steps: use LMS, or solver='gradient'")
     start = np.zeros(1 + x.shape[1]) if system.init is None else np.ravel(system.init)
-    return np.array([start, *seen], dtype=np.float64)[:, 0 if system.fit_intercept else 1 :]
+    return np.array([start, *path], dtype=np.float64)[:, 0 if system.fit_intercept else 1 :]
 
 
 def _weights(model: Any) -> Array:

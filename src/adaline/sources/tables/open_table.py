@@ -76,26 +76,18 @@ def open_table(
     system takes.
     """
     relation = Relation(data, table)
-    listed = categories if isinstance(categories, dict) else dict.fromkeys(_names(categories or ()))
-    spec = read_spec(
-        relation,
-        TableSpec(
-            target=tuple(target) if isinstance(target, list | tuple) else target,
-            features=None if features is None else _names(features),
-            weight=weight,
-            categories=tuple((n, None if levels is None else tuple(levels)) for n, levels in listed.items()),
-            dates=_names(dates or ()),
-            missing=missing,
-            unseen=unseen,
-            formula=formula,
-        ),
+    spec = TableSpec.of(
+        target=target,
+        features=features,
+        weight=weight,
+        categories=categories,
+        dates=dates,
+        missing=missing,
+        unseen=unseen,
+        formula=formula,
     )
-    source = TableSource(relation, spec, progress=progress)
+    source = TableSource(relation, read_spec(relation, spec), progress=progress)
     if not source.targets:
         return source  # rows to predict: the model has its own coding
     source.learn_coding()
     return source.keep()
-
-
-def _names(names: Any) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

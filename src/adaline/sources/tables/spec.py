@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
@@ -35,6 +35,39 @@ class TableSpec:
         if self.target is None:
             return ()
         return self.target if isinstance(self.target, tuple) else (self.target,)
+
+    @classmethod
+    def of(
+        cls, *, target: Any = None, features: Any = None, categories: Any = None, dates: Any = None, **others: Any
+    ) -> Self:
+        """Return the options of `open_table`, names one by one or in lists, as a spec.
+
+        Examples
+        --------
+        >>> from adaline.sources.tables.spec import TableSpec
+        >>> spec = TableSpec.of(target="y", dates="when", missing="drop")
+        >>> spec.dates, spec.options()
+        (('when',), {'target': 'y', 'dates': ['when'], 'missing': 'drop'})
+        """
+        known = [one.name for one in fields(cls)]
+        for name in others.keys() - set(known):
+            raise TypeError(f"there is no option {name!r} for a table; there are: {', '.join(known)}")
+        levels = categories if isinstance(categories, dict) else dict.fromkeys(names_of(categories))
+        return cls(
+            target=tuple(target) if isinstance(target, list | tuple) else target,
+            features=None if features is None else names_of(features),
+            categories=tuple((name, None if given is None else tuple(given)) for name, given in levels.items()),
+            dates=names_of(dates),
+            **others,
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults, as `open_table` takes them."""
+        given = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        if self.categories:
+            named = dict(self.categories)
+            given["categories"] = list(named) if not any(named.values()) else named
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
@@ -66,6 +99,11 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         if twice or len(set(spec.features)) < len(spec.features):
             raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
     return spec
+
+
+def names_of(given: Any) -> tuple[str, ...]:
+    """Return one name, a list of names or None as a tuple."""
+    return (given,) if isinstance(given, str) else () if given is None else tuple(given)
 
 
 def _ambiguous(relation: Relation, name: str) -> bool:

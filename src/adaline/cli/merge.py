@@ -1,0 +1,43 @@
+"""`adaline merge`: joins models that were fitted apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from adaline import storage
+from adaline.cli.exit import check_output
+from adaline.cli.output import print_json, say
+from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
+from adaline.errors import InvalidData, InvalidParameter
+
+
+def run_merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
+    """Join models that were fitted apart: as if one had been fitted to all rows."""
+    if len(paths) < 2:
+        raise InvalidParameter("merge joins two models or more: adaline merge A B -o C")
+    check_output(output)
+    model = storage.load(paths[0])
+    counts = [rows_of(model)]
+    for path in paths[1:]:
+        other = storage.load(path)
+        _check_mergeable(model, other, paths[0], path)
+        counts.append(rows_of(other))
+        model.merge(other)
+    storage.save(model, output)
+    if as_json:
+        print_json({**described(model), "rows_before": counts, "saved": str(output)})
+        return
+    say(f"{model_label(model)}: {' + '.join(map(rows_text, counts))} = {rows_text(rows_of(model))}")
+    certify(model.certificate_)
+    say(f"saved: {output}")
+
+
+def _check_mergeable(one: Any, other: Any, first: Path, second: Path) -> None:
+    """Refuse models whose targets differ; columns are compared by the systems themselves."""
+    targets = [None if c is None else c.target for c in (vars(one).get("coding_"), vars(other).get("coding_"))]
+    if None not in targets and targets[0] != targets[1]:
+        raise InvalidData(f"cannot merge: {first} predicts {targets[0]!r} and {second} predicts {targets[1]!r}")
+    if type(one) is type(other) and not hasattr(one, "merge"):
+        raise InvalidParameter(f"{type(one).__name__} is learned row by row, in order: such models do not merge")

@@ -1,0 +1,52 @@
+"""`adaline update`: takes more rows into a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adaline import storage
+from adaline.cli.exit import check_output, note
+from adaline.cli.output import print_json, say
+from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
+from adaline.errors import InvalidParameter
+from adaline.sources import TableSource
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.spec import TableSpec, read_spec
+
+
+def run_update(
+    path: Path,
+    data: str,
+    table: str | None,
+    target: str | None,
+    weight: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Take more rows into a saved model and save it again."""
+    saved = path if output is None else output
+    model = storage.load(path)
+    check_output(saved)
+    before = rows_of(model)
+    relation = Relation(data, table)
+    coding = vars(model).get("coding_")
+    if target is None and (coding is None or coding.target is None):
+        raise InvalidParameter("the model does not know the name of its target: say --target COLUMN")
+    if not hasattr(model, "partial_fit"):
+        raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
+    if weight is not None and target is None:
+        raise InvalidParameter("--weight goes with --target: name both columns, or neither to use the model's own")
+    weight = weight or (None if coding is None else coding.weight)
+    spec = TableSpec() if target is None else TableSpec(target=target, weight=weight)
+    model.partial_fit(TableSource(relation, read_spec(relation, spec)))
+    after = rows_of(model)
+    rows = relation.count("TRUE")
+    if before is not None and after is not None and (gone := rows - (after - before)) > 0:
+        note(f"{gone:,} of {rows:,} rows left out: something is missing in them")
+    storage.save(model, saved)
+    if as_json:
+        print_json({**described(model), "rows_before": before, "rows_after": after, "saved": str(saved)})
+        return
+    say(f"{model_label(model)}: {rows_text(before)} before, {rows_text(after)} after")
+    certify(model.certificate_)
+    say(f"saved: {saved}")
