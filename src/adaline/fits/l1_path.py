@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
+from adaline.input.first_pass import first_pass
 from adaline.input.open import open_labelled, open_rows
-from adaline.input.opening import opening_of
 from adaline.losses import Logistic, Loss, Softmax, loss_of
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
@@ -91,7 +91,7 @@ def l1_path(
     _check(points=points, ratio=ratio, penalty=penalty, tol=tol)
     start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
-    seen, spread, sample = opening_of(source, Targets, chosen)
+    seen, spread, sample = first_pass(source, Targets, chosen)
     if not seen.finite:
         source.refuse_nonfinite()
     constant = best_constants(source, chosen, seen)
@@ -129,7 +129,7 @@ def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss
         if len(classes) < 2:
             raise InvalidData("l1_path needs rows of at least 2 classes")
         return given.encoded(classes), chosen if len(classes) == 2 else Softmax(), classes
-    source = open_rows(reader, X, y, sample_weight, reset=True)
+    source = open_rows(reader, X, y, sample_weight, reset=True).source
     if source.shape.targets > 1:
         raise InvalidData(f"l1_path takes one target, y has {source.shape.targets}")
     return source, chosen, None

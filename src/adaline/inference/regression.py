@@ -255,7 +255,7 @@ class RegressionInference:
         fits = self._fits if fits is None else fits
         for fit in fits:
             factor_of(fit)
-        source = open_rows(self, X, y, sample_weight, reset=False)
+        source = open_rows(self, X, y, sample_weight, reset=False).source
         targets = len(self._by_target())
         columns = fits[0].solution.theta.shape[1] - 1
         if source.shape != (columns, targets):

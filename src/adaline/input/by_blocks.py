@@ -13,7 +13,7 @@ from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.block import Block
 from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import CodedRows, coded
-from adaline.input.open import read_rows, refuse_nonfinite, source_of
+from adaline.input.open import array_source, read_rows, refuse_nonfinite
 from adaline.sources import Source
 from adaline.sources.expanded import PIECE, piece_rows
 
@@ -51,12 +51,12 @@ def _source(system: Any, X: Any) -> Source | None:
         return coded(system, X, targets=False)
     if basis_of(system) is None or isinstance(X, CodedRows):
         return None
-    x = read_rows(system, X, reset=False)
+    x = read_rows(system, X)
     if x.shape[0] * width_of(system) <= PIECE:
         return None
     refuse_nonfinite(system, x)
     x = host(x) if is_device(x) else x
-    return source_of(x, np.empty((x.shape[0], 0)), None, None)
+    return array_source(x)
 
 
 def _pieces(system: Any, block: Block) -> Iterator[Block]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.first_pass import class_weights_of, read_first_pass
 from adaline.input.labels import Labels
-from adaline.input.open import Labelled
-from adaline.input.opening import class_weights_of, read_opening
+from adaline.input.open import LabelledRows
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import recoded
@@ -63,13 +63,13 @@ class ClassifiedRows:
         return replace(self, classes=self.classes[there], source=source, counts=self.counts[there], sample=None)
 
 
-def open_classes(given: Labelled, class_weight: Any) -> ClassifiedRows:
+def open_classes(given: LabelledRows, class_weight: Any) -> ClassifiedRows:
     """Return rows with the indices of their classes as targets, weighed by class; one read, two with class weights."""
     spread: Spread | None
     sample: Source | None
     if given.numbered is not None:
         rows, book = given.numbered()
-        weights, spread, sample = read_opening(rows, ClassWeights)
+        weights, spread, sample = read_first_pass(rows, ClassWeights)
         classes, place = book.sorted()
         counts = np.zeros(len(classes))
         counts[place] = weights.of(len(classes))
@@ -80,7 +80,7 @@ def open_classes(given: Labelled, class_weight: Any) -> ClassifiedRows:
         classes = given.all_classes()
         source = given.encoded(classes)
         if source.streamed:
-            weights, spread, sample = read_opening(source, ClassWeights)
+            weights, spread, sample = read_first_pass(source, ClassWeights)
         else:
             weights, spread, sample = class_weights_of(source), None, None
         counts = weights.of(len(classes))

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.input.basis import begin_basis, check_basis, rows_through_basis
+from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
+from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_weights
 from adaline.input.transaction import transaction
@@ -82,7 +83,8 @@ def signal_blocks(
 ) -> Iterator[tuple[Any, Any, Any, int]]:
     """Return blocks of x, t, weights and the number of the first row; before them the number of desired signals."""
     if isinstance(X, Source):
-        source = open_rows(system, X, y, sample_weight, reset=reset)
+        source, columns = open_rows(system, X, y, sample_weight, reset=reset)
+        set_columns(system, columns)
         if reset:
             system._flat = source.flat
         yield None, source.shape.targets, None, 0
@@ -340,10 +342,8 @@ class AdaptiveFilter(SignalSystem):
     def _first(self, x: Any, y: Any) -> Adaptation:
         """Start with one sample: it says how many signals there are."""
         check_parameters(self)
-        self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
-        if isinstance(x, dict):
-            self.feature_names_in_ = np.array(list(x), dtype=object)
-        begin_basis(self, list(x.values()) if isinstance(x, dict) else x)
+        names, row = (tuple(x), list(x.values())) if isinstance(x, dict) else (None, x)
+        set_columns(self, InputColumns(int(np.size(row)), names, basis=basis_of_row(self, row)))
         self._flat = np.ndim(y) == 0
         self._begin(np.size(y))
         return self._state

@@ -16,9 +16,10 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, Inva
 from adaline.inference.classical import Interval, leverages, reach
 from adaline.inference.regression import RegressionInference
 from adaline.inference.sample import WEIGHTS, Counted, count
-from adaline.input.basis import check_basis, check_same_columns, columns_of, rows_through_basis
+from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite
 from adaline.input.transaction import transaction
@@ -80,7 +81,8 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
         check_parameters(self)
         for name in STALE:
             self.__dict__.pop(name, None)
-        source = open_rows(self, X, y, sample_weight, reset=True)
+        source, columns = open_rows(self, X, y, sample_weight, reset=True)
+        set_columns(self, columns)
         self._remember(source)
         self._counted = self._count(source)
         if self._is_wide(source):
@@ -99,7 +101,8 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
         meter = Meter(X)
         check_parameters(self)
         if not hasattr(self, "_fits"):
-            source = open_rows(self, X, y, sample_weight, reset=True)
+            source, columns = open_rows(self, X, y, sample_weight, reset=True)
+            set_columns(self, columns)
             self._remember(source)
             total, counted = sums(source, self.fit_intercept), self._count(source)
         else:
@@ -162,7 +165,7 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
         "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
         """
         check_is_fitted(self, "coef_")
-        given = read_rows(self, X, reset=False)
+        given = read_rows(self, X)
         x = rows_through_basis(self, given)
         theta = self._theta()
         values: Array
@@ -224,7 +227,7 @@ class LinearSystem(RegressionInference, MultiOutputMixin, RegressorMixin, BaseEs
         return None if self._counted is None or other is None else self._counted.plus(other, sign)
 
     def _reopen(self, X: Any, y: Any, sample_weight: Any, verb: str) -> Source:
-        source = open_rows(self, X, y, sample_weight, reset=False)
+        source = open_rows(self, X, y, sample_weight, reset=False).source
         if source.shape != self._own_sums(verb).shape:
             raise InvalidData(
                 f"cannot {verb}: the model has shape {self._own_sums(verb).shape}, the rows {source.shape}"

@@ -15,6 +15,7 @@ from adaline.fits.stochastic import start_scan, warn_of_bound
 from adaline.input.basis import check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
@@ -112,7 +113,9 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         meter = Meter(X)
         check_parameters(self)
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
-        source = in_memory(open_rows(self, X, y, sample_weight, reset=not goes_on))
+        opened = open_rows(self, X, y, sample_weight, reset=not goes_on)
+        set_columns(self, opened.columns)
+        source = in_memory(opened.source)
         self._check_targets(source.shape.targets, goes_on)
         self._flat = source.flat
         self._fit(source, goes_on, meter)
@@ -126,7 +129,9 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         check_parameters(self)
         if not first:
             check_basis(self)
-        source = in_memory(open_rows(self, X, y, sample_weight, reset=first))
+        opened = open_rows(self, X, y, sample_weight, reset=first)
+        set_columns(self, opened.columns)
+        source = in_memory(opened.source)
         self._check_targets(source.shape.targets, not first)
         self._flat = source.flat if first else self._flat
         self._go_on(source, meter)

@@ -23,6 +23,7 @@ from adaline.input.basis import columns_of, width_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import ClassifiedRows, open_classes
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
 from adaline.input.labels import Labels
 from adaline.input.meter import Meter
 from adaline.input.open import open_labelled
@@ -281,6 +282,7 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
         check_parameters(self)
         before = self._theta() if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
+        set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
         self.classes_, self._typical = rows.classes, rows.spread.mean
         there = rows.counts > 0 if self.fit_intercept else np.ones(len(rows.counts), dtype=bool)

@@ -18,6 +18,7 @@ from adaline.inference.robust import RobustSummary, judged
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
 from adaline.input.transaction import transaction
@@ -167,7 +168,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         meter = Meter(X)
         check_parameters(self)
-        source = open_rows(self, X, y, sample_weight, reset=True)
+        source, columns = open_rows(self, X, y, sample_weight, reset=True)
+        set_columns(self, columns)
         source = in_memory(source) if source.like() is None else source
         self._flat, self._like = source.flat, source.like()
         spread = column_spread(source)

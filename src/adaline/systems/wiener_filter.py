@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.input.basis import check_basis, check_same_columns, width_of
+from adaline.input.basis import check_basis, width_of
+from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_weights
 from adaline.input.transaction import transaction
@@ -117,7 +118,9 @@ class WienerFilter(SignalSystem):
         meter = Meter(X)
         check_parameters(self)
         if isinstance(X, Source):
-            return self._listen(open_rows(self, X, y, sample_weight, reset=True), meter, afresh=True)
+            source, columns = open_rows(self, X, y, sample_weight, reset=True)
+            set_columns(self, columns)
+            return self._listen(source, meter, afresh=True)
         x, t, weight = self._read(X, y, sample_weight, reset=True)
         recording = self._begin(t.shape[1])
         source = recording.open(x, t, weight, self._names())
@@ -145,7 +148,9 @@ class WienerFilter(SignalSystem):
             check_basis(self)
             self._own_sums("continue")
         if isinstance(X, Source):
-            return self._listen(open_rows(self, X, y, sample_weight, reset=new), meter, afresh=new)
+            opened = open_rows(self, X, y, sample_weight, reset=new)
+            set_columns(self, opened.columns)
+            return self._listen(opened.source, meter, afresh=new)
         x, t, weight = self._read(X, y, sample_weight, reset=new)
         recording = self._begin(t.shape[1]) if new else self._recording
         self._recording = recording.take(recording.open(x, t, weight, self._names()))

@@ -15,12 +15,13 @@ from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
-from adaline.input.basis import check_basis, check_same_columns, columns_of
+from adaline.input.basis import check_basis, columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
-from adaline.input.open import Labelled, open_labelled, read_finite
+from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.input.transaction import transaction
 from adaline.parameters import Check
 from adaline.results import Certificate, Status, without_constants
@@ -195,8 +196,9 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
         refuse_few_digits(self.certificate_.digits)
         return self
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
         given = open_labelled(self, X, y, sample_weight, reset=reset)
+        set_columns(self, given.columns)
         return given._replace(encoded=lambda classes: self._checked(given.encoded(classes), len(classes)))
 
     def _checked(self, source: Source, classes: int) -> Source:
@@ -210,7 +212,7 @@ class ClosedFormClassifier(LinearDecision, ClassifierMixin, BaseEstimator):
         self._like = source.like()
         return source
 
-    def _gathered(self, given: Labelled, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
+    def _gathered(self, given: LabelledRows, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
         """Return all classes, the rows with their places among them, and the sums."""
         classes = union(given.guess())
         try:

@@ -24,7 +24,8 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.input.basis import basis_of, begin_basis, columns_of, given_columns, rows_through_basis, width_of
+from adaline.input.basis import basis_of, basis_of_row, columns_of, given_columns, rows_through_basis, width_of
+from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import read_finite
 from adaline.input.random_state import generator
@@ -67,19 +68,13 @@ def row_of(system: Any, x: Mapping[Any, Any]) -> Array:
 
 
 def names_of(system: Any, x: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Return the names of a system's columns, and remember them; a new system takes those of its first row.
+    """Return the names of a fitted system's columns, kept as `_names`.
 
     Columns of arrays have no names: dicts with the keys 0, 1, ... stand for such rows.
     """
     known = system.__dict__
     if "feature_names_in_" in known:
         system._names = tuple(map(str, known["feature_names_in_"]))
-    elif "n_features_in_" not in known:
-        system._names, system.n_features_in_ = tuple(x), len(x)
-        if not x:
-            raise InvalidData("a row must have at least one column")
-        if all(isinstance(name, str) for name in x):
-            system.feature_names_in_ = np.asarray(tuple(x), dtype=object)
     elif set(x) == set(range(known["n_features_in_"])):
         return tuple(range(known["n_features_in_"]))
     else:
@@ -166,14 +161,17 @@ class SingleRows(BaseEstimator):
                 "standardize=True learns the scales of the columns from rows, and one row is too little: begin with "
                 "fit or partial_fit"
             )
+        columns = InputColumns(int(np.size(x)))
         if isinstance(x, Mapping):
-            names_of(self, x)
-        else:
-            self.n_features_in_ = int(np.size(x))
+            if not x:
+                raise InvalidData("a row must have at least one column")
+            self._names = tuple(x)
+            columns = InputColumns(len(x), self._names if all(isinstance(name, str) for name in x) else None)
+        set_columns(self, columns)
         row = self._given_row(x)
         if not np.isfinite(row).all():
             self._refuse(row, given_columns(self))
-        begin_basis(self, row)
+        set_columns(self, replace(columns, basis=basis_of_row(self, row)))
         self._scan = self._start(Shape(width_of(self), outputs))
         self._typical = self._row(x).copy()
         self._learned, self.history_, self.n_iter_ = (0, 0), [], 0

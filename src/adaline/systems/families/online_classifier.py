@@ -16,10 +16,11 @@ from adaline.input.basis import check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import class_weights
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
+from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
-from adaline.input.open import Labelled, open_labelled
-from adaline.input.opening import class_weights_of
+from adaline.input.open import LabelledRows, open_labelled
 from adaline.input.transaction import transaction
 from adaline.parameters import CLASS_WEIGHT, Check
 from adaline.scans import Scan
@@ -51,6 +52,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         check_parameters(self)
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
         given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
+        set_columns(self, given.columns)
         if not goes_on:
             self._take_classes(given.all_classes())
         self._fit(self._coded(given, balance=True), goes_on, meter)
@@ -68,6 +70,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         if not first:
             check_basis(self)
         given = open_labelled(self, X, y, sample_weight, reset=first)
+        set_columns(self, given.columns)
         if first:
             self._take_classes(given.all_classes() if classes is None else all_classes(np.asarray(classes)))
         elif classes is not None and not np.array_equal(all_classes(np.asarray(classes)), self.classes_):
@@ -159,7 +162,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
             return row, t, None
         return row, t, self._class_weights(None)[list(self._codes).index(y)][None]
 
-    def _coded(self, given: Labelled, balance: bool) -> Source:
+    def _coded(self, given: LabelledRows, balance: bool) -> Source:
         """Return the rows with the targets of the machines, weighed by class."""
         source = in_memory(given.encoded(self.classes_))
         weights = None

@@ -13,10 +13,9 @@ from adaline.arrays import Array
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
-from adaline.input.basis import learn_basis, through_basis
-from adaline.input.coded import coded, remember
+from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
-from adaline.input.open import read_rows, unlabelled_source
+from adaline.input.open import open_unlabelled
 from adaline.parameters import COUNT, SEED, ZERO_OR_MORE, Check
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
@@ -37,22 +36,15 @@ class UnsupervisedSystem(BaseEstimator):
     certificate_: Certificate
 
     def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
-        """Return the source of rows as the system sees them, with their weights; with `reset` remember the columns."""
-        source = self._open_given(X, sample_weight, reset=reset)
+        """Return the source of rows, with their weights, through the basis; with `reset` set the columns."""
+        source, columns = open_unlabelled(self, X, sample_weight, reset=reset)
         if reset:
-            learn_basis(self, source)
-        return through_basis(self, source)
+            set_columns(self, columns)
+        return source
 
-    def _open_given(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
-        if isinstance(X, Source):
-            if sample_weight is not None:
-                raise InvalidParameter("a source brings its own weights: give no sample_weight")
-            if not reset:
-                return coded(self, X, targets=False)
-            remember(self, X)
-            return X.unlabelled()
-        rows = read_rows(self, X, reset=reset)
-        return unlabelled_source(self, rows, sample_weight)
+    def _open_given(self, X: Any, sample_weight: Any) -> Source:
+        """Return the source of rows as given, for their weights."""
+        return open_unlabelled(self, X, sample_weight, reset=False, through_basis=False).source
 
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
         """Return function(block) for rows to predict, in their order; name a row that is not finite."""
