@@ -40,7 +40,8 @@ def learn_basis(system: Any, source: Source) -> Basis | None:
         some = _dense(rows.peek().gathered().x[:2, :])
     if not np.isfinite(some).all():
         rows.refuse_nonfinite()
-    return clone(wanted).fit(some)
+    learned: Basis = clone(wanted).fit(some)
+    return learned
 
 
 def basis_of_row(system: Any, row: Any) -> Basis | None:
@@ -52,7 +53,8 @@ def basis_of_row(system: Any, row: Any) -> Basis | None:
         raise InvalidData(
             f"{type(wanted).__name__} is learned from rows, and one row is too little: begin with fit or partial_fit"
         )
-    return clone(wanted).fit(np.atleast_2d(row))
+    learned: Basis = clone(wanted).fit(np.atleast_2d(row))
+    return learned
 
 
 def wanted_basis(system: Any) -> Basis | None:

@@ -28,6 +28,7 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
         if coding is not None:
             classes = system.__dict__.get("classes_")
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
+    source.learn_coding()
     if source.shape.features != system.n_features_in_:
         raise InvalidData(
             f"X has {source.shape.features} features, but {type(system).__name__} is expecting "

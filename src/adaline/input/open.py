@@ -244,12 +244,13 @@ def _open_source(
         raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
     if not reset:
         return OpenedRows(coded(system, source, targets), columns_on(system))
+    coding = source.learn_coding()
     if targets and source.shape.targets == 0:
         raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
-    if source.coding is not None:
-        check_intercept(system, source.coding)
+    if coding is not None:
+        check_intercept(system, coding)
     rows = source if targets else source.unlabelled()
-    columns = InputColumns(source.shape.features, source.names, source.coding, learn_basis(system, rows))
+    columns = InputColumns(source.shape.features, source.names, coding, learn_basis(system, rows))
     return OpenedRows(rows, columns)
 
 

@@ -91,9 +91,8 @@ def open_table(
         ),
     )
     source = TableSource(relation, wish, progress=progress)
-    if not source.targets:
-        return source  # to be predicted: a model brings its own coding
-    source.learn_coding()
+    if not wish.targets and formula is None:
+        return source  # to be predicted, or clustered: a fitted model brings its own coding
     return source.keep()
 
 

@@ -182,8 +182,10 @@ class TableSource(Source):
 
     @property
     def coding(self) -> Coding:  # type: ignore[override]
-        """How the columns of the table become those of X."""
-        return self.learn_coding()
+        """How the columns of the table become those of X, known after `learn_coding`."""
+        if self._coding is None:
+            raise RuntimeError("the coding was not learned yet: use learn_coding()")
+        return self._coding
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -222,6 +224,7 @@ class TableSource(Source):
 
     def count_rows(self) -> int:
         """Return the number of rows that take part; a read where there was none yet."""
+        self.learn_coding()
         if self.where not in self.relation.counted:
             self.reads[0] += not self.relation.counts_without_reading(self.where)
         return self.relation.count(self.where)
@@ -256,6 +259,7 @@ class TableSource(Source):
 
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one is left to be streamed. Returns self."""
+        self.learn_coding()
         if self._large or self.relation.size() > 8 * KEPT:
             return self
         if self.has_labels and self._given_targets is None:
@@ -282,7 +286,7 @@ class TableSource(Source):
             for block in self._blocks:
                 yield partial(iter, [block])
             return
-        columns = list(dict.fromkeys([*self.coding.needed, *self._beside()]))
+        columns = list(dict.fromkeys([*self.learn_coding().needed, *self._beside()]))
         self._refuse_change()
         runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
         first = 0
@@ -330,6 +334,7 @@ class TableSource(Source):
         """
         if self._encoded is not None:
             return self._encoded[0]
+        self.learn_coding()
         name = self._label_column()
         table = self.relation.sql
         if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
@@ -429,7 +434,7 @@ class TableSource(Source):
         out = TableSource(
             self.relation,
             self.wish,
-            coding=self.coding,
+            coding=self.learn_coding(),
             read_targets=read_targets,
             n_targets=n_targets,
             where=self.where,
@@ -460,6 +465,8 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     with `text_target` the target, are read as texts even where this file shows only numbers.
     """
     check_needed(source.relation, coding)
+    if source.wish.targets or source.wish.formula is not None:
+        source.learn_coding()
     wanted = source.targets or (() if coding.target is None else (coding.target,))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
     wish = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)

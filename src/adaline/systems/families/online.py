@@ -301,6 +301,7 @@ class OnlineSystem(SingleRows):
     def _fit(self, source: Source, goes_on: bool, meter: Meter) -> None:
         """Go over the rows for epochs, from the first weights or on from those there are."""
         if not goes_on:
+            self.__dict__.pop("_names", None)
             self._typical = _typical(source)
         source = self._standardized(source, goes_on)
         scan = self._scan.copy() if goes_on else self._start(source.shape)
