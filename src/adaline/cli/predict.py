@@ -27,6 +27,7 @@ from adaline.coding.frames import plain_terms
 from adaline.comparison.request import PredictRequest, listed
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import CodedRows, coding_of
+from adaline.parameters import LEVEL, OneOf
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.relation import Relation
@@ -135,13 +136,11 @@ def check_asked(model: Any, asked: PredictRequest) -> None:
         raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
     if asked.interval is None:
         return
-    if asked.interval not in ("confidence", "prediction"):
-        raise InvalidParameter(f"--interval must be confidence or prediction, got {asked.interval!r}")
+    OneOf("confidence", "prediction").check("--interval", asked.interval)
     if "interval" not in inspect.signature(model.predict).parameters:
         able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
         raise InvalidParameter(f"{name} gives no intervals; these do: {able}")
-    if not 0 < asked.level < 1:
-        raise InvalidParameter(f"--level must be between 0 and 1, got {asked.level:g}")
+    LEVEL.check("--level", asked.level)
 
 
 def coding_for(model: Any, relation: Relation) -> Coding:

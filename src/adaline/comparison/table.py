@@ -13,7 +13,8 @@ from scipy import stats
 from adaline.arrays import Array
 from adaline.coding.columns import plain
 from adaline.comparison.open_data import Opened, known_as
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData
+from adaline.parameters import OneOf
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.tables.coding import target_columns
@@ -160,8 +161,7 @@ class Table:
     def task(self, wanted: str | None = None) -> str:
         """Return "regression" or "classification": as the type of y says, unless one is asked for."""
         if wanted is not None:
-            if wanted not in (REGRESSION, CLASSIFICATION):
-                raise InvalidParameter(f"task must be '{REGRESSION}' or '{CLASSIFICATION}', got {wanted!r}")
+            OneOf(REGRESSION, CLASSIFICATION).check("task", wanted)
             return wanted
         kind = self.y.dtype.kind
         if kind == "f":

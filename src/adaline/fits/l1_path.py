@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +17,7 @@ from adaline.fits.linear_machine import best_constants
 from adaline.input.first_pass import first_pass
 from adaline.input.open import open_labelled, open_rows
 from adaline.losses import Logistic, Loss, Softmax, loss_of
+from adaline.parameters import COUNT, LEVEL, ZERO_OR_MORE
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
@@ -88,7 +88,10 @@ def l1_path(
     Lecture S3, regularisation. R. Tibshirani (1996); Tibshirani et al. (2012), strong rules. About 3 to 10 passes a
     point, most of them over the columns that are not zero.
     """
-    _check(points=points, ratio=ratio, penalty=penalty, tol=tol)
+    COUNT.check("points", points)
+    LEVEL.check("ratio", ratio)
+    ZERO_OR_MORE.check("penalty", penalty)
+    ZERO_OR_MORE.check("tol", tol)
     start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
     seen, spread, sample = first_pass(source, Targets, chosen)
@@ -148,13 +151,3 @@ def _proof(problem: Problem, at: Any, gap: float, converged: bool) -> Certificat
         solver="proximal Newton along a path",
     )
     return out if converged else replace(out, advice="raise tol, or end the path earlier by a larger ratio")
-
-
-def _check(**numbers: Any) -> None:
-    for name, value in numbers.items():
-        most = 1.0 if name == "ratio" else math.inf
-        whole = isinstance(value, Integral) and int(value) >= 1
-        if value is True or not (whole if name == "points" else isinstance(value, Real) and 0 <= float(value) < most):
-            raise InvalidParameter(
-                f"{name} cannot be {value!r}: points are 1 or more, ratio is below 1, the others are zero or more"
-            )

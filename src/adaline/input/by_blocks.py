@@ -1,4 +1,4 @@
-"""Methods from rows to rows, such as predict, block by block: on sources, and where phi(x) of all rows is large."""
+"""Methods that return a value for each row, such as predict, block by block: for sources, and where phi(x) is large."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def by_blocks(method: Method) -> Method:
-    """Let a method from rows to rows take a source: it is called for each block, in order."""
+    """Let a method from rows (n, D) to values (n, ...) take a source: it is called for each block, in order."""
 
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -46,7 +46,7 @@ def by_blocks(method: Method) -> Method:
 
 
 def _source(system: Any, X: Any) -> Source | None:
-    """Return rows to be gone over block by block; None where they are taken at once."""
+    """Return the source of rows that are to be read block by block; None where they are taken at once."""
     if isinstance(X, Source):
         return coded(system, X, targets=False)
     if basis_of(system) is None or isinstance(X, CodedRows):
@@ -60,7 +60,7 @@ def _source(system: Any, X: Any) -> Source | None:
 
 
 def _pieces(system: Any, block: Block) -> Iterator[Block]:
-    """Return a block as it is, or cut so that phi of a piece is small."""
+    """Return a block as it is; with a basis cut into pieces, dense, whose phi(x) is small."""
     if block.rows == 0:
         return
     if basis_of(system) is None:

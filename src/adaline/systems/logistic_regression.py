@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
+from adaline.block import Shape
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.linear_machine import Options, constants_of_classes, likelihood_of, minimise
@@ -32,6 +33,7 @@ from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, together, without_constants
+from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -375,7 +377,7 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
     def _first(self, before: Array | None, machines: int) -> Array | None:
         fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
         given = before if fits else self.init
-        return None if given is None else _first_weights(given, machines, 1 + width_of(self))
+        return None if given is None else first_theta(Shape(width_of(self), machines), given)
 
     def _theta(self) -> Array:
         return np.column_stack([self.intercept_, self.coef_])
@@ -439,16 +441,3 @@ class LogisticRegression(LikelihoodInference, LinearDecision, ClassifierMixin, B
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _first_weights(given: Any, machines: int, columns: int) -> Array:
-    """Return the weights to start from that a user gave, (machines, columns), intercept first."""
-    try:
-        theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"init must be None or weights, got {given!r}") from None
-    if theta.shape != (machines, columns):
-        raise InvalidParameter(f"init must be ({machines}, {columns}), intercept first, got {theta.shape}")
-    if not np.isfinite(theta).all():
-        raise InvalidParameter("init must be finite numbers")
-    return theta
