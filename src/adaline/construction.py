@@ -1,4 +1,4 @@
-"""Constructor arguments: given by name, explained where a name is not known, checked before a fit."""
+"""Constructor arguments of estimators: unknown names are explained, values are checked before a fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ C = TypeVar("C", bound=type[Any])
 
 
 def configured(cls: C) -> C:
-    """Let the constructor and `set_params` of an estimator say how a parameter that they do not know is written here.
+    """Make the constructor and `set_params` of an estimator explain a parameter that it does not have.
 
     Examples
     --------
@@ -31,10 +31,10 @@ def configured(cls: C) -> C:
         try:
             construct(self, *args, **given)
         except TypeError:
-            told = _misnamed(type(self).__name__, construct, args, given)
-            if told is None:
+            message = _misnamed(type(self).__name__, construct, args, given)
+            if message is None:
                 raise
-            raise UnknownParameter(told) from None
+            raise UnknownParameter(message) from None
 
     @wraps(set_params)
     def setting(self: Any, **params: Any) -> Any:
@@ -50,7 +50,7 @@ def configured(cls: C) -> C:
 
 @cache
 def checks_of(cls: type[Any]) -> dict[str, Check]:
-    """Return the check of each constructor parameter: classes list in `parameters` what they add to their bases."""
+    """Return the check of each constructor parameter: `parameters` of a class adds to those of its bases."""
     out: dict[str, Check] = {}
     for base in reversed(cls.__mro__):
         out |= vars(base).get("parameters", {})
@@ -58,13 +58,13 @@ def checks_of(cls: type[Any]) -> dict[str, Check]:
 
 
 def is_system(estimator: Any) -> bool:
-    """Whether an estimator is one of adaline's, which takes sources; others take arrays."""
+    """Whether an estimator is one of adaline's, and so takes sources; others take only arrays."""
     kind: Any = type(estimator)
     return bool(checks_of(kind))
 
 
 def check_parameters(system: Any) -> None:
-    """Refuse constructor arguments that mean nothing: each by itself, then, by `_check_together`, beside each other."""
+    """Refuse invalid constructor arguments: each by its check, then, by `_check_together`, in combination."""
     given = vars(system)
     kind: Any = type(system)
     for name, check in checks_of(kind).items():
@@ -75,12 +75,12 @@ def check_parameters(system: Any) -> None:
 
 
 def _misnamed(owner: str, construct: Callable[..., None], args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
-    """Return what is wrong with the names of a call; None where nothing is."""
+    """Return the message for a call with unnamed or unknown parameters; None where it has none."""
     _, *taken = signature(construct).parameters.values()
     if any(one.kind is Parameter.VAR_KEYWORD for one in taken):
         return None
     names = [one.name for one in taken]
     if len(args) > sum(one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken):
         return peers.by_name(owner, names, args)
-    strange = {name: value for name, value in given.items() if name not in names}
-    return peers.unknown(owner, names, strange) if strange else None
+    unknown = {name: value for name, value in given.items() if name not in names}
+    return peers.unknown(owner, names, unknown) if unknown else None

@@ -1,4 +1,4 @@
-"""Checks of parameters: what a value may be, and one wording for what it is not: "NAME must be ..., got ...".
+"""Checks of parameters: the values allowed, and one message for all others: "NAME must be ..., got ...".
 
     Number(least=0)                    a number of zero or more
     Number(above=0, most=1)            a number above 0 and at most 1
@@ -27,7 +27,7 @@ LONGEST = 200  # letters of a value that a message shows
 
 
 class Check(ABC):
-    """What a value may be.
+    """The values that a parameter may have.
 
     Examples
     --------
@@ -40,24 +40,24 @@ class Check(ABC):
 
     @abstractmethod
     def accepts(self, value: Any) -> bool:
-        """Whether a value is one of those meant."""
+        """Whether a value is allowed."""
 
     @property
     @abstractmethod
     def wanted(self) -> str:
-        """The values meant, in words that follow "must be"."""
+        """The values allowed, in words that follow "must be"."""
 
     @property
     def options(self) -> list[str]:
-        """The values meant as one or several phrases of a list that "or" ends."""
+        """The values allowed, as one or more phrases, which `AnyOf` joins by "or"."""
         return [self.wanted]
 
     def reason(self, value: Any) -> str:
-        """Return what a value lacks, or what to do instead; nothing where that goes without saying."""
+        """Return why a value is refused, or what to do instead; "" where the message needs no more."""
         return ""
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse a value, by the name of its parameter, that is not one of those meant."""
+        """Raise InvalidParameter, with the name of the parameter, where its value is not allowed."""
         if not self.accepts(value):
             shown, why = repr(value), self.reason(value)
             got = shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
@@ -65,7 +65,7 @@ class Check(ABC):
 
 
 class Number(Check):
-    """A finite real number, bounded if so asked: `least` and `most` are allowed themselves, `above` and `below` not."""
+    """A finite real number: `least` or more, `most` or less, `above` and `below` exclusive; None is no bound."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Number(Check):
 
 
 class Whole(Check):
-    """A whole number of `least` or more, or any."""
+    """A whole number, `least` or more where that is given."""
 
     def __init__(self, least: int | None = None, *, hint: str = "") -> None:
         self.least, self.hint = least, hint
@@ -168,7 +168,7 @@ class Nothing(Check):
 
 
 class Numbers(Check):
-    """An array of finite numbers, or what makes one, with one of so many dimensions; `what` says what they are."""
+    """Finite numbers as an array, or a list that makes one, of one of the `dimensions`; `what` describes them."""
 
     def __init__(self, what: str, dimensions: Sequence[int] = (1, 2), *, positive: bool = False) -> None:
         self.what, self.dimensions, self.positive = what, tuple(dimensions), positive
@@ -191,7 +191,7 @@ class Numbers(Check):
 
 
 class ListOf(Check):
-    """A list, or another collection in order, not empty, of values that one check accepts."""
+    """A list, or another ordered collection, not empty, of values that the check `each` accepts."""
 
     def __init__(self, each: Check, what: str) -> None:
         self.each, self.what = each, what
@@ -225,7 +225,7 @@ class Instance(Check):
 
 
 class Having(Check):
-    """An object with some methods; a class is none."""
+    """An object, not a class, that has some methods."""
 
     def __init__(self, *methods: str, what: str) -> None:
         self.methods, self.what = methods, what
@@ -267,7 +267,7 @@ class ClassWeightCheck(Check):
 
 
 class Seed(Check):
-    """Where random numbers may come from."""
+    """A `random_state`: None, a whole number, or a generator of NumPy."""
 
     def accepts(self, value: Any) -> bool:
         if value is None or isinstance(value, np.random.Generator | np.random.RandomState):
@@ -288,7 +288,7 @@ class Seed(Check):
 
 
 class AnyOf(Check):
-    """What one of several checks accepts."""
+    """A value that at least one of several checks accepts."""
 
     def __init__(self, *checks: Check) -> None:
         self.checks = checks
@@ -311,7 +311,7 @@ class AnyOf(Check):
 
 
 def _array(value: Any) -> NDArray[np.float64] | None:
-    """Return numbers as an array; None where they are none."""
+    """Return a value as an array of numbers; None where it cannot be one."""
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError):  # RuntimeError: torch, of arrays on another device

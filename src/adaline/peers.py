@@ -1,5 +1,6 @@
-"""What other packages call the parameters of learners, for those who type their names: scikit-learn, statsmodels, R,
-glmnet, Keras, river and padasip.
+"""Names of parameters in other packages, and what they are called here, for messages about unknown parameters.
+
+The packages are scikit-learn, statsmodels, R, glmnet, Keras, river and padasip.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ OUR_NAMES: dict[str, tuple[str, ...]] = {
     "seed": ("random_state",),
     "rng": ("random_state",),
 }
-"""For each name of theirs, the names of ours that may be meant; the first that a system has is told."""
+"""For each name elsewhere, the names here that may be meant; the message says the first that the system has."""
 
 NOTES: dict[str, str] = {
     **dict.fromkeys(LIMITS, "is not needed here: the solver ends at tol, and certificate_ says how"),
@@ -131,11 +132,11 @@ NOTES: dict[str, str] = {
     "endog": "is the y of fit(X, y)",
     "exog": "is the X of fit(X, y)",
 }
-"""What follows a name of theirs where no parameter of ours does what it does."""
+"""For each name elsewhere that no parameter here stands for, the rest of the sentence that begins with it."""
 
 
 def by_name(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:
-    """Return how to write a call whose values came without names."""
+    """Return the message for a call with unnamed values: how to write it with the names of the parameters."""
     if any(isinstance(value, list | tuple | dict) or hasattr(value, "shape") for value in given):
         return f"{owner} takes its parameters by name, and rows are given to fit: {owner}().fit(X, y)"
     written = ", ".join(f"{name}={value!r}" for name, value in zip(names, given, strict=False))
@@ -143,22 +144,22 @@ def by_name(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:
 
 
 def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
-    """Return what is meant by parameters, with their values, that are none of a system's names."""
+    """Return the message for parameters, with their values, that are not among the names of a system's own."""
     known = list(names)
     hints = {name: _translated(name, value, known) for name, value in given.items()}
-    strange = [name for name, hint in hints.items() if not hint]
+    unexplained = [name for name, hint in hints.items() if not hint]
     text = f"{owner} has no parameter {' and no '.join(map(repr, given))}"
-    if len(strange) < len(hints):
+    if len(unexplained) < len(hints):
         text += ": " + "; ".join(filter(None, hints.values()))
-    if strange:
-        near = [get_close_matches(name, known, n=1) for name in strange]
+    if unexplained:
+        near = [get_close_matches(name, known, n=1) for name in unexplained]
         meant = "".join(f" Did you mean {one[0]}?" for one in near if one)
         text += f".{meant} There are: {', '.join(known) or 'none'}"
     return text
 
 
 def _translated(name: str, value: Any, known: list[str]) -> str:
-    """Return what a name of theirs is here; nothing where it is not known."""
+    """Return what a name elsewhere is called here, or why there is no such parameter; "" where it is not known."""
     if name == "C" and "penalty" in known:
         return "C is 1/penalty here" + (f": penalty={1 / float(value)!r}" if POSITIVE.accepts(value) else "")
     ours = next((one for one in OUR_NAMES.get(name, ()) if one in known), None)

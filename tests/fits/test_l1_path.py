@@ -52,7 +52,7 @@ def test_squares_are_the_lasso() -> None:
 
 def test_what_is_refused() -> None:
     X, y = made()
-    with pytest.raises(InvalidParameter, match="ratio cannot be 2"):
+    with pytest.raises(InvalidParameter, match="ratio must be between 0 and 1, got 2"):
         l1_path(X, y, ratio=2)
     with pytest.raises(InvalidParameter, match="convex"):
         l1_path(X, X[:, 0], loss="tukey")

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import adaline
-from adaline import AdalineWarning, LeastSquaresClassifier, LinearRegression, Status, open_table
+from adaline import LMS, AdalineWarning, LeastSquaresClassifier, LinearRegression, Status, open_table
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel
 from adaline.storage import save
@@ -80,6 +80,12 @@ def test_chunks_and_single_rows_give_the_bits_of_one_go(make: Any, classes: int)
     assert (
         np.asarray(one).tolist() == pytest.approx(rows.predict(X[:9]).tolist()) or one == rows.predict(X[:9]).tolist()
     )
+
+
+def test_a_fit_to_other_columns_forgets_the_names_of_the_rows_before() -> None:
+    model = LMS(rate=0.1).learn_one({"a": 1.0, "b": 2.0}, 1.0)
+    model.fit(pd.DataFrame({"c": [1.0, 2.0, 4.0], "d": [3.0, 1.0, 2.0]}), [1.0, 2.0, 3.0])
+    assert model.predict_one({"c": 1.0, "d": 3.0}) == model.predict_one(np.array([1.0, 3.0]))
 
 
 @pytest.mark.parametrize("make", SCANS)

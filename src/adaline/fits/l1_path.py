@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
 
@@ -15,9 +14,10 @@ from sklearn.base import BaseEstimator
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
+from adaline.input.first_pass import first_pass
 from adaline.input.open import open_labelled, open_rows
-from adaline.input.opening import opening_of
 from adaline.losses import Logistic, Loss, Softmax, loss_of
+from adaline.parameters import COUNT, LEVEL, ZERO_OR_MORE
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
@@ -88,7 +88,10 @@ def l1_path(
     Lecture S3, regularisation. R. Tibshirani (1996); Tibshirani et al. (2012), strong rules. About 3 to 10 passes a
     point, most of them over the columns that are not zero.
     """
-    _check(points=points, ratio=ratio, penalty=penalty, tol=tol)
+    COUNT.check("points", points)
+    LEVEL.check("ratio", ratio)
+    ZERO_OR_MORE.check("penalty", penalty)
+    ZERO_OR_MORE.check("tol", tol)
     start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
     targets, spread, sample = opening_of(source, Targets, chosen)
@@ -129,7 +132,7 @@ def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss
         if len(classes) < 2:
             raise InvalidData("l1_path needs rows of at least 2 classes")
         return given.encoded(classes), chosen if len(classes) == 2 else Softmax(), classes
-    source = open_rows(reader, X, y, sample_weight, reset=True)
+    source = open_rows(reader, X, y, sample_weight, reset=True).source
     if source.shape.targets > 1:
         raise InvalidData(f"l1_path takes one target, y has {source.shape.targets}")
     return source, chosen, None
@@ -148,13 +151,3 @@ def _proof(problem: Problem, evaluation: Any, gap: float, converged: bool) -> Ce
         solver="proximal Newton along a path",
     )
     return out if converged else replace(out, advice="raise tol, or end the path earlier by a larger ratio")
-
-
-def _check(**numbers: Any) -> None:
-    for name, value in numbers.items():
-        most = 1.0 if name == "ratio" else math.inf
-        whole = isinstance(value, Integral) and int(value) >= 1
-        if value is True or not (whole if name == "points" else isinstance(value, Real) and 0 <= float(value) < most):
-            raise InvalidParameter(
-                f"{name} cannot be {value!r}: points are 1 or more, ratio is below 1, the others are zero or more"
-            )

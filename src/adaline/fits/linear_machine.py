@@ -23,7 +23,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
-from adaline.input.opening import class_weights_of
+from adaline.input.first_pass import class_weights_of
 from adaline.losses import Logistic, Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status

@@ -1,4 +1,4 @@
-"""`basis=` of every system: it is learned from the first rows, and rows are seen through it wherever they are read.
+"""`basis=` of every system: phi is learned from the first rows, and rows are read through it from then on.
 
 `n_features_in_` and `feature_names_in_` are those of the rows as given; coefficients belong to the columns of phi.
 """
@@ -14,115 +14,99 @@ from sklearn.base import clone
 from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import Basis
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.columns import columns_on
 from adaline.sources import Source
-from adaline.sources.expanded import expanded, phi
+from adaline.sources.expanded import phi
 from adaline.sources.sample import draw_rows
 
 SAMPLE = 2**14
 """Rows that a basis learns from, where there are more."""
 
 
-def learn_basis(system: Any, source: Source) -> None:
-    """Learn the basis of a system, if it has one, from the rows of a source that have a weight; keep it as `basis_`."""
-    wanted = read_basis(system)
+def learn_basis(system: Any, source: Source) -> Basis | None:
+    """Return the `basis` of a system as learned from the rows of a source that have a weight; None where it has none.
+
+    A basis that needs only the number of columns takes them from the first rows.
+    """
+    wanted = wanted_basis(system)
     if wanted is None:
-        system.__dict__.pop("basis_", None)
-        return
-    rows = source.unlabelled()
+        return None
+    rows = source.unlabelled() if source.shape.targets else source
     if wanted.learns:
         some: Any = np.concatenate(
-            [_dense(block.x) for block in draw_rows(rows, SAMPLE, among=_weighed(rows)).blocks()]
+            [_dense(block.x) for block in draw_rows(rows, SAMPLE, among=_rows_with_weight(rows)).blocks()]
         )
     else:
         some = _dense(rows.peek().gathered().x[:2, :])
     if not np.isfinite(some).all():
         rows.refuse_nonfinite()
-    system.basis_ = clone(wanted).fit(some)
+    learned: Basis = clone(wanted).fit(some)
+    return learned
 
 
-def begin_basis(system: Any, row: Any) -> None:
-    """Learn the basis of a system that begins with one row, which can teach no more than its width."""
-    wanted = read_basis(system)
+def basis_of_row(system: Any, row: Any) -> Basis | None:
+    """Return the `basis` of a system that begins with one row (D,), from which only the width can be learned."""
+    wanted = wanted_basis(system)
     if wanted is None:
-        return
+        return None
     if wanted.learns:
         raise InvalidData(
             f"{type(wanted).__name__} is learned from rows, and one row is too little: begin with fit or partial_fit"
         )
-    system.basis_ = clone(wanted).fit(np.atleast_2d(row))
+    learned: Basis = clone(wanted).fit(np.atleast_2d(row))
+    return learned
 
 
-def read_basis(system: Any) -> Basis | None:
-    """Return the basis that a system is asked for."""
+def wanted_basis(system: Any) -> Basis | None:
+    """Return the parameter `basis` of a system, not learned; None also where it has no such parameter."""
     wanted: Basis | None = getattr(system, "basis", None)
     return wanted
 
 
 def check_basis(system: Any) -> None:
-    """Refuse to go on with rows where `basis` is no longer what the system was begun with."""
-    kept, wanted = basis_of(system), read_basis(system)
-    if kept is None and wanted is None:
+    """Refuse to go on with rows where the parameter `basis` has changed since the system began."""
+    learned, wanted = basis_of(system), wanted_basis(system)
+    if learned is None and wanted is None:
         return
-    if kept is None or wanted is None or not kept.asked_like(wanted):
+    if learned is None or wanted is None or not learned.asked_like(wanted):
         raise InvalidParameter(
-            f"basis is {wanted}, and {type(system).__name__} was begun with {kept}: set it back to go on, or fit anew"
+            f"basis is {wanted}, and {type(system).__name__} was begun with {learned}: set it back to go on, or fit "
+            "anew"
         )
 
 
 def basis_of(system: Any) -> Basis | None:
     """Return the basis that a system has learned, or None."""
-    found: Basis | None = system.__dict__.get("basis_")
-    return found
-
-
-def through_basis(system: Any, source: Source) -> Source:
-    """Return rows as a fitted system sees them: through its basis, if it has one."""
-    basis = basis_of(system)
-    return source if basis is None else expanded(source, basis)
+    learned: Basis | None = system.__dict__.get("basis_")
+    return learned
 
 
 def rows_through_basis(system: Any, x: Any) -> Any:
-    """Return rows of numbers as a fitted system sees them; phi(x) is dense, and on the host."""
+    """Return rows x (n, D) as a fitted system works on them: phi(x), (n, M), dense and on the host, or x itself."""
     basis = basis_of(system)
     return x if basis is None else phi(basis, x)
 
 
 def width_of(system: Any) -> int:
-    """Return how many columns a fitted system sees."""
-    basis = basis_of(system)
-    return int(system.n_features_in_) if basis is None else basis.size
+    """Return the number of columns that a fitted system works on."""
+    return columns_on(system).width
 
 
 def given_columns(system: Any) -> list[str]:
-    """Return the names of the columns as they were given, x0, x1, ... where they have none."""
-    names = getattr(system, "feature_names_in_", None)
-    return [f"x{j}" for j in range(system.n_features_in_)] if names is None else [str(name) for name in names]
+    """Return the names of a fitted system's columns as given, (D,): x0, x1, ... where they have none."""
+    return columns_on(system).given_names()
 
 
 def columns_of(system: Any) -> list[str]:
-    """Return the names of the columns that a fitted system sees, one for each coefficient."""
-    basis = basis_of(system)
-    return given_columns(system) if basis is None else basis.names(given_columns(system))
+    """Return the names of the columns that a fitted system works on, one for each coefficient."""
+    return columns_on(system).coefficient_names()
 
 
-def check_same_columns(one: Any, other: Any) -> None:
-    """Refuse to merge models whose columns, or bases, are not the same."""
-    names = [list(getattr(model, "feature_names_in_", ())) for model in (one, other)]
-    if all(names) and names[0] != names[1]:
-        raise InvalidData(f"cannot merge models of different columns: {names[0]} and {names[1]}")
-    mine, theirs = basis_of(one), basis_of(other)
-    if (mine is None) != (theirs is None) or (mine is not None and not mine.same(theirs)):
-        raise InvalidData(
-            f"cannot merge models of different bases: {mine} and {theirs}, or the same learned from different rows. "
-            "Bases that learn nothing from rows, such as Polynomial without orthogonal=True, can be merged"
-        )
-
-
-def _weighed(source: Source) -> NDArray[np.intp] | None:
-    """Return the places of rows of positive weight; None: of all rows, as where there are none, which fits refuse."""
+def _rows_with_weight(source: Source) -> NDArray[np.intp] | None:
+    """Return the indices of rows of positive weight; None for all rows, also where no row has any: fits refuse that."""
     weight = source.read_weights()
-    places = None if weight is None else np.flatnonzero(host(weight))
-    return None if places is None or not len(places) else places
+    indices = None if weight is None else np.flatnonzero(host(weight))
+    return None if indices is None or not len(indices) else indices
 
 
 def _dense(x: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Methods from rows to rows, such as predict, block by block: on sources, and where phi(x) of all rows is large."""
+"""Methods that return a value for each row, such as predict, block by block: for sources, and where phi(x) is large."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.block import Block
 from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import CodedRows, coded
-from adaline.input.open import read_rows, refuse_nonfinite, source_of
+from adaline.input.open import array_source, read_rows, refuse_nonfinite
 from adaline.sources import Source
 from adaline.sources.expanded import PIECE, piece_rows
 
@@ -21,7 +21,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def by_blocks(method: Method) -> Method:
-    """Let a method from rows to rows take a source: it is called for each block, in order."""
+    """Let a method from rows (n, D) to values (n, ...) take a source: it is called for each block, in order."""
 
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -46,21 +46,21 @@ def by_blocks(method: Method) -> Method:
 
 
 def _source(system: Any, X: Any) -> Source | None:
-    """Return rows to be gone over block by block; None where they are taken at once."""
+    """Return the source of rows that are to be read block by block; None where they are taken at once."""
     if isinstance(X, Source):
         return coded(system, X, targets=False)
     if basis_of(system) is None or isinstance(X, CodedRows):
         return None
-    x = read_rows(system, X, reset=False)
+    x = read_rows(system, X)
     if x.shape[0] * width_of(system) <= PIECE:
         return None
     refuse_nonfinite(system, x)
     x = host(x) if is_device(x) else x
-    return source_of(x, np.empty((x.shape[0], 0)), None, None)
+    return array_source(x)
 
 
 def _pieces(system: Any, block: Block) -> Iterator[Block]:
-    """Return a block as it is, or cut so that phi of a piece is small."""
+    """Return a block as it is; with a basis cut into pieces, dense, whose phi(x) is small."""
     if block.rows == 0:
         return
     if basis_of(system) is None:

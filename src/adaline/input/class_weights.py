@@ -1,4 +1,4 @@
-"""`class_weight`: weights of the classes, by name or balanced."""
+"""`class_weight`: rows of classes, weighted by class, by label or balanced."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.first_pass import class_weights_of, read_first_pass
 from adaline.input.labels import Labels
-from adaline.input.open import Labelled
-from adaline.input.opening import class_weights_of, read_opening
+from adaline.input.open import LabelledRows
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import recoded
@@ -19,31 +19,31 @@ from adaline.sums import ClassWeights, Spread
 
 
 def class_weights(given: Any, classes: Labels, counts: Array | None) -> Array:
-    """Return the weight of each class, (C,); "balanced" needs the counts (C,) of their rows."""
+    """Return the weight of each class, (C,); "balanced" needs counts, (C,), the weight of the rows of each."""
     if isinstance(given, str) and given == "balanced":
         if counts is None:
             raise InvalidParameter("class_weight='balanced' needs all rows at once: use fit, or name the weights")
-        there = counts > 0
-        return np.where(there, counts.sum() / (there.sum() * np.where(there, counts, 1.0)), 0.0)
+        present = counts > 0
+        return np.where(present, counts.sum() / (present.sum() * np.where(present, counts, 1.0)), 0.0)
     labels = classes.tolist()
-    strange = [label for label in given if label not in labels]
-    if strange:
-        raise InvalidParameter(f"class_weight names {strange[0]!r}, which is no class: {labels}")
+    unknown = [label for label in given if label not in labels]
+    if unknown:
+        raise InvalidParameter(f"class_weight names {unknown[0]!r}, which is no class: {labels}")
     return np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class ClassifiedRows:
-    """Rows of classes, weighed by class.
+    """Rows with labels, weighted by class, and what one or two reads have shown of them.
 
     Parameters
     ----------
     classes : (C,) labels.
-    source : the rows, with the indices of their labels as targets.
+    source : the rows, with the class index of each as target.
     counts : (C,) weight of the rows of each class.
-    spread : of the columns.
+    spread : mean and spread of the columns.
     sample : some rows where they are streamed, else None.
-    lightest : the smallest positive weight of a row; None where that was not looked at.
+    lightest : the smallest positive weight of a row; None where it is not known.
     """
 
     classes: Labels
@@ -54,33 +54,33 @@ class ClassifiedRows:
     lightest: float | None
 
     def with_rows(self) -> ClassifiedRows:
-        """Return the same without the classes that have no weight, whose rows have no weight either."""
-        there = self.counts > 0
-        if there.all():
+        """Return the same without the classes whose rows have no weight."""
+        present = self.counts > 0
+        if present.all():
             return self
-        places = np.where(there, np.cumsum(there) - 1.0, 0.0)
-        source = recoded(self.source, places[:, None], there.astype(np.float64))
-        return replace(self, classes=self.classes[there], source=source, counts=self.counts[there], sample=None)
+        index = np.where(present, np.cumsum(present) - 1.0, 0.0)
+        source = recoded(self.source, index[:, None], present.astype(np.float64))
+        return replace(self, classes=self.classes[present], source=source, counts=self.counts[present], sample=None)
 
 
-def open_classes(given: Labelled, class_weight: Any) -> ClassifiedRows:
-    """Return rows with the indices of their classes as targets, weighed by class; one read, two with class weights."""
+def open_classes(given: LabelledRows, class_weight: Any) -> ClassifiedRows:
+    """Return rows with the class index of each as target, weighted by class; one read, two with class weights."""
     spread: Spread | None
     sample: Source | None
     if given.numbered is not None:
         rows, book = given.numbered()
-        weights, spread, sample = read_opening(rows, ClassWeights)
-        classes, place = book.sorted()
+        weights, spread, sample = read_first_pass(rows, ClassWeights)
+        classes, index = book.sorted()
         counts = np.zeros(len(classes))
-        counts[place] = weights.of(len(classes))
+        counts[index] = weights.of(len(classes))
         if sample is not None and len(classes):
-            sample = sample.recoded(place.astype(np.float64)[:, None])
+            sample = sample.recoded(index.astype(np.float64)[:, None])
         source = given.encoded(classes)
     else:
         classes = given.all_classes()
         source = given.encoded(classes)
         if source.streamed:
-            weights, spread, sample = read_opening(source, ClassWeights)
+            weights, spread, sample = read_first_pass(source, ClassWeights)
         else:
             weights, spread, sample = class_weights_of(source), None, None
         counts = weights.of(len(classes))

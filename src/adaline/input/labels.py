@@ -21,7 +21,7 @@ NARROW = 2**16  # integers within this range are counted instead of sorted
 
 
 def read_labels(y: Any) -> Any:
-    """Return labels as a vector; refuse what are not labels."""
+    """Return labels as a vector, (n,); refuse values that cannot be labels."""
     if y is None:
         raise InvalidData("requires y to be passed, but the target y is None: a classifier needs labels")
     if is_device(y):
@@ -35,37 +35,36 @@ def read_labels(y: Any) -> Any:
         if labels.dtype.kind not in "iub":
             check_classification_targets(labels)
     except ValueError as error:
-        told = str(error)
-        raise InvalidData(told + AMOUNT if "type: continuous" in told else told) from None
+        message = str(error)
+        raise InvalidData(message + AMOUNT if "type: continuous" in message else message) from None
     except TypeError as error:  # bytes
         raise InvalidType(str(error)) from None
     return np.asarray(labels)
 
 
 def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
-    """Return the classes, sorted, and the index of each label; with classes given, refuse others."""
+    """Return the classes, sorted, and the class index of each label, (n,); with classes given, refuse others."""
     if is_device(labels):
-        return _encode_there(labels, classes)
+        return _encode_on_device(labels, classes)
     if classes is None:
-        classes, codes = _classes(labels)
-        return classes, codes
+        return _classes(labels)
     if labels.dtype.kind in "iub" and classes.dtype.kind in "iub":
         found, codes = _classes(labels)
     else:
         found, codes = np.unique(labels, return_inverse=True)
-    return classes, _places(found, classes)[codes].astype(np.intp)
+    return classes, _indices(found, classes)[codes].astype(np.intp)
 
 
-def _places(found: Labels, classes: Labels) -> Codes:
-    """Return where labels stand among the classes."""
-    place = np.searchsorted(classes, found)
-    unknown = (place == len(classes)) | (classes[np.minimum(place, len(classes) - 1)] != found)
+def _indices(found: Labels, classes: Labels) -> Codes:
+    """Return the index of each label among the classes, which are sorted; refuse labels that are not among them."""
+    index = np.searchsorted(classes, found)
+    unknown = (index == len(classes)) | (classes[np.minimum(index, len(classes) - 1)] != found)
     if unknown.any():
         raise UnknownLabel(f"label '{found[unknown][0]}' is not among the classes {classes.tolist()}")
-    return place
+    return index
 
 
-def _encode_there(labels: Any, classes: Labels | None) -> tuple[Labels, Any]:
+def _encode_on_device(labels: Any, classes: Labels | None) -> tuple[Labels, Any]:
     """Encode labels on their device; only the classes come to the host."""
     xp = namespace(labels)
     whole = labels if xp.isdtype(labels.dtype, "integral") else xp.astype(labels, xp.int64)
@@ -74,8 +73,8 @@ def _encode_there(labels: Any, classes: Labels | None) -> tuple[Labels, Any]:
     codes = xp.reshape(codes, (-1,))
     if classes is None:
         return found, codes
-    place = xp.asarray(_places(found, classes), device=labels.device)
-    return classes, xp.take(place, codes, axis=0)
+    index = xp.asarray(_indices(found, classes), device=labels.device)
+    return classes, xp.take(index, codes, axis=0)
 
 
 def all_classes(*parts: Any) -> Labels:
@@ -84,7 +83,7 @@ def all_classes(*parts: Any) -> Labels:
 
 
 def _classes(labels: Labels) -> tuple[Labels, Codes]:
-    """Return unique labels and codes; small integers by counting, in two passes over the labels."""
+    """Return the unique labels and the index of each; small integers by counting, in two passes over the labels."""
     if labels.dtype.kind in "iub" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < NARROW:
@@ -92,8 +91,8 @@ def _classes(labels: Labels) -> tuple[Labels, Codes]:
             present = np.flatnonzero(np.bincount(shifted, minlength=high - low + 1))
             if len(present) == high - low + 1:
                 return (present + low).astype(labels.dtype), shifted
-            place = np.zeros(high - low + 1, dtype=np.intp)
-            place[present] = np.arange(len(present))
-            return (present + low).astype(labels.dtype), place[shifted]
+            index = np.zeros(high - low + 1, dtype=np.intp)
+            index[present] = np.arange(len(present))
+            return (present + low).astype(labels.dtype), index[shifted]
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes

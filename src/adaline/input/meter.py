@@ -1,4 +1,4 @@
-"""What a fit costs: how often the rows were read, and seconds."""
+"""The cost of a fit: how often the rows were read, and seconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adaline.sources import Source
 
 
 class Meter:
-    """Counts from the beginning of a fit to `given`: a source, which may have been read before, or anything else."""
+    """Counts reads and seconds from the beginning of a fit to `given`, a source, read before or not, or arrays."""
 
     def __init__(self, given: Any = None) -> None:
         self._start = perf_counter()

@@ -1,4 +1,7 @@
-"""Reading what users hand over: arrays, frames, sparse matrices, as rows, targets and weights.
+"""Rows as users give them, arrays, frames, sparse matrices, device arrays or sources, opened for a system.
+
+`open_rows` (numbers as targets), `open_labelled` (labels) and `open_unlabelled` return a source for a fit, and the
+record of its columns; `read_rows` returns rows to predict as an array. None of them changes the system.
 
 Validation is not a pass: shapes and types are checked here, finiteness is read off the sums. Plain float arrays take a
 short way; everything else goes through scikit-learn's own checks, so that messages are the ones people know.
@@ -7,18 +10,19 @@ short way; everything else goes through scikit-learn's own checks, so that messa
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_array
+from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_array
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
-from adaline.input.basis import basis_of, learn_basis, rows_through_basis, through_basis
-from adaline.input.coded import CodedRows, coded, remember
+from adaline.input.basis import basis_of, learn_basis, rows_through_basis
+from adaline.input.coded import CodedRows, check_intercept, coded
+from adaline.input.columns import InputColumns, columns_on
 from adaline.input.labels import Labels, encode, read_labels
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
@@ -26,100 +30,139 @@ from adaline.sources.base import IndexedSource
 from adaline.sources.tables.source import Codebook
 
 
-def open_rows(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Source:
-    """Return the source of the rows X, y as the system sees them, through its basis if it has one.
+class OpenedRows(NamedTuple):
+    """Rows for a fit: their source, through the basis of the system, and the columns of its input."""
 
-    With `reset` remember the number and names of the columns on the system, and learn its basis.
+    source: Source
+    columns: InputColumns
+
+
+class LabelledRows(NamedTuple):
+    """Rows with labels, whose source is made once it is known which classes there are in all.
+
+    columns : the columns of the system's input.
+    guess : returns the classes, sorted; those of some rows where finding all of them is a read of all rows.
+    all_classes : returns the classes, sorted.
+    encoded : from classes to the source of the rows, through the basis, with the class index of each as target.
+    numbered : returns the source of rows whose labels are numbered as they are met, and the book that one read fills;
+        None where the classes are known without a read.
     """
-    source = open_given(system, x, y, sample_weight, reset=reset)
-    if reset:
-        learn_basis(system, source)
-    return through_basis(system, source)
+
+    columns: InputColumns
+    guess: Callable[[], Labels]
+    all_classes: Callable[[], Labels]
+    encoded: Callable[[Labels], Source]
+    numbered: Callable[[], tuple[Source, Codebook]] | None = None
 
 
-def open_given(system: BaseEstimator, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Source:
-    """Return the source of the rows X, y as they are given, coded; with `reset` remember their columns."""
+class GivenRows(NamedTuple):
+    """Rows in memory as given, (n, D), their weights (n,) or None, and the columns of the system's input."""
+
+    x: Any
+    weight: Array | None
+    columns: InputColumns
+
+    def source(self, targets: Any) -> Source:
+        """Return the source of the rows, through the basis, with targets (n, K)."""
+        return self.columns.expand(array_source(self.x, targets, self.weight, self.columns.names))
+
+
+def open_rows(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> OpenedRows:
+    """Return the source of rows X (n, D) with targets y (n,) or (n, K), and the columns of the system's input.
+
+    With `reset` columns and basis are learned from these rows; otherwise they are those of the fitted system.
+    """
     if isinstance(x, Source):
-        if y is not None or sample_weight is not None:
-            raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
-        if not reset:
-            return coded(system, x)
-        if x.shape.targets == 0:
-            raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
-        remember(system, x)
-        return x
-    rows = read_rows(system, x, reset=reset)
-    targets = read_targets(system, y, rows.shape[0])
-    weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-    table = namespace(targets).reshape(targets, (rows.shape[0], -1))
-    source = source_of(rows, table, weight, given_names(system))
+        source, columns = _open_source(system, x, y, sample_weight, reset=reset)
+        return OpenedRows(columns.expand(source), columns)
+    given = read_given(system, x, sample_weight, reset=reset)
+    targets = read_targets(system, y, given.x.shape[0])
+    source = given.source(namespace(targets).reshape(targets, (given.x.shape[0], -1)))
     source.flat = targets.ndim == 1
-    return source
+    return OpenedRows(source, given.columns)
 
 
-def unlabelled_source(system: Any, rows: Any, sample_weight: Any) -> Source:
-    """Return the source of rows without targets."""
+def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
+    """Return rows X (n, D) with labels y (n,), and the columns of the system's input, as `open_rows` does."""
+    if isinstance(x, Source):
+        source, columns = _open_source(system, x, y, sample_weight, reset=reset)
+
+        def numbered() -> tuple[Source, Codebook]:
+            assert isinstance(source, TableSource)
+            rows, book = source.numbered()
+            return columns.expand(rows), book
+
+        unknown = isinstance(source, TableSource) and source.streamed and not source.knows_labels
+        return LabelledRows(
+            columns,
+            lambda: source.find_labels(guess=True),
+            source.find_labels,
+            lambda classes: columns.expand(source.encoded(classes)),
+            numbered if unknown else None,
+        )
+    given = read_given(system, x, sample_weight, reset=reset)
+    labels: Labels = read_labels(y)
+    if labels.shape[0] != given.x.shape[0]:
+        raise InvalidData(
+            f"Found input variables with inconsistent numbers of samples: X has {given.x.shape[0]}, "
+            f"y has {labels.shape[0]}"
+        )
+    found, indices = encode(labels, None)
+
+    def encoded(classes: Labels) -> Source:
+        own = indices if classes is found else encode(labels, classes)[1]
+        return given.source((to_device_of(own, own) if is_device(own) else own.astype(float))[:, None])
+
+    return LabelledRows(given.columns, lambda: found, lambda: found, encoded)
+
+
+def open_unlabelled(system: Any, x: Any, sample_weight: Any, *, reset: bool, through_basis: bool = True) -> OpenedRows:
+    """Return the source of rows X (n, D) without targets, and the columns of the system's input, as `open_rows` does.
+
+    With through_basis=False the rows are as given, for those who ask only for their weights.
+    """
+    if isinstance(x, Source):
+        if sample_weight is not None:
+            raise InvalidParameter("a source brings its own weights: give no sample_weight")
+        source, columns = _open_source(system, x, reset=reset, targets=False)
+    else:
+        rows, weight, columns = read_given(system, x, sample_weight, reset=reset)
+        source = array_source(rows, weight=weight, names=columns.names)
+    return OpenedRows(columns.expand(source) if through_basis else source, columns)
+
+
+def read_given(system: Any, x: Any, sample_weight: Any, *, reset: bool) -> GivenRows:
+    """Return rows X that are no source, with their weights; with `reset` columns and basis are learned from them."""
+    rows, columns = _read_new(system, x) if reset else (read_rows(system, x), columns_on(system))
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-    return source_of(rows, np.empty((rows.shape[0], 0)), weight, given_names(system))
+    if reset:
+        basis = learn_basis(system, array_source(rows, weight=weight, names=columns.names))
+        columns = replace(columns, basis=basis)
+    return GivenRows(rows, weight, columns)
 
 
-def source_of(rows: Any, targets: Any, weight: Array | None, names: tuple[str, ...] | None) -> Source:
-    """Return the source for rows of this kind: sparse, dense, or on a device."""
-    kind: type[IndexedSource] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
-    return kind(rows, targets, weight, names)
-
-
-def read_rows(system: BaseEstimator, x: Any, *, reset: bool) -> Any:
-    """Return X as a 2-D array of numbers or a CSR matrix, without copying floats; code frames that hold categories."""
+def read_rows(system: Any, x: Any) -> Any:
+    """Return rows X for a fitted system, (n, D), numbers or CSR, floats not copied; frames are coded as in the fit."""
     if isinstance(x, CodedRows):
         return np.asarray(x)
-    plain = type(x) is np.ndarray and x.ndim == 2 and x.dtype in FLOATS and x.size > 0
-    if plain and not hasattr(system, "feature_names_in_"):
-        if reset:
-            system.n_features_in_ = x.shape[1]
-        elif x.shape[1] != system.n_features_in_:
-            _check_n_features(system, x, reset=False)
+    if _is_plain(x) and not hasattr(system, "feature_names_in_") and x.shape[1] == system.n_features_in_:
         return x
-    if reset:
-        system.__dict__.pop("coding_", None)
-    if not (isinstance(x, np.ndarray) or is_sparse(x) or is_device(x)):
-        x = collected(x)
-        found = _coded_frame(system, x, reset)
-        if found is not None:
-            return found
-    _check_feature_names(system, x, reset=reset)
-    if is_device(x):
-        x = _read_device(x)
-        _check_n_features(system, x, reset=reset)
-        return x
-    if not (isinstance(x, np.ndarray) or is_sparse(x)):
-        x = _from_frame(x)
-    if not plain:
-        if getattr(getattr(x, "dtype", None), "kind", "f") in "mM":
-            raise InvalidData(f"could not convert {x.dtype} to float: give dates and times as numbers, explicitly")
-        try:
-            x = check_array(
-                x,
-                accept_sparse="csr",
-                dtype=None if _has_numbers(x) else np.float64,
-                ensure_all_finite=False,
-                estimator=system,
-                input_name="X",
-            )
-        except ValueError as error:
-            raise InvalidData(str(error)) from None
-        except TypeError as error:
-            raise InvalidType(str(error)) from None
-    _check_n_features(system, x, reset=reset)
-    return x
+    x, frame = _frame_of(x)
+    coding = system.__dict__.get("coding_")
+    if frame is not None and coding is not None:
+        return coding.code(frame)
+    _check_feature_names(system, x, reset=False)
+    rows = _numbers(system, x)
+    _check_n_features(system, rows, reset=False)
+    return rows
 
 
-def read_finite(system: BaseEstimator, x: Any) -> Any:
-    """Return rows to predict as the system sees them: float64, or CSR, or a device array without a basis.
+def read_finite(system: Any, x: Any) -> Any:
+    """Return rows to predict as a fitted system works on them: float64, or CSR, or a device array without a basis.
 
     The first number that is not finite is named.
     """
-    x = read_rows(system, x, reset=False)
+    x = read_rows(system, x)
     if is_device(x) and basis_of(system) is None:
         return to_device_of(x, x)
     x = host(x) if is_device(x) else x
@@ -129,20 +172,22 @@ def read_finite(system: BaseEstimator, x: Any) -> Any:
     return rows_through_basis(system, x)
 
 
-def refuse_nonfinite(system: BaseEstimator, x: Any) -> None:
-    """Name the first number of rows in memory that is not finite, if there is one."""
+def refuse_nonfinite(system: Any, x: Any) -> None:
+    """Raise, naming the first number of rows in memory that is not finite, if there is one."""
     if is_device(x) or np.isfinite(x.data if is_sparse(x) else x).all():
         return
-    source_of(x, np.zeros((x.shape[0], 1)), None, given_names(system)).refuse_nonfinite()
+    array_source(x, names=columns_on(system).names).refuse_nonfinite()
 
 
-def given_names(system: BaseEstimator) -> tuple[str, ...] | None:
-    """Return the names of the columns as they were given, or None."""
-    names = getattr(system, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
+def array_source(
+    rows: Any, targets: Any = None, weight: Array | None = None, names: tuple[str, ...] | None = None
+) -> Source:
+    """Return the source of rows in memory, (n, D): dense, sparse, or on a device; no targets where none are given."""
+    kind: type[IndexedSource] = DeviceSource if is_device(rows) else SparseSource if is_sparse(rows) else ArraySource
+    return kind(rows, np.empty((rows.shape[0], 0)) if targets is None else targets, weight, names)
 
 
-def read_targets(system: BaseEstimator, y: Any, rows: int) -> Array:
+def read_targets(system: Any, y: Any, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:
         raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None")
@@ -191,7 +236,78 @@ def read_weights(weight: Any, rows: int) -> Array:
     return np.ascontiguousarray(out)
 
 
-def _read_device(x: Any) -> Any:
+def _open_source(
+    system: Any, source: Source, y: Any = None, sample_weight: Any = None, *, reset: bool, targets: bool = True
+) -> OpenedRows:
+    """Return the rows of a source as given, coded, and the columns of the system's input; with `reset` as learned."""
+    if y is not None or sample_weight is not None:
+        raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
+    if not reset:
+        return OpenedRows(coded(system, source, targets), columns_on(system))
+    coding = source.learn_coding()
+    if targets and source.shape.targets == 0:
+        raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
+    if coding is not None:
+        check_intercept(system, coding)
+    rows = source if targets else source.unlabelled()
+    columns = InputColumns(source.shape.features, source.names, coding, learn_basis(system, rows))
+    return OpenedRows(rows, columns)
+
+
+def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
+    """Return rows for a system that begins with them, (n, D), and their columns; categories of a frame are coded."""
+    if _is_plain(x):
+        return x, InputColumns(x.shape[1])
+    x, frame = _frame_of(x)
+    coding = None if frame is None else learn_from_frame(frame)
+    if frame is not None and coding is not None:
+        return coding.code(frame), InputColumns(len(coding.names), coding.names, coding)
+    names = _get_feature_names(x)
+    rows = _numbers(system, x)
+    return rows, InputColumns(rows.shape[1], None if names is None else tuple(names))
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether x is an array (n, D) of float32 or float64 numbers, which is taken as it is."""
+    return type(x) is np.ndarray and x.ndim == 2 and x.dtype in FLOATS and x.size > 0
+
+
+def _frame_of(x: Any) -> tuple[Any, nw.DataFrame[Any] | None]:
+    """Return x, collected where it is a lazy frame, and the frame that it is; None where it is none, or has no rows."""
+    if isinstance(x, np.ndarray) or is_sparse(x) or is_device(x):
+        return x, None
+    x = collected(x)
+    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    return x, frame if isinstance(frame, nw.DataFrame) and len(frame) else None
+
+
+def _numbers(system: Any, x: Any) -> Any:
+    """Return rows that need no coding as numbers, (n, D), or CSR."""
+    if is_device(x):
+        return _device_numbers(x)
+    if _is_plain(x):
+        return x
+    if not (isinstance(x, np.ndarray) or is_sparse(x)):
+        x = _from_frame(x)
+    if getattr(getattr(x, "dtype", None), "kind", "f") in "mM":
+        raise InvalidData(f"could not convert {x.dtype} to float: give dates and times as numbers, explicitly")
+    numeric = getattr(getattr(x, "dtype", None), "kind", "O") in "fiub" and x.dtype != np.float16
+    try:
+        return check_array(
+            x,
+            accept_sparse="csr",
+            dtype=None if numeric else np.float64,
+            ensure_all_finite=False,
+            estimator=system,
+            input_name="X",
+        )
+    except ValueError as error:
+        raise InvalidData(str(error)) from None
+    except TypeError as error:
+        raise InvalidType(str(error)) from None
+
+
+def _device_numbers(x: Any) -> Any:
     """Return a device array as (n, D) floats."""
     if x.ndim != 2 or 0 in x.shape:
         raise InvalidData(f"Expected 2D array with at least one row and column, got shape {tuple(x.shape)} instead")
@@ -201,94 +317,7 @@ def _read_device(x: Any) -> Any:
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
 
 
-def _has_numbers(x: Any) -> bool:
-    return getattr(getattr(x, "dtype", None), "kind", "O") in "fiub" and x.dtype != np.float16
-
-
-def _coded_frame(system: BaseEstimator, x: Any, reset: bool) -> Array | None:
-    """Return the columns of X made from a frame with categories; None where x is no such frame.
-
-    With `reset` the levels are learned; otherwise the coding is that of the model, if it has one.
-    """
-    frame = nw.from_native(x, pass_through=True, eager_only=True)
-    if not isinstance(frame, nw.DataFrame) or len(frame) == 0:
-        return None
-    if not reset:
-        coding = system.__dict__.get("coding_")
-        return None if coding is None else coding.code(frame)
-    coding = learn_from_frame(frame)
-    if coding is None:
-        return None
-    system.coding_ = coding
-    system.feature_names_in_ = np.asarray(coding.names, dtype=object)
-    system.n_features_in_ = len(coding.names)
-    return coding.code(frame)
-
-
 def _from_frame(x: Any) -> Any:
     """Return a data frame of numbers or a series as a NumPy array; other things as they are."""
     frame = nw.from_native(collected(x), pass_through=True, allow_series=True, eager_only=True)
     return frame.to_numpy() if isinstance(frame, nw.DataFrame | nw.Series) else x
-
-
-# Rows with labels, from arrays, frames or tables: the classes first, then the places of the labels among them.
-
-
-class Labelled(NamedTuple):
-    """Rows with labels.
-
-    guess : returns the classes, or those of some rows where finding all costs a read of all.
-    all_classes : returns the classes.
-    encoded : the source of the rows, through the system's basis, with the places of their labels among classes given.
-    numbered : the source of rows whose labels are numbered as they are met, and the book that one read fills; None
-        where the classes are known without a read.
-    """
-
-    guess: Callable[[], Labels]
-    all_classes: Callable[[], Labels]
-    encoded: Callable[[Labels], Source]
-    numbered: Callable[[], tuple[Source, Codebook]] | None = None
-
-
-def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
-    """Return the classes that rows have, and their source once it is known which classes there are in all."""
-    if isinstance(x, Source):
-        source = open_given(system, x, y, sample_weight, reset=reset)
-        if reset:
-            learn_basis(system, source)
-
-        def numbered() -> tuple[Source, Codebook]:
-            assert isinstance(source, TableSource)
-            rows, book = source.numbered()
-            return through_basis(system, rows), book
-
-        unknown = isinstance(source, TableSource) and source.streamed and not source.knows_labels
-        return Labelled(
-            lambda: source.find_labels(guess=True),
-            source.find_labels,
-            lambda classes: through_basis(system, source.encoded(classes)),
-            numbered if unknown else None,
-        )
-    rows = read_rows(system, x, reset=reset)
-    if reset:
-        learn_basis(system, unlabelled_source(system, rows, sample_weight))
-    labels: Labels = read_labels(y)
-    if labels.shape[0] != rows.shape[0]:
-        raise InvalidData(
-            f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, "
-            f"y has {labels.shape[0]}"
-        )
-    found, codes = encode(labels, None)
-
-    def encoded(classes: Labels) -> Source:
-        places = codes if classes is found else encode(labels, classes)[1]
-        return through_basis(system, coded_source(system, rows, places, sample_weight))
-
-    return Labelled(lambda: found, lambda: found, encoded)
-
-
-def coded_source(system: Any, rows: Any, codes: Any, sample_weight: Any) -> Source:
-    """Return the source of rows whose targets are the places of their labels."""
-    weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-    targets = to_device_of(codes, codes) if is_device(codes) else codes.astype(float)
-    return source_of(rows, targets[:, None], weight, given_names(system))

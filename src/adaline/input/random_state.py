@@ -1,4 +1,4 @@
-"""Where systems draw their random numbers from."""
+"""`random_state`: the generator that a system draws its random numbers from."""
 
 from __future__ import annotations
 

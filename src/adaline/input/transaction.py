@@ -10,10 +10,10 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def transaction(method: Method) -> Method:
-    """Undo whatever a method has set on its object where it raises; what it changes must not be changed in place."""
+    """Restore the attributes of an object where its method raises; the method may replace them, not change them."""
 
     @wraps(method)
-    def trying(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def restoring(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         try:
             return method(self, *args, **kwargs)
@@ -22,4 +22,4 @@ def transaction(method: Method) -> Method:
             self.__dict__.update(before)
             raise
 
-    return cast(Method, trying)
+    return cast(Method, restoring)

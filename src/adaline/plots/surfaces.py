@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from adaline.arrays import Array
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter
+from adaline.parameters import COUNT, NONE, AnyOf
 from adaline.plots.inputs import column_names, numbers, plain, refuse_basis, same_length
 from adaline.plots.style import INK, MOST_POINTS, axes, colour, legend_above, marker, short, styled
 
@@ -109,8 +110,7 @@ def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Arra
     """
     x, t = numbers(X, "X", 2), plain(y)
     same_length("X", len(x), "y", len(t))
-    if steps is not None and steps < 1:
-        raise InvalidParameter(f"steps must be at least 1, got {steps}")
+    AnyOf(NONE, COUNT).check("steps", steps)
     if isinstance(getattr(system, "init", None), str):
         raise InvalidParameter("trajectory needs a start that is known: init=None, or the weights themselves")
     refuse_basis(system, "trajectory", "give phi(X) as X, and a system without one")

@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from adaline.arrays import is_device, to_device_of
 from adaline.errors import InvalidData
-from adaline.input.labels import encode, read_labels
-from adaline.input.open import open_rows, read_rows, read_weights, source_of
+from adaline.input.open import open_labelled
 from adaline.separation.budget import Budget, Undecided
 from adaline.separation.contests import Contests, Plane
 from adaline.separation.decision import Overlap, decide, won

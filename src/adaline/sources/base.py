@@ -102,6 +102,10 @@ class Source(ABC):
     def read_weights(self) -> Array | None:
         """Return all weights, (N,), or None where rows have none."""
 
+    def learn_coding(self) -> Coding | None:
+        """Return how the columns were made from those of a table; a read where that is still to be learned."""
+        return self.coding
+
     def count_rows(self) -> int:
         """Return the number of rows N; where rows are streamed, this may take a read."""
         return self.n_rows

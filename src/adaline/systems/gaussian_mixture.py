@@ -215,10 +215,10 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         with np.errstate(divide="ignore"):
             return Components(np.log(self.weights_), self.means_, factors, View(np.ones(d), np.zeros(d)))
 
-    def _open_given(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
         if is_sparse(X):
             raise InvalidType("Sparse data was passed, and densities have no zeros to leave out: give X.toarray()")
-        return super()._open_given(X, sample_weight, reset=reset)
+        return super()._open(X, sample_weight, reset=reset)
 
     def _mapped(self, X: Any, function: Any) -> Array:
         """Return function(ln pi_k N(x; mean_k, Sigma_k)) of rows X, from an array (n, K) for each block."""
@@ -226,12 +226,12 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         return self._over(X, lambda block: np.asarray(function(host(log_joint(block.gathered().x, components)))))
 
     def _weight(self, X: Any, sample_weight: Any) -> Array | None:
-        weight = self._open_given(X, sample_weight, reset=False).read_weights()
+        weight = self._open_given(X, sample_weight).read_weights()
         return None if weight is None else host(weight)
 
     def _rows(self, X: Any, sample_weight: Any) -> float:
         check_is_fitted(self, "means_")
-        return self._open_given(X, sample_weight, reset=False).total_weight()
+        return self._open_given(X, sample_weight).total_weight()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,9 +20,10 @@ from adaline.fits.stochastic import walk_rows
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import coded, scored
+from adaline.input.columns import set_columns
+from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
-from adaline.input.opening import Opening, opening_of
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.losses import Composed, Loss, loss_of
@@ -202,10 +203,11 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
         for name in ("coef_", "intercept_", "weights_"):
             self.__dict__.pop(name, None)
-        source = open_rows(self, X, y, sample_weight, reset=True)
+        source, columns = open_rows(self, X, y, sample_weight, reset=True)
+        set_columns(self, columns)
         if self.machine is not None or self.solver == "stochastic":
             source = in_memory(source)
-        opening = opening_of(source, Targets, loss)
+        opening = first_pass(source, Targets, loss)
         if not opening.targets.finite:
             source.refuse_nonfinite()
         constant = best_constants(source, loss, opening.targets)
@@ -262,7 +264,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._take(found, source)
 
     def _minimum(
-        self, source: Source, loss: Loss, options: Options, opening: Opening, constant: Array, own: slice
+        self, source: Source, loss: Loss, options: Options, opening: FirstPass, constant: Array, own: slice
     ) -> FittedMachine:
         """Return the machine of the targets `own`."""
         problem = build_problem(

@@ -154,7 +154,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         squares = self._nearest(X)[:, 1]
-        weight = self._open_given(X, sample_weight, reset=False).read_weights()
+        weight = self._open_given(X, sample_weight).read_weights()
         total = float((squares if weight is None else squares * host(weight)).sum())
         return -_raw(total, self._centres().view)
 

@@ -14,6 +14,7 @@ from adaline.fits.online import OnlineResult, run_lms
 from adaline.input.basis import check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
+from adaline.block import Shape
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.linear_machine import Options, constants_of_classes, likelihood_of, minimise
@@ -22,6 +23,7 @@ from adaline.input.basis import columns_of, width_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import ClassifiedRows, open_classes
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
 from adaline.input.labels import Labels
 from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite
@@ -180,6 +182,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         check_parameters(self)
         before = np.column_stack([self.intercept_, self.coef_]) if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
+        set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
         present = self._present(rows)
         machines = self._fit_machines(rows, present, before)
@@ -340,7 +343,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def _first(self, before: Array | None, machines: int) -> Array | None:
         fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
         given = before if fits else self.init
-        return None if given is None else _first_weights(given, machines, 1 + width_of(self))
+        return None if given is None else first_theta(Shape(width_of(self), machines), given)
 
     def _take(
         self, machines: list[FittedLikelihood], rows: ClassifiedRows, present: NDArray[np.bool_], meter: Meter

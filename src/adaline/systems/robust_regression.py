@@ -18,6 +18,7 @@ from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
 from adaline.input.transaction import transaction

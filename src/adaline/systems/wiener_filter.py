@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.input.basis import check_basis, check_same_columns, width_of
+from adaline.input.basis import check_basis, width_of
+from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction

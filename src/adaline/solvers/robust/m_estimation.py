@@ -229,7 +229,6 @@ def residuals(problem: Problem, theta: Array) -> Array:
 
 def row_lengths(problem: Problem, root: Array) -> Array:
     """Return |root'(1, v)| of every row, (N,), for root (1 + D, M) in the view; without an intercept 0 stands for 1."""
-    problem.source.reads[0] += 1
     root = root.copy()
     root[0] *= problem.intercept
 

@@ -225,6 +225,7 @@ class TableSource(Source):
         """
         if self._encoded is not None:
             return self._encoded[0]
+        self.learn_coding()
         name = self._label_column()
         table = self.relation.sql
         if guess and not self.relation.parquet and self.relation.size() > 8 * KEPT:
@@ -341,6 +342,8 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     the target, are read as texts even where this file has only numbers there.
     """
     check_needed(source.relation, coding)
+    if source.wish.targets or source.wish.formula is not None:
+        source.learn_coding()
     wanted = source.targets or (() if coding.target is None else (coding.target,))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
     spec = TableSpec(missing="error" if coding.missing == "drop" else coding.missing, unseen=coding.unseen)

@@ -15,12 +15,13 @@ from adaline.arrays import Array, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
-from adaline.input.basis import check_basis, check_same_columns, columns_of
+from adaline.input.basis import check_basis, columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
-from adaline.input.open import Labelled, open_labelled, read_finite
+from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.input.transaction import transaction
 from adaline.parameters import Check
 from adaline.results import Certificate, Status, without_constants
@@ -156,6 +157,7 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
         given = open_labelled(self, X, y, sample_weight, reset=reset)
+        set_columns(self, given.columns)
         return given._replace(encoded=lambda classes: self._checked(given.encoded(classes), len(classes)))
 
     def _checked(self, source: Source, classes: int) -> Source:

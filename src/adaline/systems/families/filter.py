@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
-from adaline.input.basis import basis_of, columns_of, learn_basis, rows_through_basis, width_of
+from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
 from adaline.input.open import read_rows, read_targets, read_weights, refuse_nonfinite
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, Check, ListOf, Whole
@@ -106,8 +106,6 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _read_signals(self, x: Any, *, reset: bool) -> Any:
         """Return signals (n, C) through the basis; `reset` learns it."""
         x = self._read_given(host(x) if is_device(x) else x, reset=reset)
-        if reset:
-            learn_basis(self, ArraySource(x, np.empty((len(x), 0))))
         if basis_of(self) is not None:
             refuse_nonfinite(self, x)
         return rows_through_basis(self, x)
@@ -123,9 +121,11 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     f"{type(self).__name__}(taps=16). Without memory, Reshape your data to (n, columns)."
                 )
             x = np.asarray(x)[:, None]
-        x = read_rows(self, x, reset=reset)
+        x, _, columns = read_given(self, x, None, reset=reset)
         if is_sparse(x):
             raise InvalidType("X is a sparse matrix: a filter takes signals as dense arrays. Use X.toarray().")
+        if reset:
+            set_columns(self, columns)
         return x
 
     def _read_desired(self, d: Any, rows: int) -> Array:

@@ -15,10 +15,11 @@ from adaline.input.basis import check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import class_weights
 from adaline.input.coded import scored
+from adaline.input.columns import set_columns
+from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
-from adaline.input.open import Labelled, open_labelled
-from adaline.input.opening import class_weights_of
+from adaline.input.open import LabelledRows, open_labelled
 from adaline.input.transaction import transaction
 from adaline.parameters import CLASS_WEIGHT, Check
 from adaline.scans import Scan
@@ -49,6 +50,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         check_parameters(self)
         goes_on = bool(self.warm_start) and hasattr(self, "_scan")
         given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
+        set_columns(self, given.columns)
         if not goes_on:
             self._take_classes(given.all_classes())
         self._learn(self._with_targets(given, balance=True), meter, goes_on=goes_on)

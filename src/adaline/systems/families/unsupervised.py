@@ -13,10 +13,9 @@ from adaline.arrays import Array
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
-from adaline.input.basis import learn_basis, through_basis
-from adaline.input.coded import coded, remember
+from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
-from adaline.input.open import read_rows, unlabelled_source
+from adaline.input.open import open_unlabelled
 from adaline.parameters import COUNT, SEED, ZERO_OR_MORE, Check
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
@@ -40,19 +39,12 @@ class UnsupervisedSystem(BaseEstimator):
         """Return the source of the columns phi(x), with weights; with `reset` learn the columns and the basis."""
         source = self._open_given(X, sample_weight, reset=reset)
         if reset:
-            learn_basis(self, source)
-        return through_basis(self, source)
+            set_columns(self, columns)
+        return source
 
-    def _open_given(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
-        if isinstance(X, Source):
-            if sample_weight is not None:
-                raise InvalidParameter("a source brings its own weights: give no sample_weight")
-            if not reset:
-                return coded(self, X, targets=False)
-            remember(self, X)
-            return X.unlabelled()
-        rows = read_rows(self, X, reset=reset)
-        return unlabelled_source(self, rows, sample_weight)
+    def _open_given(self, X: Any, sample_weight: Any) -> Source:
+        """Return the source of rows as given, for their weights."""
+        return open_unlabelled(self, X, sample_weight, reset=False, through_basis=False).source
 
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of rows X, joined in their order; refuse a row that is not finite, by its number."""

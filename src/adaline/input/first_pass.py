@@ -1,4 +1,4 @@
-"""What a fit learns of the rows before it begins: their targets, the spread of the columns, and a sample.
+"""The first pass of a fit over its rows: sums of their targets, the spread of the columns, and a sample.
 
 One read of a stream gives all of it; of rows in memory the spread alone is a read, and samples are taken when needed.
 """
@@ -18,15 +18,15 @@ from adaline.sums import ClassWeights, JointSum, RowSample, Spread, Sum
 SAMPLE = 2**21  # numbers of a sample at most, as each part of a sum over a stream holds one
 
 
-class Opening(NamedTuple):
-    """What the targets come to, mean and spread of the columns, and some rows, or None where rows lie in memory."""
+class FirstPass(NamedTuple):
+    """A sum over the targets, mean and spread of the columns, and a sample of rows; None where rows lie in memory."""
 
     targets: Any
     spread: Spread
     sample: Source | None
 
 
-def read_opening(source: Source, kind: type[Sum], theta: Any = None) -> Opening:
+def read_first_pass(source: Source, kind: type[Sum], theta: Any = None) -> FirstPass:
     """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
     most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
     kinds: tuple[tuple[type[Sum], dict[str, Any]], ...] = (
@@ -38,14 +38,14 @@ def read_opening(source: Source, kind: type[Sum], theta: Any = None) -> Opening:
     assert isinstance(spread, Spread)
     assert isinstance(some, RowSample)
     sample = ArraySource(some.x, some.t, some.weight if source.weighted else None, source.names)
-    return Opening(found, check_spread(spread, source), sample)
+    return FirstPass(found, check_spread(spread, source), sample)
 
 
-def opening_of(source: Source, kind: type[Sum], theta: Any = None) -> Opening:
-    """Return the same of any source; rows in memory are read for the spread, and once more for the targets."""
+def first_pass(source: Source, kind: type[Sum], theta: Any = None) -> FirstPass:
+    """Return the sum `kind`, the spread, and a sample where rows are streamed; rows in memory are read twice."""
     if source.streamed:
-        return read_opening(source, kind, theta)
-    return Opening(source.sum(kind, theta), column_spread(source), None)
+        return read_first_pass(source, kind, theta)
+    return FirstPass(source.sum(kind, theta), column_spread(source), None)
 
 
 def class_weights_of(source: Source) -> ClassWeights:

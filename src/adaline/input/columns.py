@@ -1,0 +1,88 @@
+"""The columns of a system's input, as a record: how many, their names, their coding, and the basis over them.
+
+What opens rows (`input.open`) returns this record beside the source; `set_columns` puts it on a system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.basis.base import Basis
+from adaline.coding import Coding
+from adaline.errors import InvalidData
+from adaline.sources import Source
+from adaline.sources.expanded import expanded
+
+
+@dataclass(frozen=True)
+class InputColumns:
+    """The columns that a system takes, D as they are given, and M where it works on phi(x) instead of x.
+
+    Parameters
+    ----------
+    count : D, the number of columns as given; of a table or frame, once they are coded.
+    names : (D,) names of these columns; None where they have none.
+    coding : how they are made from the raw columns of a table or frame; None where they are numbers as given.
+    basis : phi, as learned, with M columns; None where the system works on the columns as given.
+    """
+
+    count: int
+    names: tuple[str, ...] | None = None
+    coding: Coding | None = None
+    basis: Basis | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of columns that the system works on: M with a basis, else D."""
+        return self.count if self.basis is None else self.basis.size
+
+    def given_names(self) -> list[str]:
+        """Return the names of the columns as given, (D,): x0, x1, ... where they have none."""
+        return [f"x{j}" for j in range(self.count)] if self.names is None else list(self.names)
+
+    def coefficient_names(self) -> list[str]:
+        """Return the names of the columns that the system works on, one for each coefficient."""
+        return self.given_names() if self.basis is None else self.basis.names(self.given_names())
+
+    def expand(self, source: Source) -> Source:
+        """Return the rows of a source, D columns, as the system works on them: phi(x) with a basis."""
+        return source if self.basis is None else expanded(source, self.basis)
+
+
+def columns_on(system: Any) -> InputColumns:
+    """Return the columns that `set_columns` has put on a system."""
+    known = system.__dict__
+    names = known.get("feature_names_in_")
+    return InputColumns(
+        int(system.n_features_in_),
+        None if names is None else tuple(map(str, names)),
+        known.get("coding_"),
+        known.get("basis_"),
+    )
+
+
+def set_columns(system: Any, columns: InputColumns) -> None:
+    """Set `n_features_in_`, `feature_names_in_`, `coding_` and `basis_` on a system; remove those that are None."""
+    system.n_features_in_ = columns.count
+    names = None if columns.names is None else np.asarray(columns.names, dtype=object)
+    for attribute, value in (("feature_names_in_", names), ("coding_", columns.coding), ("basis_", columns.basis)):
+        if value is None:
+            system.__dict__.pop(attribute, None)
+        else:
+            setattr(system, attribute, value)
+
+
+def check_same_columns(one: Any, other: Any) -> None:
+    """Refuse to merge models whose columns, or bases, are not the same."""
+    mine, theirs = columns_on(one), columns_on(other)
+    if mine.names and theirs.names and mine.names != theirs.names:
+        raise InvalidData(f"cannot merge models of different columns: {list(mine.names)} and {list(theirs.names)}")
+    phi, psi = mine.basis, theirs.basis
+    if (phi is None) != (psi is None) or (phi is not None and not phi.same(psi)):
+        raise InvalidData(
+            f"cannot merge models of different bases: {phi} and {psi}, or the same learned from different rows. "
+            "Bases that learn nothing from rows, such as Polynomial without orthogonal=True, can be merged"
+        )
