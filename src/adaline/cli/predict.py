@@ -28,7 +28,6 @@ from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import CodedRows, coding_of
-from adaline.parameters import LEVEL, OneOf
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import Runs, as_table
 from adaline.sources.tables.relation import Relation

@@ -94,7 +94,7 @@ def l1_path(
     ZERO_OR_MORE.check("tol", tol)
     start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
-    targets, spread, sample = opening_of(source, Targets, chosen)
+    targets, spread, sample = first_pass(source, Targets, chosen)
     if not targets.finite:
         source.refuse_nonfinite()
     constant = best_constants(source, chosen, targets)

@@ -211,20 +211,7 @@ class _SeparabilityInput(BaseEstimator):
 
 
 def _opened(X: Any, y: Any, sample_weight: Any) -> tuple[Source, Any]:
-    """Return the rows with class indices as targets, and the labels."""
-    reader = _SeparabilityInput()
-    if isinstance(X, Source):
-        source = open_rows(reader, X, y, sample_weight, reset=True)
-        labels = source.find_labels()
-        return source.encoded(labels), labels
-    rows = read_rows(reader, X, reset=True)
-    given = read_labels(y)
-    if given.shape[0] != rows.shape[0]:
-        raise InvalidData(
-            f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, y has {given.shape[0]}"
-        )
-    labels, codes = encode(given, None)
-    weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-    names = getattr(reader, "feature_names_in_", None)
-    targets = to_device_of(codes, codes) if is_device(codes) else codes.astype(np.float64)
-    return source_of(rows, targets[:, None], weight, None if names is None else tuple(map(str, names))), labels
+    """Return rows with the class index of each as target, and the labels."""
+    given = open_labelled(_SeparabilityInput(), X, y, sample_weight, reset=True)
+    labels = given.all_classes()
+    return given.encoded(labels), labels

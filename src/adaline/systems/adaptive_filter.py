@@ -15,7 +15,8 @@ from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import scan_certificate
-from adaline.input.basis import begin_basis, check_basis, rows_through_basis
+from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
+from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
@@ -256,7 +257,8 @@ class AdaptiveFilter(SignalSystem):
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[int, Iterable[Block]]:
         """Return the number of desired signals, and the signals block by block."""
         if isinstance(X, Source):
-            source = open_rows(self, X, y, sample_weight, reset=reset)
+            source, columns = open_rows(self, X, y, sample_weight, reset=reset)
+            set_columns(self, columns)
             if reset:
                 self._flat = source.flat
             return source.shape.targets, source.blocks()
@@ -314,10 +316,8 @@ class AdaptiveFilter(SignalSystem):
     def _first(self, x: Any, y: Any) -> Adaptation:
         """Start with one sample, which says how many signals there are."""
         check_parameters(self)
-        self.n_features_in_ = len(x) if isinstance(x, dict) else np.size(x)
-        if isinstance(x, dict):
-            self.feature_names_in_ = np.array(list(x), dtype=object)
-        begin_basis(self, list(x.values()) if isinstance(x, dict) else x)
+        names, row = (tuple(x), list(x.values())) if isinstance(x, dict) else (None, x)
+        set_columns(self, InputColumns(int(np.size(row)), names, basis=basis_of_row(self, row)))
         self._flat = np.ndim(y) == 0
         self._hold(state := self._begin(np.size(y)))
         return state

@@ -247,7 +247,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         away = own - np.average(own, axis=0, weights=weight)
         return float(1 - (weight @ (own - p) ** 2).sum() / (weight @ away**2).sum())
 
-    def _fit_linear(self, source: Source, loss: Loss, opening: Opening, constant: Array, before: Any) -> None:
+    def _fit_linear(self, source: Source, loss: Loss, opening: FirstPass, constant: Array, before: Any) -> None:
         self._typical = opening.spread.mean
         options = self._options(len(constant), source.shape.features, before)
         if self.solver == "stochastic":

@@ -178,7 +178,9 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
 
     def _open(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Source:
         """Return the rows as a source; refuse another number of targets than the model was begun with."""
-        source = in_memory(open_rows(self, X, y, sample_weight, reset=not goes_on))
+        opened = open_rows(self, X, y, sample_weight, reset=not goes_on)
+        set_columns(self, opened.columns)
+        source = in_memory(opened.source)
         targets = source.shape.targets
         if goes_on and targets != len(self._scan.theta):
             raise InvalidData(f"y has {targets} targets, but LMS was fitted to {len(self._scan.theta)}")

@@ -165,11 +165,12 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), each target by itself; weights are frequencies.
 
-        X may be an array, a scaling, a SciPy sparse matrix, or a source, such as `open_table` returns.
+        X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
         """
         meter = Meter(X)
         check_parameters(self)
-        source = open_rows(self, X, y, sample_weight, reset=True)
+        source, columns = open_rows(self, X, y, sample_weight, reset=True)
+        set_columns(self, columns)
         source = in_memory(source) if source.empty_on_device() is None else source
         spread = column_spread(source)
         fits, histories = self._fit_targets(source, spread)

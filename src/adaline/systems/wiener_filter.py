@@ -120,7 +120,9 @@ class WienerFilter(SignalSystem):
         meter = Meter(X)
         check_parameters(self)
         if isinstance(X, Source):
-            return self._take_blocks(open_rows(self, X, y, sample_weight, reset=True), meter, afresh=True)
+            source, columns = open_rows(self, X, y, sample_weight, reset=True)
+            set_columns(self, columns)
+            return self._take_blocks(source, meter, afresh=True)
         x, t, weight = self._read(X, y, sample_weight, reset=True)
         recording = self._begin(t.shape[1])
         source = self._rows(recording, x, t, weight)
@@ -143,7 +145,9 @@ class WienerFilter(SignalSystem):
             check_basis(self)
             self._own_sums("continue")
         if isinstance(X, Source):
-            return self._take_blocks(open_rows(self, X, y, sample_weight, reset=new), meter, afresh=new)
+            source, columns = open_rows(self, X, y, sample_weight, reset=new)
+            set_columns(self, columns)
+            return self._take_blocks(source, meter, afresh=new)
         x, t, weight = self._read(X, y, sample_weight, reset=new)
         self._recording = self._continued(self._begin(t.shape[1]) if new else self._recording, x, t, weight)
         self._keep(self._solve(None, self._own_sums("continue")), meter)

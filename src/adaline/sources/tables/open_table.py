@@ -87,7 +87,6 @@ def open_table(
         formula=formula,
     )
     source = TableSource(relation, read_spec(relation, spec), progress=progress)
-    if not source.targets:
-        return source  # rows to predict: the model has its own coding
-    source.learn_coding()
+    if not spec.targets and formula is None:
+        return source  # rows to predict, or to cluster: a fitted model has its own coding
     return source.keep()

@@ -75,8 +75,10 @@ class TableSource(Source):
 
     @property
     def coding(self) -> Coding:  # type: ignore[override]
-        """The coding of the columns of the table as columns of X."""
-        return self.learn_coding()
+        """The coding of the columns of the table as columns of X, known after `learn_coding`."""
+        if self._coding is None:
+            raise RuntimeError("the coding was not learned yet: use learn_coding()")
+        return self._coding
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -115,6 +117,7 @@ class TableSource(Source):
 
     def count_rows(self) -> int:
         """Return the number of rows that are used; a read where it is unknown."""
+        self.learn_coding()
         if self.where not in self.relation.counted:
             self.reads[0] += not self.relation.counts_without_reading(self.where)
         return self.relation.count(self.where)
@@ -149,6 +152,7 @@ class TableSource(Source):
 
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one stays streamed. Return self."""
+        self.learn_coding()
         if self._large or self.relation.size() > 8 * KEPT:
             return self
         if self.has_labels and self._given_targets is None:
@@ -175,7 +179,7 @@ class TableSource(Source):
             for block in self._blocks:
                 yield partial(iter, [block])
             return
-        columns = list(dict.fromkeys([*self.coding.needed, *self._other_columns()]))
+        columns = list(dict.fromkeys([*self.learn_coding().needed, *self._other_columns()]))
         self._refuse_change()
         runs = self.relation.runs(columns, self.where, block_rows(len(self.names)))
         first = 0
@@ -313,7 +317,7 @@ class TableSource(Source):
         out = TableSource(
             self.relation,
             self.spec,
-            coding=self.coding,
+            coding=self.learn_coding(),
             read_targets=read_targets,
             n_targets=n_targets,
             where=self.where,
@@ -342,7 +346,7 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     the target, are read as texts even where this file has only numbers there.
     """
     check_needed(source.relation, coding)
-    if source.wish.targets or source.wish.formula is not None:
+    if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()
     wanted = source.targets or (() if coding.target is None else (coding.target,))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])

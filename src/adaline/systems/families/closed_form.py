@@ -155,7 +155,7 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> Any:
         return read_finite(self, X)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Labelled:
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
         given = open_labelled(self, X, y, sample_weight, reset=reset)
         set_columns(self, given.columns)
         return given._replace(encoded=lambda classes: self._checked(given.encoded(classes), len(classes)))
@@ -171,7 +171,7 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
         self._like = source.empty_on_device()
         return source
 
-    def _gathered(self, given: Labelled, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
+    def _gathered(self, given: LabelledRows, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
         """Return all classes, the rows with the indices of their labels, and the sums."""
         classes = union(given.guess())
         try:

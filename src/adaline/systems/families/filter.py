@@ -14,9 +14,10 @@ from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.open import read_rows, read_targets, read_weights, refuse_nonfinite
+from adaline.input.columns import set_columns
+from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, Check, ListOf, Whole
-from adaline.sources import ArraySource, Source
+from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 
 

@@ -26,9 +26,10 @@ from adaline.inference.regression import (
     variance_inflation,
 )
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
-from adaline.input.basis import check_basis, check_same_columns, columns_of, rows_through_basis
+from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
+from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite
 from adaline.input.transaction import transaction
@@ -85,15 +86,16 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies unless weights="precision".
 
-        X may be an array (float32 and float64 are never copied), a pandas, polars or Arrow scaling, a SciPy sparse
+        X may be an array (float32 and float64 are never copied), a pandas, polars or Arrow frame, a SciPy sparse
         matrix, or a source, such as `open_table` returns, which brings its own targets and weights. Categories in a
-        scaling or table are coded, and `coding_` remembers how.
+        frame or table are coded, and `coding_` remembers how.
         """
         meter = Meter(X)
         check_parameters(self)
         for name in STALE:
             self.__dict__.pop(name, None)
-        source = open_rows(self, X, y, sample_weight, reset=True)
+        source, columns = open_rows(self, X, y, sample_weight, reset=True)
+        set_columns(self, columns)
         self._remember(source)
         self._counted = self._count(source)
         if self._is_wide(source):
@@ -112,7 +114,8 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         meter = Meter(X)
         check_parameters(self)
         if not hasattr(self, "_fits"):
-            source = open_rows(self, X, y, sample_weight, reset=True)
+            source, columns = open_rows(self, X, y, sample_weight, reset=True)
+            set_columns(self, columns)
             self._remember(source)
             total, counted = sums(source, self.fit_intercept), self._count(source)
         else:
@@ -175,7 +178,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
         """
         check_is_fitted(self, "coef_")
-        given = read_rows(self, X, reset=False)
+        given = read_rows(self, X)
         x = rows_through_basis(self, given)
         theta = self._theta()
         values: Array
@@ -395,7 +398,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Return the rows again, for each fit those of its targets; refuse others than the model could have."""
         for fit in self._fits:
             factor_of(fit)
-        source = open_rows(self, X, y, sample_weight, reset=False)
+        source = open_rows(self, X, y, sample_weight, reset=False).source
         targets = len(by_target(self._fits))
         columns = self._fits[0].solution.theta.shape[1] - 1
         if source.shape != (columns, targets):
@@ -432,7 +435,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return None if self._counted is None or other is None else self._counted.plus(other, sign)
 
     def _reopen(self, X: Any, y: Any, sample_weight: Any, verb: str) -> Source:
-        source = open_rows(self, X, y, sample_weight, reset=False)
+        source = open_rows(self, X, y, sample_weight, reset=False).source
         if source.shape != self._own_sums(verb).shape:
             raise InvalidData(
                 f"cannot {verb}: the model has shape {self._own_sums(verb).shape}, the rows {source.shape}"

@@ -23,7 +23,8 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
-from adaline.input.basis import begin_basis, columns_of, given_columns, rows_through_basis, width_of
+from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
+from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import read_finite
 from adaline.input.random_state import generator
@@ -243,14 +244,15 @@ class OnlineSystem(BaseEstimator):
         names = tuple(x) if isinstance(x, Mapping) else None
         if names == ():
             raise InvalidData("a row must have at least one column")
-        self.n_features_in_ = int(np.size(x)) if names is None else len(names)
-        if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
+        columns = InputColumns(int(np.size(x)))
+        if names is not None:
+            columns = InputColumns(len(names), names if all(isinstance(name, str) for name in names) else None)
+        set_columns(self, columns)
         self._names, self._standard = names, None
         given = self._given_row(x)
         if not np.isfinite(given).all():
             _refuse(given, given_columns(self))
-        begin_basis(self, given)
+        set_columns(self, replace(columns, basis=basis_of_row(self, given)))
         scan = self._start(Shape(width_of(self), targets))
         self._typical, self._result = self._row(x).copy(), self._first_result(scan)
         self._scan = scan

@@ -157,7 +157,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
             return row, t, None
         return row, t, self._class_weights(None)[list(self._targets).index(y)][None]
 
-    def _with_targets(self, given: Labelled, balance: bool) -> Source:
+    def _with_targets(self, given: LabelledRows, balance: bool) -> Source:
         """Return the rows with the targets of the machines, weighted by class."""
         source = in_memory(given.encoded(self.classes_))
         weights = None

@@ -19,21 +19,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
-from adaline.input.basis import basis_of, check_basis, learn_basis, through_basis
+from adaline.input.basis import basis_of, check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import CodedRows, scored
-from adaline.input.labels import Codes, Labels, encode, read_labels
+from adaline.input.columns import set_columns
+from adaline.input.labels import Codes, Labels
 from adaline.input.meter import Meter
-from adaline.input.open import coded_source, open_given, read_finite, read_rows, read_weights, unlabelled_source
+from adaline.input.open import open_labelled, read_finite, read_rows, read_weights
 from adaline.input.transaction import transaction
 from adaline.parameters import NONE, AnyOf, Check, Having
 from adaline.results import Certificate, worst
-from adaline.sources import ArraySource, Source
+from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.base import DualGram, Reader
 from adaline.sources.expanded import Expanded
 from adaline.systems.families.decisions import label_of_largest
@@ -112,7 +113,13 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> Any:
         """Return rows as the machines take them."""
-        return read_rows(self, X, reset=False) if basis_of(self) is None else read_finite(self, X)
+        return read_rows(self, X) if basis_of(self) is None else read_finite(self, X)
+
+    def _rows_in_memory(self, source: Source) -> Any:
+        """Return rows in memory as the machines take them: an array; a source where phi is large, if they take one."""
+        if isinstance(source, ArraySource | SparseSource | DeviceSource):
+            return source.x
+        return source if is_system(self._machine()) else source.rows_at(np.arange(source.n_rows))
 
     def questions(self) -> list[str]:
         """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
@@ -141,21 +148,21 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         known = None if reset else self.classes_
         if known is None and classes is not None:
             known = np.unique(classes)
-        rows: Any
-        codes: Any = None
-        if isinstance(X, Source):
-            rows, found, counts = open_encoded(self, X, y, sample_weight, known, reset=reset)
-        else:
-            rows = read_rows(self, X, reset=reset)
-            labels = read_labels(y)
-            if len(labels) != rows.shape[0]:
-                raise InvalidData(
-                    f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]}, "
-                    f"y has {len(labels)}"
-                )
-            found, codes = encode(np.asarray(labels), known)
-            counts = np.bincount(codes, minlength=len(found))
-            rows = rows_of_machines(self, rows, codes, sample_weight, reset=reset)
+        given = open_labelled(self, X, y, sample_weight, reset=reset)
+        set_columns(self, given.columns)
+        found = given.guess() if known is None else known
+        try:
+            source = given.encoded(found)
+            indices = source.read_targets()
+        except UnknownLabel:  # the rows read for the guess did not show all labels
+            if known is not None:
+                raise
+            found = given.all_classes()
+            source = given.encoded(found)
+            indices = source.read_targets()
+        codes = host(indices)[:, 0].astype(np.intp)
+        counts = np.bincount(codes, minlength=len(found))
+        rows = source if isinstance(X, Source) else self._rows_in_memory(source)
         if len(found) < 2:
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         targets = self._targets(len(found))
@@ -228,41 +235,6 @@ def probability(machine: Any, rows: Any) -> Array:
 def _given(machine: Any, rows: Any) -> Any:
     """Return rows as a machine takes them: those of adaline need not be read again."""
     return rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
-
-
-def open_encoded(
-    scheme: Any, source: Source, y: Any, sample_weight: Any, known: Labels | None, *, reset: bool
-) -> tuple[Source, Labels, NDArray[np.intp]]:
-    """Return the rows of a source with the indices of their labels, the labels (those known, or those found), and how
-    many rows have each.
-    """
-    given = open_given(scheme, source, y, sample_weight, reset=reset)
-    if reset:
-        learn_basis(scheme, given)
-    found = given.find_labels(guess=True) if known is None else known
-    try:
-        encoded = given.encoded(found)
-        codes = encoded.read_targets()
-    except UnknownLabel:
-        if known is not None:
-            raise
-        found = given.find_labels()
-        encoded = given.encoded(found)
-        codes = encoded.read_targets()
-    counts = np.bincount(codes[:, 0].astype(np.intp), minlength=len(found))
-    return through_basis(scheme, encoded), found, counts
-
-
-def rows_of_machines(scheme: Any, rows: Any, codes: Codes, sample_weight: Any, *, reset: bool) -> Any:
-    """Return rows in memory as the machines take them: an array, or where phi is large a source, if they take one."""
-    if reset:
-        learn_basis(scheme, unlabelled_source(scheme, rows, sample_weight))
-    if basis_of(scheme) is None:
-        return rows
-    source = through_basis(scheme, coded_source(scheme, rows, codes, sample_weight))
-    if isinstance(source, ArraySource):
-        return source.x
-    return source if is_system(scheme._machine()) else source.rows_at(np.arange(source.n_rows))
 
 
 class Relabelled(Source):

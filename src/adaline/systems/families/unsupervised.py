@@ -37,7 +37,7 @@ class UnsupervisedSystem(BaseEstimator):
 
     def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
         """Return the source of the columns phi(x), with weights; with `reset` learn the columns and the basis."""
-        source = self._open_given(X, sample_weight, reset=reset)
+        source, columns = open_unlabelled(self, X, sample_weight, reset=reset)
         if reset:
             set_columns(self, columns)
         return source
