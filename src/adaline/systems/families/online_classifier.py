@@ -68,6 +68,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         if goes_on:
             check_basis(self)
         given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
+        set_columns(self, given.columns)
         if not goes_on:
             self._take_classes(given.all_classes() if classes is None else all_classes(np.asarray(classes)))
         elif classes is not None and not np.array_equal(all_classes(np.asarray(classes)), self.classes_):
