@@ -30,7 +30,7 @@ BASIS = Polynomial(degree=2).fit(X)
 @pytest.fixture(params=["dense", "sparse"])
 def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return rows that are expanded 64 at a time."""
-    monkeypatch.setattr(expanded, "HELD", 0)
+    monkeypatch.setattr(expanded, "IN_MEMORY", 0)
     monkeypatch.setattr(expanded, "PIECE", 1)
     base = ArraySource(X, T, W) if request.param == "dense" else SparseSource(sparse.csr_array(X), T, W)
     return expanded.expanded(base, BASIS)

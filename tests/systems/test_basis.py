@@ -73,7 +73,7 @@ def near(a: Any, b: Any, rtol: float = 1e-10) -> None:
 
 def by_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let phi be too large to be held, and blocks as short as they get."""
-    monkeypatch.setattr(expanded, "HELD", 0)
+    monkeypatch.setattr(expanded, "IN_MEMORY", 0)
     monkeypatch.setattr(expanded, "PIECE", 1)
     monkeypatch.setattr(by_blocks, "PIECE", 1)
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adaline
-from adaline.systems import SYSTEMS, UNSUPERVISED
+from adaline.systems import SYSTEMS
 from tests.storage.cases import assert_equal, makes
 from tests.systems.cases import NEEDS_ROWS, Make, assert_same, data, systems, theta
 
@@ -35,12 +35,6 @@ def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
-
-
-@pytest.mark.parametrize("system", {**SYSTEMS, **UNSUPERVISED}.values(), ids=lambda cls: cls.__name__)
-def test_a_system_is_made_of_at_most_three_classes_of_ours(system: type[Any]) -> None:
-    ours = [cls.__name__ for cls in system.__mro__ if cls.__module__.split(".")[0] == "adaline"]
-    assert len(ours) <= 3, ours
 
 
 @pytest.mark.parametrize("make", makes().values(), ids=makes())

@@ -425,3 +425,13 @@ def test_both_sigmoids_are_one_machine() -> None:
     np.testing.assert_allclose(2 * theta(tanh), theta(logistic), rtol=1e-3)
     np.testing.assert_array_equal(tanh.predict(X), logistic.predict(X))
     assert tanh.history_[-1] == pytest.approx(4 * logistic.history_[-1], rel=1e-5)
+
+
+@pytest.mark.parametrize("make", SCANS)
+def test_a_first_row_that_is_refused_leaves_nothing_behind(make: Make) -> None:
+    model = make()
+    before = set(vars(model))
+    more = {"classes": ["a", "b"]} if is_classifier(model) else {}
+    with pytest.raises(InvalidData):
+        model.learn_one([np.nan, 1.0], "a" if more else 1.0, **more)
+    assert set(vars(model)) == before

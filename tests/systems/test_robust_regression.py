@@ -409,7 +409,7 @@ def test_bad_rows_are_named() -> None:
         (rows if what == "X" else targets)[(7, 1) if what == "X" else 7] = np.nan
         with pytest.raises(InvalidData, match=f"Input {what} contains NaN: first at row 7"):
             RobustRegression().fit(rows, targets)
-    with pytest.raises(InvalidData, match="init must hold 4"):
+    with pytest.raises(InvalidParameter, match="init must hold 4"):
         RobustRegression(init=[1.0, 2.0]).fit(X, y)
     with pytest.raises(InvalidParameter, match="no row weights"):
         RobustRegression(loss="absolute").fit(X, y).row_weights(X, y)

@@ -161,7 +161,7 @@ def test_a_basis_too_large_to_hold_gives_the_same(rule: Any, monkeypatch: pytest
     if "shuffle" in signature(rule).parameters:
         settings["shuffle"] = True
     held = rule(**settings).fit(X, y)
-    monkeypatch.setattr("adaline.sources.expanded.HELD", 0)
+    monkeypatch.setattr("adaline.sources.expanded.IN_MEMORY", 0)
     assert np.array_equal(rule(**settings).fit(X, y).predict(X), held.predict(X))
 
 

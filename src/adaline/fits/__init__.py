@@ -1,1 +1,1 @@
-"""Fits: the drivers that pose a problem, choose a solver, certify the answer, and return it."""
+"""Fits: the drivers that start, have a problem solved, certify the answer, and return it."""

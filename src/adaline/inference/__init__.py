@@ -1,4 +1,4 @@
-"""Proof: inference from the sums of a fit, and from its rows where they are given again."""
+"""Inference from the sums of a fit, and from its rows where they are given again."""
 
 from adaline.inference.nested_models import Anova, Deviances, LikelihoodRatio, anova, likelihood_ratio
 

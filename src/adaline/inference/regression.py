@@ -172,6 +172,8 @@ def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array
 def needs_rows(errors: str, X: Any, groups: Any) -> bool:
     """Return whether errors of this name read the rows; refuse a name that means nothing, and rows not given."""
     check_errors(errors)
+    if groups is not None and errors != "cluster":
+        raise InvalidParameter(f"groups are for errors='cluster', not for {errors!r}")
     if errors == "classical":
         return False
     if X is None:
@@ -179,8 +181,6 @@ def needs_rows(errors: str, X: Any, groups: Any) -> bool:
             f"errors={errors!r} needs the rows: this model keeps only sums; give X and y again (and sample_weight, "
             "if it was fitted with one)"
         )
-    if groups is not None and errors != "cluster":
-        raise InvalidParameter(f"groups are for errors='cluster', not for {errors!r}")
     return True
 
 

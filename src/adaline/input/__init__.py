@@ -1,1 +1,1 @@
-"""Input: what `fit` accepts, made into a source of rows: arrays, frames, tables; labels, codings, bases, parameters."""
+"""Input: what `fit` accepts, made into a source of rows: arrays, frames, tables, labels, bases, class weights."""

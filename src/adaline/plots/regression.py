@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adaline.plots.style import Axes
 
 
-TOLD = 3  # rows of large influence that are named
+NAMED = 3  # rows of large influence that are named
 COOK = ((0.5, "--"), (1.0, ":"))
 
 
@@ -177,7 +177,7 @@ def leverage(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weigh
             ax.plot(across, side * reach, color=ORANGE, linestyle=style, linewidth=1.2, label=name)
     ax.set_xlim(0, right)
     ax.set_ylim(-top, top)
-    _name_rows(ax, known[np.argsort(-cook[known], kind="stable")[:TOLD]], h, r, right, top)
+    _name_rows(ax, known[np.argsort(-cook[known], kind="stable")[:NAMED]], h, r, right, top)
     ax.set_xlabel("leverage")
     ax.set_ylabel("standardised residual")
     legend_above(ax)

@@ -1,6 +1,6 @@
 """Rows in a basis: blocks of phi(x), evaluated as they are read. Every pass evaluates phi once more.
 
-Where phi(x) of all rows takes at most `HELD` bytes, it is evaluated once and held in memory as an array.
+Where phi(x) of all rows takes at most `IN_MEMORY` bytes, it is evaluated once and held in memory as an array.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.base import DualGram, InMemory, Reader, Source, block_rows
 from adaline.sources.views import SameTargets, in_memory
 
-HELD = 2**26
+IN_MEMORY = 2**26
 """Bytes of phi(x) up to which it is held in memory as a whole."""
 PIECE, LEAST_ROWS = 2**21, 64
 """Numbers of phi(x) in a block, and its least number of rows."""
@@ -34,7 +34,7 @@ def expanded(source: Source, basis: Basis) -> Source:
     if not isinstance(source, ArraySource | SparseSource):
         return Expanded(source, basis)
     rows = ExpandedRows(source, basis)
-    if 8 * rows.n_rows * rows.shape.features > HELD:
+    if 8 * rows.n_rows * rows.shape.features > IN_MEMORY:
         return rows
     rows.reads = [0]  # to evaluate phi once, on rows in memory, is not counted as a read
     x = np.ascontiguousarray(rows.map(lambda block: np.asarray(block.x)))

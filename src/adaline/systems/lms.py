@@ -136,8 +136,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
         scan = self.__dict__.get("_scan")
         if scan is None:
-            self._flat = np.ndim(y) == 0
             scan = self._begin(x, int(np.size(y)))
+            self._flat = np.ndim(y) == 0
         self._learn_row(scan, x, self._target(y))
         return self
 

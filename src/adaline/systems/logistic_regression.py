@@ -434,16 +434,3 @@ def _two_classes(rows: ClassifiedRows, targets: Array) -> ClassifiedRows:
     counts = np.array([rows.counts[targets == side].sum() for side in (0.0, 1.0)])
     part = replace(rows, source=source, counts=counts, sample=None)
     return part if taking_part.all() else replace(part, spread=column_spread(source), lightest=None)
-
-
-def _first_weights(given: Any, machines: int, columns: int) -> Array:
-    """Return the weights to start from that a user gave, (machines, columns), intercept first."""
-    try:
-        theta = np.atleast_2d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"init must be None or weights, got {given!r}") from None
-    if theta.shape != (machines, columns):
-        raise InvalidParameter(f"init must be ({machines}, {columns}), intercept first, got {theta.shape}")
-    if not np.isfinite(theta).all():
-        raise InvalidParameter("init must be finite numbers")
-    return theta

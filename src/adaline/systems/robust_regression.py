@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.inference.left_out import left_out
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
@@ -338,7 +338,9 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return [self.init] * targets
         init = np.atleast_2d(np.asarray(self.init, dtype=np.float64))
         if init.shape not in ((1, 1 + features), (targets, 1 + features)) or not np.isfinite(init).all():
-            raise InvalidData(f"init must hold {1 + features} finite numbers a target, intercept first: {init.shape}")
+            raise InvalidParameter(
+                f"init must hold {1 + features} finite numbers a target, intercept first: {init.shape}"
+            )
         return [row[None] for row in np.broadcast_to(init, (targets, 1 + features))]
 
     def _check_together(self) -> None:

@@ -153,9 +153,12 @@ class WienerFilter(SignalSystem):
         self._keep(self._solve(None, self._own_sums("continue")), meter)
         return self
 
+    @transaction
     def merge(self, other: Self) -> Self:
         """Take in a filter fitted to another recording; `partial_fit` goes on with this one."""
         meter = Meter()
+        if type(other) is not type(self):
+            raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
         mine, theirs = self._own_sums("merge"), other._own_sums("merge")
         kinds = [(model._layout(), model.method, model.delay, model.fit_intercept) for model in (self, other)]
         if kinds[0] != kinds[1] or mine.shape != theirs.shape:
@@ -168,6 +171,7 @@ class WienerFilter(SignalSystem):
         self._keep(self._solve(None, self._own_sums("merge")), meter)
         return self
 
+    @transaction
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take a whole recording back out, one that was fitted or merged; the next `partial_fit` starts a new one.
 

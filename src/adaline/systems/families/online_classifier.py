@@ -25,6 +25,7 @@ from adaline.parameters import CLASS_WEIGHT, Check
 from adaline.scans import Scan
 from adaline.sources import Source
 from adaline.sources.views import in_memory, recoded
+from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.online import OnlineSystem
 
 
@@ -108,8 +109,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
     def predict(self, X: Any) -> Labels:
         """Return the label of the largest output for each row."""
         scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        return label_of_largest(self.classes_, scores)
 
     @property
     def coef_(self) -> Array:
@@ -134,6 +134,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         each = values[:, 0].tolist() if values.shape[1] == 1 else list(values)
         self._targets = dict(zip(classes.tolist(), each, strict=True))
 
+    @transaction
     def _begin_with(self, x: Any, y: Any, classes: Any) -> Scan:
         """Start a new model with its first row and label; return its scan."""
         if classes is None and not isinstance(y, bool | np.bool_):
