@@ -60,7 +60,7 @@ def fitted(
         coupled=problem.loss.coupled,
         dependence=problem.dependence(found.curvature.null),
         firth=corrected,
-        ratios=firth_ratios(problem, found, 1e-10) if ratios else None,
+        ratios=firth_ratios(problem, found, 1e-10, np.ones(problem.features, dtype=bool)) if ratios else None,
     )
 
 

@@ -147,6 +147,9 @@ def _fit_lines(entry: dict[str, Any]) -> list[str]:
 
 
 def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
+    """Return the cells of a coefficient; a column that is not in the model says so."""
+    if row.get("left_out"):
+        return [row["name"], "left out", *"-----"]
     cells = [
         row["name"],
         number(row["estimate"], digits),

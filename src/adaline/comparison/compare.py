@@ -103,7 +103,7 @@ def compare_request(
     request: DataRequest, *, folds: int, seed: int, systems: Sequence[str] | None, task: str | None, progress: Progress
 ) -> Comparison:
     """Open the data asked for and compare systems on them."""
-    names = [system_name(name) for name in systems or ()]
+    names = [system_name(name) for name in ([systems] if isinstance(systems, str) else systems or ())]
     asked = task or _task_of(names)
     opened = open_data(request)
     kind = asked or (CLASSIFICATION if opened.labels else REGRESSION)
@@ -328,6 +328,8 @@ def systems_for(task: str) -> list[str]:
 
 def system_name(named: str) -> str:
     """Return the name of a system as the registry has it, whatever its case."""
+    if not isinstance(named, str):
+        raise InvalidParameter(f"systems are given by name, as 'Ridge', got {named!r}")
     names = {name.lower(): name for name in SYSTEMS}
     if named.lower() in names:
         return names[named.lower()]

@@ -279,7 +279,7 @@ def _missing(table: Table) -> Iterator[Finding]:
     heavy = [
         (column["missing"] / rows, column["name"])
         for column in table.columns
-        if column["missing"] > MISSING * rows and column["role"] != "left out"
+        if column["missing"] > MISSING * rows and column["role"] not in ("left out", "target")
     ]
     if heavy:
         named = some([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])

@@ -60,15 +60,16 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     able = [result for result in results if not result.failure]
     if not able:
         return Recommendation("No recommendation", "No system could be fitted: see the errors beside their names.")
-    best = min(able, key=lambda result: result.error)
-    good = [result for result in able if _as_good(result, best)]
-    chosen = min(good, key=_simplicity)
-    if _as_good(baseline, chosen):
+    useful = [result for result in able if not _as_good(baseline, result)]
+    best = min(useful or able, key=lambda result: result.error)
+    if not useful:
         text = (
             f"No system predicts better than {baseline.system} ({measure} {amount(baseline.error, measure)}) by more "
-            f"than one standard error: {chosen.label} comes closest to being useful, but look for better columns first."
+            f"than one standard error: {best.label} comes closest, but look for better columns first."
         )
-        return Recommendation(f"Nothing beats {baseline.system}", text, chosen)
+        return Recommendation(f"Nothing beats {baseline.system}", text, best)
+    good = [result for result in useful if _as_good(result, best)]
+    chosen = min(good, key=_simplicity)
     return Recommendation(f"Use {chosen.label}", _reason(chosen, best, results, good, baseline, measure), chosen, True)
 
 

@@ -176,7 +176,7 @@ def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> Likel
     assert problem is not None
     assert found is not None
     assert fitted.dependence is not None
-    w = found.theta[:, 1:]
+    w, tol = found.theta[:, 1:], options.tol * max(null, np.finfo(float).tiny)
     if options.firth:
         log_likelihood = -problem.evaluate(found.theta).value
     else:
@@ -194,7 +194,7 @@ def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> Likel
         problem.loss.coupled,
         fitted.dependence,
         options.firth,
-        firth_ratios(problem, found, options.tol * max(null, np.finfo(float).tiny)) if options.firth else None,
+        firth_ratios(problem, found, tol, fitted.dependence.kept) if options.firth else None,
     )
 
 

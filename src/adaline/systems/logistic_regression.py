@@ -203,7 +203,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Labels:
         """Return the label of the largest discriminant for each row."""
-        return label_of_largest(self.classes_, self.decision_function(X))
+        return label_of_largest(self.decision_function(X), self.classes_)
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:

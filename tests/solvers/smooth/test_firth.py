@@ -9,6 +9,7 @@ import pytest
 from scipy import optimize, sparse
 from scipy.special import expit
 
+from adaline import AdalineWarning, LogisticRegression
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.likelihood import raw_root
 from adaline.sums import FirthScore, Prior
@@ -143,7 +144,8 @@ def test_ratios_hold_coefficients_at_zero_and_keep_their_columns(name: str) -> N
     places = range(rows.shape[1])
     expected = [without([0]), *(without([k for k in places if k != j]) for j in places[1:])]
     best = penalised(problem.to_raw(found.theta)[0], rows, t, ones)[0]
-    np.testing.assert_allclose(firth_ratios(problem, found, 1e-10), 2 * (np.array(expected) - best), rtol=1e-8)
+    kept = np.ones(problem.features, dtype=bool)
+    np.testing.assert_allclose(firth_ratios(problem, found, 1e-10, kept), 2 * (np.array(expected) - best), rtol=1e-8)
 
 
 def test_too_few_steps_are_no_convergence() -> None:
@@ -164,3 +166,17 @@ def test_the_score_is_the_slope_of_the_penalised_likelihood() -> None:
     mine = problem.source.sum(FirthScore, Prior(theta, problem.view, root)).gradient[0]
     numeric = optimize.approx_fprime(theta[0], lambda w: penalised(w, rows, y.astype(float), np.ones(60))[0], 1e-6)
     np.testing.assert_allclose(mine, numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_dependent_and_constant_columns_change_nothing_but_their_own_rows():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 150))
+    y = a - b + rng.logistic(size=150) > 1
+    plain = LogisticRegression(firth=True).fit(np.column_stack([a, b]), y)
+    with pytest.warns(AdalineWarning, match=r"x2 = x0 \+ x1"):
+        more = LogisticRegression(firth=True).fit(np.column_stack([a, b, a + b, np.full(150, 7.0)]), y)
+    assert np.isfinite(more.certificate_.objective)
+    mine, theirs = (model.summary().to_dict()["coefficients"] for model in (more, plain))
+    for row, expected in zip(mine, theirs, strict=False):
+        assert row["p_value"] == pytest.approx(expected["p_value"], rel=1e-6)
+    assert [row["left_out"] for row in mine[3:]] == ["x2 = x0 + x1", "constant"]

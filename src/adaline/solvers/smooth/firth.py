@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from adaline.arrays import Array
@@ -66,15 +67,20 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
     return here
 
 
-def firth_ratios(problem: Problem, found: DescentResult, tol: float) -> Array:
+def firth_ratios(problem: Problem, found: DescentResult, tol: float, kept: NDArray[np.bool_]) -> Array:
     """Return the chi-squared statistics 2 (F* of a model without - F*), (1 + D): of all slopes, then of each slope.
 
     They are those of penalised likelihood ratios (Heinze and Schemper 2002): a coefficient left out is fixed at zero,
-    and its column stays in I. 1 + D more fits.
+    and its column stays in I. Columns that are not `kept`, (D,), as they depend on others, are fixed at zero in all of
+    them and have no statistic: NaN. 1 + D more fits.
     """
     slopes = range(1, 1 + problem.features)
+    dependent = [j for j in slopes if not kept[j - 1]]
     without = []
-    for fixed in (list(slopes), *([j] for j in slopes)):
+    for fixed in (list(slopes), *([*dependent, j] for j in slopes)):
+        if len(fixed) > len(set(fixed)):
+            without.append(np.nan)
+            continue
         start = found.theta.copy()
         start[:, fixed] = 0.0
         without.append(firth(problem, start, tol, fixed=fixed).evaluation.value)
@@ -104,7 +110,8 @@ def _penalised(problem: Problem, evaluation: Evaluation, curvature: Curvature, b
         return math.inf
     # basis' I^-1 basis is the inverse of I among the directions that the rows determine
     half = float(np.linalg.slogdet(basis.T @ curvature.root)[1])
-    return evaluation.value + half + float(np.log(problem.view.scale).sum())
+    scale = problem.view.scale
+    return evaluation.value + half + float(np.log(scale[scale > 0]).sum())  # a constant column has none
 
 
 def _with_score(

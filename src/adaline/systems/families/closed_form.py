@@ -146,7 +146,7 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Labels:
         """Return the label of the largest discriminant for each row."""
-        return label_of_largest(self.classes_, self.decision_function(X))
+        return label_of_largest(self.decision_function(X), self.classes_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""

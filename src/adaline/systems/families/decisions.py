@@ -23,7 +23,7 @@ def linear_outputs(x: Any, coef: Array, constant: Array) -> Array:
     return np.asarray(x @ coef.T) + constant
 
 
-def label_of_largest(classes: Labels, scores: Array) -> Labels:
+def label_of_largest(scores: Array, classes: Labels) -> Labels:
     """Return the label of each row, (n,), from discriminants (n, K), or (n,) for two classes: above zero the second."""
     best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.asarray(classes[best])

@@ -105,7 +105,9 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._sums = sums(source, self.fit_intercept)
             self._keep(self._solve(source, self._sums), meter, source)
         if self.dependencies_:
-            warn(say_dependent(self.dependencies_), AdalineWarning)
+            dropped = getattr(self, "rank", None) == "drop"
+            left_out = f"left out, as combinations of columns before them: {'; '.join(self.dependencies_)}"
+            warn(left_out if dropped else say_dependent(self.dependencies_), AdalineWarning)
         return self
 
     @transaction

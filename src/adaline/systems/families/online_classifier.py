@@ -108,8 +108,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
     def predict(self, X: Any) -> Labels:
         """Return the label of the largest output for each row."""
-        scores = self.decision_function(X)
-        return label_of_largest(self.classes_, scores)
+        return label_of_largest(self.decision_function(X), self.classes_)
 
     @property
     def coef_(self) -> Array:

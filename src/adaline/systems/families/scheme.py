@@ -98,7 +98,7 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Labels:
         """Return the label of the largest discriminant for each row, also where the machines are ambiguous."""
-        return label_of_largest(self.classes_, self.decision_function(X))
+        return label_of_largest(self.decision_function(X), self.classes_)
 
     def ambiguous(self, X: Any) -> Rows:
         """Return, for each row, whether the signs of the machines alone give no answer."""
