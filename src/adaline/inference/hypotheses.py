@@ -106,11 +106,12 @@ def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[st
     if not covariance.freedom > 0.5:
         raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
     factor = factor_of(covariance.fit)
-    lost = factor.undetermined(about_mean(factor, matrix)) > OUTSIDE
+    lost = factor.untestable(about_mean(factor, matrix)) > OUTSIDE
     if lost.any():
         raise InvalidData(
             f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
-            "are linear combinations of others (see aliased_). Drop those columns."
+            "are constant or linear combinations of others (see aliased_). Drop those columns; LinearRegression tests "
+            "the model without them under rank='drop'."
         )
     difference = estimates(covariance.fit, covariance.k, matrix) - value
     if not covariance.root.any():  # a perfect fit

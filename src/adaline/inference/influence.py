@@ -87,7 +87,7 @@ def left_out(fit: Fit, source: Source, sample: Sample) -> LeaveOneOutResult:
 def inflation(factor: Factor) -> Array:
     """Return VIF_j = S_jj (S^-1)_jj = 1 / (1 - R^2 of column j on the others), (D,); infinite where that R^2 is 1."""
     d = factor.scaling.features
-    dependent = ~factor.alive | (factor.undetermined(np.eye(d)) > INVOLVED)
+    dependent = ~factor.alive | (factor.untestable(np.eye(d)) > INVOLVED)
     return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)
 
 

@@ -118,6 +118,10 @@ class Factor(ABC):
         """Return the share of each row b, (m,), that the rows do not determine: here that of the dead columns."""
         return _share(b / self.length, b * ~self.alive)
 
+    def untestable(self, b: Array) -> Array:
+        """Return the share of each combination b of the coefficients, (m,), that is not a coefficient of this model."""
+        return self.undetermined(b)
+
     def basis(self) -> Array:
         """Return A, (D, rank), with A A' = (S + P)^-1: b A is `half(b)` without the zeros of dead columns."""
         a = self.half(np.eye(self.scaling.features))
@@ -256,6 +260,10 @@ class KeptFactor(CholeskyFactor):
     def undetermined(self, b: Array) -> Array:
         """Return the share of each row that the rows of the data do not determine, in all columns."""
         return self.whole.undetermined(b)
+
+    def untestable(self, b: Array) -> Array:
+        """Return the share that neither the rows determine, nor the model without the columns left out."""
+        return np.minimum(self.whole.undetermined(b), super().undetermined(b))
 
 
 def gram_factor(
