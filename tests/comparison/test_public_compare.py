@@ -148,7 +148,10 @@ def test_what_cannot_be_compared_is_refused_in_the_words_of_python() -> None:
         compare(given, target="y")
     assert compare(given, target="y", drop=["a"], systems=["Ridge"]).data.names[0] == "b"
     text = {"a": [f"some prose {i}" for i in range(60)], "b": given["b"], "y": given["y"]}
-    assert "column 'a' is left out" in compare(text, target="y", systems=["Ridge"]).notes[0]
+    found = compare(text, target="y", systems=["Ridge"])
+    assert "column 'a' is left out" in found.notes[0]
+    assert f"note: {found.notes[0]}" in str(found)
+    assert "note: column &#x27;a&#x27; is left out" in found._repr_html_()
 
 
 def test_dependent_columns_are_named_once_with_how_they_depend() -> None:
@@ -174,3 +177,10 @@ def test_nothing_is_marked_where_nothing_beats_the_constant(tmp_path: Path) -> N
     found = compare({"x": rng.normal(size=60), "y": rng.normal(size=60)}, target="y", systems=SYSTEMS)
     assert not found.recommendation.useful
     assert 'class="chosen"' not in found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_systems_are_named_by_texts() -> None:
+    assert compare(columns(), target="y", systems="Ridge").results[0].system == "Ridge"
+    wrong: Any = [Ridge()]
+    with pytest.raises(InvalidParameter, match="systems are given by name"):
+        compare(columns(), target="y", systems=wrong)

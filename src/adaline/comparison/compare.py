@@ -74,8 +74,8 @@ def compare(
 
     Returns
     -------
-    Comparison : `table`, `recommendation`, `findings`, `results`, `baseline`; `report(path)` writes an HTML file with
-        pictures, `fit()` fits the recommended system to all rows.
+    Comparison : `table`, `recommendation`, `findings`, `notes` (what was left out), `results`, `baseline`; `report(path)`
+        writes an HTML file with pictures, `fit()` fits the recommended system to all rows.
 
     Examples
     --------
@@ -282,7 +282,8 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        return "\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings)])
+        notes = [f"note: {text}" for text in self.notes]
+        return "\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings), *notes])
 
     __repr__ = __str__
 
@@ -291,6 +292,7 @@ class Comparison:
         lines = [
             f"<p><b>{html.escape(advice.headline)}.</b> {html.escape(advice.text)}</p>",
             *(f"<p><b>{f.severity}: {html.escape(f.title)}.</b> {html.escape(f.text)}</p>" for f in self.findings),
+            *(f"<p>note: {html.escape(text)}</p>" for text in self.notes),
         ]
         return self.table._repr_html_() + "".join(lines)
 
