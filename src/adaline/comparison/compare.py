@@ -74,8 +74,8 @@ def compare(
 
     Returns
     -------
-    Comparison : `table`, `recommendation`, `findings`, `notes` (what was left out), `results`, `baseline`; `report(path)`
-        writes an HTML file with pictures, `fit()` fits the recommended system to all rows.
+    Comparison : `table`, `recommendation`, `findings`, `notes` (what was left out), `results`, `baseline`;
+        `report(path)` writes an HTML file with pictures, `fit()` fits the recommended system to all rows.
 
     Examples
     --------
