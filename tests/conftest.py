@@ -1,7 +1,7 @@
 """Property tests are never timed, and under CI draw the same examples on every run. What `make quick` leaves out.
 
 `make quick` runs what is not marked `slow`. Tests that take more than a second or two carry the mark themselves; of a
-law over many objects all but the square root of their number are marked here, spread evenly over the list, so that
+law over many objects all but half the square root of their number are marked here, spread evenly over the list, so that
 every law of every area is still held against some of its registry.
 """
 
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
     for one in cases.values():
-        count = max(2, math.isqrt(len(one)))
+        count = max(2, math.isqrt(len(one)) // 2)
         kept = {round(i * (len(one) - 1) / (count - 1)) for i in range(count)}
         for number, item in enumerate(one):
             if number not in kept:
