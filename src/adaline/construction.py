@@ -68,8 +68,8 @@ def check_parameters(system: Any) -> None:
     given = vars(system)
     kind: Any = type(system)
     for name, check in checks_of(kind).items():
-        if name in given:
-            check.check(name, given[name])
+        if name in given and not check.accepts(given[name]):
+            check.refuse(name, given[name])
     if hasattr(system, "_check_together"):
         system._check_together()
 

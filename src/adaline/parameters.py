@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence, Set
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +59,13 @@ class Check(ABC):
     def check(self, name: str, value: Any) -> None:
         """Raise InvalidParameter, with the name of the parameter, where its value is not allowed."""
         if not self.accepts(value):
-            shown, why = repr(value), self.reason(value)
-            got = shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
-            raise InvalidParameter(f"{name} must be {self.wanted}, got {got}{why and f'; {why}'}")
+            self.refuse(name, value)
+
+    def refuse(self, name: str, value: Any) -> NoReturn:
+        """Raise InvalidParameter for a value that is not allowed."""
+        shown, why = repr(value), self.reason(value)
+        got = shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
+        raise InvalidParameter(f"{name} must be {self.wanted}, got {got}{why and f'; {why}'}")
 
 
 class Number(Check):

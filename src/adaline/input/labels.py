@@ -24,6 +24,8 @@ def read_labels(y: Any) -> Any:
     """Return labels as a vector, (n,); refuse values that cannot be labels."""
     if y is None:
         raise InvalidData("requires y to be passed, but the target y is None: a classifier needs labels")
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub":
+        return y
     if is_device(y):
         if y.ndim == 1 and not namespace(y).isdtype(y.dtype, "real floating"):
             return y

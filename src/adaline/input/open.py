@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _g
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
-from adaline.input.basis import basis_of, learn_basis, rows_through_basis
+from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import CodedRows, check_intercept, coded
 from adaline.input.columns import InputColumns, columns_on
 from adaline.input.labels import Labels, encode, read_labels
@@ -135,7 +135,7 @@ def read_given(system: Any, x: Any, sample_weight: Any, *, reset: bool) -> Given
     """Return rows X that are no source, with their weights; with `reset` columns and basis are learned from them."""
     rows, columns = _read_new(system, x) if reset else (read_rows(system, x), columns_on(system))
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
-    if reset:
+    if reset and wanted_basis(system) is not None:
         basis = learn_basis(system, array_source(rows, weight=weight, names=columns.names))
         columns = replace(columns, basis=basis)
     return GivenRows(rows, weight, columns)

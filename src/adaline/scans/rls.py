@@ -89,7 +89,10 @@ class RLSRule(Scan):
 def first_roots(count: int, shape: Shape, rows: int | None = None) -> Array:
     """Return zeros for square roots (count, 1 + D, 1 + D), their rows padded to whole vectors for the native scans."""
     n = 1 + shape.features
-    return np.zeros((count, n if rows is None else rows, -(-n // 8) * 8))
+    size = (count, n if rows is None else rows, -(-n // 8) * 8)
+    room = np.zeros(math.prod(size) + 7)
+    first = -room.ctypes.data // 8 % 8  # on a cache line: the native scans are a quarter slower between two
+    return room[first : first + math.prod(size)].reshape(size)
 
 
 def potter(S: Array, w: Array, x: Array, e: Array, a: float, growth: float = 1.0) -> None:

@@ -25,7 +25,9 @@ class ClassWeights(Sum):
 
     def of(self, classes: int) -> Array:
         """Return the weights of `classes` classes, (classes,); zero for those that were not met."""
-        return np.pad(self.weights, (0, classes - len(self.weights)))
+        out = np.zeros(classes)
+        out[: len(self.weights)] = self.weights
+        return out
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in rows whose first target is the index of their class."""

@@ -84,7 +84,6 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
     unit = np.ldexp(1.0, scaling.target_scale)
     penalties = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
-    advice = LEFT_OUT if isinstance(factor, KeptFactor) and status is Status.RANK_DEFICIENT else status.advice
     with np.errstate(over="ignore"):
         objective = float((0.5 * (out.squares + penalties) * unit * unit).sum())
         gap = float((out.gap * unit * unit).sum())
@@ -98,9 +97,10 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
         rank=factor.rank,
         passes=1 + out.passes,
         solver=solver,
+        advice=LEFT_OUT if isinstance(factor, KeptFactor) and status is Status.RANK_DEFICIENT else None,
     )
     return Fit(
-        solution=Solution(theta, replace(proof, advice=advice)),
+        solution=Solution(theta, proof),
         squares=out.squares,
         total=np.ldexp(
             moments.second.diagonal()[d:], 2 * (moments.exponent[d:] - scaling.exponent[d:]).astype(np.int64)

@@ -127,8 +127,9 @@ def certificate(
     condition: float = math.nan,
     rank: int = 0,
     passes: int = 0,
+    advice: str | None = None,
 ) -> Certificate:
-    """Return a certificate with the advice of its status; what is not given is unknown. The system sets the seconds."""
+    """Return a certificate, by default with the advice of its status; what is not given is unknown. The system sets the seconds."""
     return Certificate(
-        objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, status.advice
+        objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, advice or status.advice
     )

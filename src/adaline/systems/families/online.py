@@ -348,6 +348,8 @@ def _fold_constants(source: Source, scan: Scan) -> None:
     spread = Spread.zero(source.shape)
     for block in source.blocks():
         spread.add(block)
+        if varying(spread).all():
+            return
     scan.fold(~varying(spread), spread.mean)
 
 
