@@ -3,6 +3,7 @@
 # make bench  side by side with the peers: docs/benchmarks.md
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
+# make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
 #
 # Each target sets up .venv by itself. Another interpreter: make test PYTHON=python3.12
 
@@ -12,10 +13,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(wildcard CMakeLists.txt native/* native/*/*)
+FUZZ_SECONDS ?= 600
 
 export PYTHONUTF8 := 1
 
-.PHONY: demo test quick sanitize lint bench docs clean check
+.PHONY: demo test quick sanitize fuzz lint bench docs clean check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -30,13 +32,17 @@ quick: $(VENV)/.installed
 # A copy of the package with kernels of its own, in the path before the packages of .venv; .venv's own interpreter would
 # find the package that it was installed for. The sanitizer's library has to be loaded before Python.
 SANITIZED := build/sanitize
-sanitize: $(VENV)/.installed
-	ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --upgrade --no-deps --target $(SANITIZED)/packages \
-		--config-settings=build-dir=$(SANITIZED)/objects --config-settings=cmake.define.ADALINE_SANITIZE=ON .
-	LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		PYTHONPATH="$(SANITIZED)/packages:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
-		"$$($(BIN)/python -c 'import sys; print(sys._base_executable)')" -m pytest -q -n auto --maxprocesses 8 \
-		--capture=sys tests/native tests/sums tests/scans
+SANITIZED_PYTHON = LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	PYTHONPATH="$(SANITIZED)/packages:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	"$$($(BIN)/python -c 'import sys; print(sys._base_executable)')"
+
+sanitize: $(SANITIZED)/.installed
+	$(SANITIZED_PYTHON) -m pytest -q -n auto --maxprocesses 8 --capture=sys tests/native tests/sums tests/scans
+
+fuzz: $(VENV)/.installed $(SANITIZED)/.installed
+	$(BIN)/python -m tests.fuzz --seconds $$(($(FUZZ_SECONDS) * 3 / 5))
+	$(SANITIZED_PYTHON) -m tests.fuzz kernels --no-memory-limit --seconds $$(($(FUZZ_SECONDS) / 5))
+	$(SANITIZED_PYTHON) -m tests.fuzz inputs --no-memory-limit --seconds $$(($(FUZZ_SECONDS) / 5))
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -56,6 +62,11 @@ $(VENV)/.installed: pyproject.toml $(NATIVE)
 	"$(PYTHON)" -m venv $(VENV)
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
 	ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --editable '.[app]' --group dev
+	@touch $@
+
+$(SANITIZED)/.installed: $(VENV)/.installed $(shell find src -name '*.py')
+	ADALINE_REQUIRE_NATIVE=1 $(PIP) install --quiet --upgrade --no-deps --target $(SANITIZED)/packages \
+		--config-settings=build-dir=$(SANITIZED)/objects --config-settings=cmake.define.ADALINE_SANITIZE=ON .
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.installed

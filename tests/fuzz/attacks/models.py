@@ -1,0 +1,26 @@
+"""Model files with bytes changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from adaline import load, save
+from adaline.systems import SYSTEMS, UNSUPERVISED
+from tests.fuzz.attacks.inputs import use
+from tests.fuzz.targets import Random, flipped, one_of, target
+
+
+@target
+def model_bytes(rng: Random, folder: Path) -> None:
+    """Change bytes of a model file: it is refused, or it works."""
+    system = one_of(rng, [*SYSTEMS.values(), *UNSUPERVISED.values()])
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    y = x.sum(axis=1)
+    y = np.where(y > 0, "yes", "no") if is_classifier(system()) else y
+    path = folder / "model.adaline"
+    save(system().fit(x, *(() if system in UNSUPERVISED.values() else (y,))), path)
+    path.write_bytes(flipped(rng, path.read_bytes()))
+    use(load(path), x, y)
