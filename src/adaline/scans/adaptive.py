@@ -67,7 +67,7 @@ class AdaptiveRule(Scan):
     def __init__(self, theta: Array, root: Array, intercept: bool = True, activation: str = "identity") -> None:
         self.wide = root.shape[1] == 1
         bent = activation != "identity" or self.wide
-        super().__init__(theta, Schedule(1.0), intercept, 0 if bent else None)
+        super().__init__(theta, Schedule(1.0), intercept)
         self.root, self.activation = root, activation
         self.classes = activation == "softmax"  # type: ignore[misc]
         if bent:
@@ -101,11 +101,6 @@ class AdaptiveRule(Scan):
     def parameters(self) -> tuple[float, ...]:
         """Prior exponent, first step, its power, and the power of the average."""
         return PRIOR, FIRST, POWER, SHARE
-
-    @property
-    def averaged(self) -> Array:
-        """Theta: it is an average already."""
-        return self.theta.copy()
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the row into P, then the step; eta is the row's weight."""
@@ -170,10 +165,3 @@ class AdaptiveRule(Scan):
         S -= np.outer(Sf / (r + math.sqrt(r * a)), f)
         S /= math.sqrt(lam)
         return np.roll(Sf / (weight * r), 1), q / (weight * r)
-
-    def _visit(self, x: Array, t: Array, weight: float, outputs: Array | None, row: int) -> None:
-        average, self.average = self.average, None  # lag is v here, not the sums of an average
-        try:
-            super()._visit(x, t, weight, outputs, row)
-        finally:
-            self.average = average

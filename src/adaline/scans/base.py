@@ -66,7 +66,7 @@ class Scan(ABC):
     theta : (K, 1 + D) weights.
     good : the last theta saved while the errors were small.
     numbers : tallies and status, see `adaline.scans.tally`.
-    lag : (K, 1 + D) sums for the average of theta, or empty.
+    lag : (K, 1 + D) weights that theta follows, of rules that have them, else empty.
     root : (roots, 1 + D, ...) matrices of the rule.
     """
 
@@ -78,14 +78,13 @@ class Scan(ABC):
     roots: int = 0
     """How many (1 + D) x (1 + D) matrices the rule has."""
 
-    def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True, average: int | None = None) -> None:
+    def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True) -> None:
         self.theta = theta
         self.schedule = schedule
         self.intercept = intercept
-        self.average = average
         self.good = theta.copy()
         self.numbers = np.zeros(SIZE)
-        self.lag = np.zeros_like(theta) if average is not None else np.zeros((0, 0))
+        self.lag = np.zeros((0, 0))
         self.root = np.zeros((0, 0, 0))
         self._native: Any = None
         self.begin()
@@ -99,7 +98,6 @@ class Scan(ABC):
         classes: int = 2,
         intercept: bool = True,
         init: Any = None,
-        average: int | None = None,
         **options: Any,
     ) -> Self:
         """Return the scan before its first row.
@@ -109,11 +107,10 @@ class Scan(ABC):
         rate : a number, a Schedule, or None for the default of the rule.
         classes : number of classes, for rules whose target is the index of a class.
         init : theta to start from, (K, 1 + D); None for zeros.
-        average : number of steps after which theta is averaged over steps (Polyak and Ruppert), or None.
         options : further arguments of the rule.
         """
         schedule = rate if isinstance(rate, Schedule) else Schedule(cls.default_rate if rate is None else rate)
-        return cls(first_theta(shape, init, classes if cls.classes else None), schedule, intercept, average, **options)
+        return cls(first_theta(shape, init, classes if cls.classes else None), schedule, intercept, **options)
 
     @property
     @abstractmethod
@@ -239,18 +236,6 @@ class Scan(ABC):
         return int(self.numbers[STOPPED]) if self.status is not State.RUNNING else -1
 
     @property
-    def averaged(self) -> Array:
-        """Mean of theta over the steps since averaging began, (K, 1 + D); theta itself before.
-
-        The sum of theta_1 .. theta_n is n theta_n - sum_j (j - 1) d_j for the steps d_j, so a step changes only the
-        entries of its row; `lag` is that last sum.
-        """
-        n = self.steps - (self.average or 0)
-        if self.average is None or n <= 0 or self.status is not State.RUNNING:
-            return self.theta.copy()
-        return np.asarray(self.theta - self.lag / n)
-
-    @property
     def period(self) -> int:
         """Steps after which theta is saved again: a power of two, so many that copying costs little a row."""
         return max(256, 1 << (self.theta.size // 64).bit_length())
@@ -280,7 +265,7 @@ class Scan(ABC):
                 self.root,
                 np.array([*self.parameters, *([0.0] * (4 - len(self.parameters)))]),
                 self.intercept,
-                -1 if self.average is None else self.average,
+                0 if self.lag.size else -1,
                 self.period,
                 native.Schedule[self.schedule.native],
                 float(self.schedule.rate),
@@ -308,7 +293,6 @@ class Scan(ABC):
             if not math.isfinite(square) or not np.isfinite(t).all() or not self._is_class(t):
                 self._stop(State.NOT_FINITE, row)
                 return
-            before = self.theta.copy()
             step = self.steps + 1
             outcome = self.step(x, t, weight * self.schedule.at(step), square)
             if self.explodes:
@@ -320,8 +304,6 @@ class Scan(ABC):
             if exploded or not math.isfinite(outcome.loss):
                 self._stop(State.DIVERGED, row)
                 return
-            if self.average is not None and step > self.average:
-                self.lag += (step - self.average - 1) * (self.theta - before)
         numbers[STEPS] = step
         numbers[WEIGHT] += weight
         numbers[LOSS] += weight * outcome.loss

@@ -43,10 +43,8 @@ class RLSRule(Scan):
     rule = "rls"
     roots = 1
 
-    def __init__(
-        self, theta: Array, root: Array, forget: float = 1.0, intercept: bool = True, average: int | None = None
-    ) -> None:
-        super().__init__(theta, Schedule(1.0), intercept, average)
+    def __init__(self, theta: Array, root: Array, forget: float = 1.0, intercept: bool = True) -> None:
+        super().__init__(theta, Schedule(1.0), intercept)
         self.root, self.forget = root, forget
 
     @classmethod
@@ -58,7 +56,6 @@ class RLSRule(Scan):
         delta: float = 1.0,
         intercept: bool = True,
         init: Any = None,
-        average: int | None = None,
         **config: Any,
     ) -> Self:
         """Return the scan before its first row; `forget` is lam."""
@@ -67,7 +64,7 @@ class RLSRule(Scan):
         root = first_roots(1, shape)
         root[0, :, : 1 + shape.features] = np.eye(1 + shape.features) / math.sqrt(delta)
         root[0, -1, shape.features] *= intercept  # without an intercept no row excites its column, which would grow
-        return cls(first_theta(shape, init), root, forget, intercept, average, **config)
+        return cls(first_theta(shape, init), root, forget, intercept, **config)
 
     @property
     def parameters(self) -> tuple[float, ...]:
