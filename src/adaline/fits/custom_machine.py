@@ -63,7 +63,7 @@ def fit_machine(
             scale = abs(first.value)
             rate = None if automatic else np.asarray(float(rule.rate))
             stop = Stop(plan.tol * scale, rule.stop_error, plan.epochs, scale)
-            found, status = gradient_descent(problem, weights, first_metric(first), rate, stop, first)
+            found, status = gradient_descent(problem.evaluate, weights, first_metric(first), rate, stop, first)
             name = "batch gradient descent"
         else:
             found = minimise_function(problem, weights, plan.tol, MOST)

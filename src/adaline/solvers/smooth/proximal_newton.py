@@ -128,11 +128,6 @@ def l1_points(
     return out
 
 
-def largest_l1(problem: Problem, unit: Array) -> float:
-    """Return the smallest l1 under which all coefficients with a penalty are zero; that of column j is l1 unit_j."""
-    return _largest(problem, unit, _without(problem, unit, Planes(problem), np.zeros(problem.outputs)))
-
-
 @dataclass(frozen=True)
 class Penalised:
     """A problem under l1 penalties (1 + D,), zero for the intercept, and the planes below its loss."""
@@ -176,7 +171,7 @@ def solve_penalised(
     """
     problem, l1 = penalised.problem, penalised.l1
     columns = _begin(penalised, theta, evaluation, start)
-    here = DescentResult(theta, evaluation, None)
+    here = DescentResult(theta, evaluation)
     iterate: Iterate | None = None
     enough, few, last = wanted, None, math.inf
     while len(here.history) < max_steps:
@@ -188,9 +183,8 @@ def solve_penalised(
         iterate.history = []
         step_down(inside, weights, iterate, enough, max_steps - len(here.history))
         theta, evaluation = _whole(problem, theta, iterate, columns, few)
-        here.history += iterate.history
-        here.theta, here.evaluation, here.gap = theta, evaluation, penalised.gap(theta, evaluation)
-        here.converged = here.gap <= wanted
+        gap = penalised.gap(theta, evaluation)
+        here = DescentResult(theta, evaluation, None, here.history + iterate.history, gap, gap <= wanted)
         if here.converged:
             break
         wider = _wider(penalised, theta, evaluation, columns) if few is not None else columns
@@ -199,8 +193,7 @@ def solve_penalised(
             continue
         size = float(np.linalg.norm(least_subgradient(theta, evaluation.gradient, l1)))
         if iterate.stuck or not iterate.history or size > 0.5 * last:
-            here.converged = math.isinf(here.gap) and iterate.promise <= wanted
-            break
+            return replace(here, converged=math.isinf(gap) and iterate.promise <= wanted)
         enough, last = TIGHTER * min(enough, iterate.promise), size
     return here
 
