@@ -12,6 +12,7 @@ value of the spectrum sum_k r_xx(k) exp(i omega k). Both bounds are tight for lo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -33,19 +34,18 @@ OVERSAMPLING = 8  # of the spectra, whose maxima between the grid points are the
 SAFE_CONTRACTION = 0.1
 
 
+@dataclass(eq=False)
 class ToeplitzFactor(Factor):
-    """R + P = length^2 toeplitz(c), c_0 = 1, positive definite; a is the first column of the inverse of toeplitz(c)."""
+    """R + P = length^2 toeplitz(c), c_0 = 1, positive definite.
 
-    def __init__(self, moments: Moments, length: float, c: Array, a: Array, relative: float) -> None:
-        scaling = moments_scaling(moments, intercept=False)
-        d = scaling.features
-        self.norm = float(_spectrum(c).real.max() * 2 - 1.0)
-        self.inverse_norm = float((np.abs(_spectrum(a)) ** 2).max() / a[0])
-        condition = max(np.sqrt(self.norm * self.inverse_norm), 1.0)
-        super().__init__(scaling, np.full(d, length), np.ones(d, dtype=np.bool_), float(condition), d)
-        self.c, self.a = c, a
-        self.relative = relative
-        self.contraction = 4 * self.condition**2 * relative * float(np.sqrt(d))
+    a is the first column of the inverse of toeplitz(c), inverse_norm a bound on the norm of that, relative the rounding
+    noise of the sums.
+    """
+
+    c: Array
+    a: Array
+    inverse_norm: float
+    relative: float
 
     @cached_property
     def root(self) -> Array:
@@ -113,8 +113,15 @@ def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
         return None
     if not (np.isfinite(a).all() and a[0] > 0):
         return None
-    factor = ToeplitzFactor(moments, float(np.sqrt(r[0])), c, a, noise / float(r[0]) + 2 * ROUNDING)
-    return factor if factor.contraction < SAFE_CONTRACTION else None
+    inverse_norm = float((np.abs(_spectrum(a)) ** 2).max() / a[0])
+    condition = float(max(np.sqrt((_spectrum(c).real.max() * 2 - 1.0) * inverse_norm), 1.0))
+    relative = noise / float(r[0]) + 2 * ROUNDING
+    contraction = 4 * condition**2 * relative * float(np.sqrt(d))
+    if contraction >= SAFE_CONTRACTION:
+        return None
+    scaling, length = moments_scaling(moments, intercept=False), np.full(d, float(np.sqrt(r[0])))
+    alive = np.ones(d, dtype=np.bool_)
+    return ToeplitzFactor(scaling, length, alive, condition, d, contraction, True, c, a, inverse_norm, relative)
 
 
 def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit:
