@@ -27,7 +27,7 @@ from adaline.input.first_pass import class_weights_of
 from adaline.losses import Logistic, Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.dependence import Dependence, independent
+from adaline.solvers.least_squares.dependence import DEPENDENT, Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
 from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_smooth
@@ -40,10 +40,6 @@ from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
 from adaline.sums import Targets, View
 
-DEPENDENT = (
-    "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
-    "penalty"
-)
 ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
@@ -352,7 +348,7 @@ class _Minimising:
                 status = Status.RANK_DEFICIENT
             elif condition > 1e8:
                 status = Status.ILL_CONDITIONED
-        proof = certificate(
+        return certificate(
             status=status,
             objective=found.evaluation.value,
             gradient=problem.steepness(found.evaluation.gradient),
@@ -360,10 +356,9 @@ class _Minimising:
             digits=_digits(problem, found, raw, self.constants.slope),
             condition=condition,
             rank=depends.rank,
-            passes=0,
             solver=solver,
+            advice=DEPENDENT if status is Status.RANK_DEFICIENT else None,
         )
-        return replace(proof, advice=DEPENDENT) if status is Status.RANK_DEFICIENT else proof
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""

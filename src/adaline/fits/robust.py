@@ -21,6 +21,7 @@ from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import GRAM_BYTES
+from adaline.solvers.least_squares.dependence import DEPENDENT
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
 from adaline.solvers.robust.m_estimation import (
     EPS,
@@ -39,11 +40,6 @@ from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import Spread
-
-DEPENDENT = (
-    "some columns are linear combinations of others: the solution of minimum norm is returned; drop them, or give a "
-    "penalty"
-)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,8 @@ class Scan(ABC):
             self.run_reference(block, order, outputs)
             return
         core = self._core()
-        rates = self._rates(block.rows if order is None else len(order))
+        rows = block.rows if order is None else len(order)
+        rates = self.schedule.rates(self.steps + 1, rows) if self.schedule.given else None
         rest = (block.t, block.weight, block.chosen, order, rates, outputs)
         if is_sparse(block.x):
             x = block.x if block.x.has_canonical_format else _canonical(block.x)
@@ -243,16 +244,13 @@ class Scan(ABC):
     def copy(self) -> Self:
         """Return an independent copy."""
         other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
+        vars(other).update(self.__getstate__())
         for name in ("theta", "good", "numbers", "lag", "root"):
             setattr(other, name, getattr(other, name).copy())
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_native": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
     def _core(self) -> Any:
         if self._native is None and native is not None:
@@ -274,9 +272,6 @@ class Scan(ABC):
             )
         return self._native
 
-    def _rates(self, rows: int) -> Array | None:
-        return self.schedule.rates(self.steps + 1, rows) if self.schedule.given else None
-
     def _augmented(self, rows: Any, i: int) -> Array:
         row = rows[[i]].toarray()[0] if is_sparse(rows) else host(rows[i])
         return np.concatenate([[float(self.intercept)], row]).astype(np.float64)
@@ -290,7 +285,11 @@ class Scan(ABC):
             return
         with np.errstate(all="ignore"):
             square = float(x @ x)
-            if not math.isfinite(square) or not np.isfinite(t).all() or not self._is_class(t):
+            if (
+                not math.isfinite(square)
+                or not np.isfinite(t).all()
+                or (self.classes and not 0 <= t[0] < len(self.theta))
+            ):
                 self._stop(State.NOT_FINITE, row)
                 return
             step = self.steps + 1
@@ -298,9 +297,7 @@ class Scan(ABC):
             if self.explodes:
                 largest = float((t * t).max())
                 numbers[REACH] = max(numbers[REACH], largest, outcome.error if step == 1 else 0.0)
-                exploded = not outcome.error <= EXPLODED * numbers[REACH]
-            else:
-                exploded = False
+            exploded = self.explodes and not outcome.error <= EXPLODED * numbers[REACH]
             if exploded or not math.isfinite(outcome.loss):
                 self._stop(State.DIVERGED, row)
                 return
@@ -316,9 +313,6 @@ class Scan(ABC):
         numbers[WORST] = max(numbers[WORST], outcome.error)
         if step % self.period == 0:
             self._save(row)
-
-    def _is_class(self, t: Array) -> bool:
-        return not self.classes or 0 <= t[0] < len(self.theta)
 
     def _save(self, row: int) -> None:
         if not np.isfinite(self.theta).all():
