@@ -41,8 +41,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    given = source.read_weights()
-    weight = np.ones(source.count_rows()) if given is None else given
+    weight = source.read_all_weights()
     root = np.sqrt(weight)
     mean_t = weight @ t / weight.sum() * intercept
     rhs = root[:, None] * (t - mean_t)
@@ -94,8 +93,7 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Return the least-squares fit of minimum norm, or ridge, on a sparse source."""
     ridge = penalty.roots
     n, d = source.count_rows(), source.shape.features
-    given = source.read_weights()
-    weight = np.ones(n) if given is None else given
+    weight = source.read_all_weights()
     root = np.sqrt(weight)
     total = weight.sum()
     first = source.rmatvec(weight)
