@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
-from adaline.solvers.least_squares.dependence import Dependence, dependence, independent
+from adaline.solvers.least_squares.dependence import Dependence, dependence, echelon, independent
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
@@ -33,6 +33,7 @@ Mask = NDArray[np.bool_]
 EPS = 2 * ROUNDING
 ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
 CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3  # entries of null vectors that are rounding, for good conditions
+GRADED = 13.0  # powers of two between the units of dependent columns, beyond which their null vectors are graded
 EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues
 
 
@@ -176,9 +177,9 @@ class SpectralFactor(Factor):
     ----------
     v, s : (D, rank) and (rank,), the directions that are kept.
     raw : (D,) powers of two that take scaled coefficients to raw units, up to one power for all.
-    reach : (D,) raw over length, zero for columns that are no part of a direction cut off.
+    reach : (D,) raw over length, zero for columns that are no part of a direction cut off, over the length of that.
     null : (D, D - rank) orthonormal basis of the directions cut off, in raw units.
-    size : length of the shortest direction cut off in raw units, as a unit vector of equilibrated columns.
+    size : length of the shortest direction cut off in raw units, where `reach` is not over a length of its own.
     """
 
     v: Array
@@ -387,12 +388,40 @@ def spectral_factor(
     cut = v[:, rank:]
     if condition < CLEAN_CONDITION:  # rounding of a dependence must not reach columns that are not part of it
         cut = cut * (np.linalg.norm(cut, axis=1) > CLEAN)[:, None]
-    reach = raw / length * (alive & (np.abs(cut).max(axis=1, initial=0.0) > 0))
-    null = cut * (raw / length)[:, None]
-    size = np.linalg.norm(null, axis=0)
-    null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
+    unit = raw / length
+    part = np.abs(cut).max(axis=1, initial=0.0) > 0
+    if part.any() and np.ptp(np.log2(unit[part])) > GRADED:
+        null, reach = _graded_basis(cut, unit)
+        reach, size = reach * alive, np.ones(1)
+    else:
+        reach, null = unit * (alive & part), cut * unit[:, None]
+        size = np.linalg.norm(null, axis=0)
+        null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
     parts = (v[:, :rank], s[:rank], raw, reach, null, float(size.min(initial=np.inf)))
     return SpectralFactor(scaling, length, alive, condition, rank, contraction, decided, *parts)
+
+
+def _graded_basis(cut: Array, unit: Array) -> tuple[Array, Array]:
+    """Return an orthonormal basis (D, A) of directions cut (D, A) times units (D,) of very different size, and how far
+    each column's unit reaches into them, (D,).
+
+    Most bases of the directions, in units, are one long direction and rounding errors. So they are combined first such
+    that each ends at a column of its own, of large unit, and these rows come first, the largest before others:
+    reflections then leave small entries their own digits (Cox and Higham 1998).
+    """
+    order = np.argsort(unit, kind="stable")
+    ends, weights = echelon(cut[order])
+    null = -weights.T
+    null[ends, np.arange(len(ends))] = 1.0
+    null *= unit[order][:, None]
+    size = np.linalg.norm(null, axis=0)
+    null = (null / size)[:, ::-1]
+    rest = np.setdiff1d(np.arange(len(unit)), ends)
+    rows = np.concatenate([ends[::-1], rest[np.argsort(-np.abs(null[rest]).max(axis=1), kind="stable")]])
+    out, reach = np.empty_like(null), np.empty_like(unit)
+    out[order[rows]] = np.linalg.qr(null[rows])[0]
+    reach[order] = unit[order] * ((null != 0) / size[::-1]).max(axis=1)
+    return out, reach
 
 
 def varying(moments: Moments) -> Mask:
