@@ -14,8 +14,7 @@ residuals to a feasible point of the dual, but no row has to be read again for i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
@@ -27,20 +26,11 @@ from adaline.sums import Targets
 FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, at most
 
 
-@dataclass(frozen=True)
-class Plane:
+class Plane(NamedTuple):
     """constant + <slope, theta>, slope (K, 1 + D), at or below the loss everywhere."""
 
     constant: float
     slope: Array
-
-    def plus(self, share: float, other: Plane) -> Plane:
-        """Return the sum with `share` times another plane."""
-        return Plane(self.constant + share * other.constant, self.slope + share * other.slope)
-
-    def times(self, share: float) -> Plane:
-        """Return `share` times the plane."""
-        return Plane(share * self.constant, share * self.slope)
 
 
 def tangent(problem: Problem, theta: Array, evaluation: Evaluation) -> Plane:
@@ -98,9 +88,11 @@ class Planes:
             shares = self._shares(slope)
         if shares is None:
             return None
-        for share, other in zip(shares, self.tilted, strict=True):
-            plane = plane.plus(float(share), other)
-        return plane.times(1.0 / (1.0 + float(shares.sum())))
+        constant, slopes = plane.constant, plane.slope
+        for share, other in zip(shares.tolist(), self.tilted, strict=True):
+            constant, slopes = constant + share * other.constant, slopes + share * other.slope
+        part = 1.0 / (1.0 + float(shares.sum()))
+        return Plane(part * constant, part * slopes)
 
     def _shares(self, slope: Array) -> Any:
         """Return nonnegative shares of planes at other intercepts, whose slopes add up to -slope; None if none do."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,9 +109,12 @@ def l1_points(
     """
     planes = Planes(problem)
     here = _without(problem, unit, planes, constant)
-    if _explains_nothing(problem, unit, here):
+    pull = np.abs(here.evaluation.gradient[:, 1:]).max(axis=0)[unit > 0]
+    slopes = np.abs(problem.evaluate(np.zeros_like(here.theta)).gradient[:, 0]).max()
+    slopes += problem.source.total_weight() * np.abs(here.theta[:, 0]).max()
+    if pull.max(initial=0.0) <= ROUNDING * slopes:
         return [PathPoint(0.0, here)]
-    largest = last = _largest(problem, unit, here)
+    largest = last = float((pull / unit[unit > 0]).max(initial=0.0))
     first = Penalised(problem, np.concatenate([[0.0], largest * unit]), planes)
     gap = first.gap(here.theta, here.evaluation)
     here = replace(here, gap=gap, converged=here.converged or gap <= wanted)
@@ -135,14 +138,6 @@ class Penalised:
     problem: Problem
     l1: Array
     planes: Planes
-
-    def value(self, theta: Array, evaluation: Evaluation) -> float:
-        """Return P at theta."""
-        return evaluation.value + cost(theta, self.l1)
-
-    def violations(self, theta: Array, evaluation: Evaluation) -> Array:
-        """Return the least subgradient of each column, the largest over the outputs, (D,)."""
-        return np.asarray(np.abs(least_subgradient(theta, evaluation.gradient, self.l1)[:, 1:]).max(axis=0))
 
     def gap(self, theta: Array, evaluation: Evaluation) -> float:
         """Return a bound on P - min P: the duality gap, or that of the second derivatives where there is none."""
@@ -173,16 +168,20 @@ def solve_penalised(
     columns = _begin(penalised, theta, evaluation, start)
     here = DescentResult(theta, evaluation)
     iterate: Iterate | None = None
+    entries: Any = slice(None)  # of theta, that the steps change
     enough, few, last = wanted, None, math.inf
     while len(here.history) < max_steps:
         if iterate is None:
             few = problem.of_columns(columns) if len(columns) < problem.features else None
-            iterate = Iterate(*_cut(theta, evaluation, columns, few))
-        inside = problem if few is None else few
-        weights = l1 if few is None else l1[np.concatenate([[0], columns + 1])]
+            entries = slice(None) if few is None else np.concatenate([[0], columns + 1])
+            iterate = Iterate(theta[:, entries], Evaluation(evaluation.value, evaluation.gradient[:, entries]))
         iterate.history = []
-        step_down(inside, weights, iterate, enough, max_steps - len(here.history))
-        theta, evaluation = _whole(problem, theta, iterate, columns, few)
+        step_down(few or problem, l1[entries], iterate, enough, max_steps - len(here.history))
+        theta, evaluation = iterate.theta, iterate.evaluation
+        if few is not None:
+            theta = np.zeros_like(here.theta)
+            theta[:, entries] = iterate.theta
+            evaluation = problem.evaluate(theta)
         gap = penalised.gap(theta, evaluation)
         here = DescentResult(theta, evaluation, None, here.history + iterate.history, gap, gap <= wanted)
         if here.converged:
@@ -213,7 +212,7 @@ def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Co
 def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Columns) -> Columns:
     """Return the columns and those others that violate their condition most; all columns, once they are most of all."""
     problem = penalised.problem
-    violation = penalised.violations(theta, evaluation)
+    violation = np.abs(least_subgradient(theta, evaluation.gradient, penalised.l1)[:, 1:]).max(axis=0)
     violation[columns] = 0.0
     room = max(FIRST, len(columns))
     worst = np.argsort(-violation)[: min(room, int((violation > 0).sum()))]
@@ -221,32 +220,11 @@ def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: 
     return np.arange(problem.features) if len(wider) > problem.features // 2 and len(worst) else wider
 
 
-def _cut(theta: Array, evaluation: Evaluation, columns: Columns, few: Problem | None) -> tuple[Array, Evaluation]:
-    """Return theta and F there in the coordinates of the problem of few columns."""
-    if few is None:
-        return theta, evaluation
-    entries = np.concatenate([[0], columns + 1])
-    return theta[:, entries], Evaluation(evaluation.value, evaluation.gradient[:, entries])
-
-
-def _whole(
-    problem: Problem, theta: Array, iterate: Iterate, columns: Columns, few: Problem | None
-) -> tuple[Array, Evaluation]:
-    """Return theta with all columns, and F there."""
-    if few is None:
-        return iterate.theta, iterate.evaluation
-    theta = np.zeros_like(theta)
-    theta[:, np.concatenate([[0], columns + 1])] = iterate.theta
-    return theta, problem.evaluate(theta)
-
-
 def ended(penalised: Penalised, here: DescentResult) -> DescentResult:
     """Return where it ended with P and its least subgradient instead of F and its gradient."""
-    evaluation = Evaluation(
-        penalised.value(here.theta, here.evaluation),
-        least_subgradient(here.theta, here.evaluation.gradient, penalised.l1),
-    )
-    return replace(here, evaluation=evaluation)
+    value = here.evaluation.value + cost(here.theta, penalised.l1)
+    subgradient = least_subgradient(here.theta, here.evaluation.gradient, penalised.l1)
+    return replace(here, evaluation=Evaluation(value, subgradient))
 
 
 def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> DescentResult:
@@ -256,20 +234,6 @@ def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> 
     evaluation = problem.evaluate(theta)
     penalised = Penalised(problem, np.concatenate([[0.0], np.where(unit > 0, NO_WEIGHT, 0.0)]), planes)
     return solve_penalised(penalised, theta, evaluation, EXACT_PATH * abs(evaluation.value), 100)
-
-
-def _explains_nothing(problem: Problem, unit: Array, without: DescentResult) -> bool:
-    """Return whether the derivatives by all penalised columns are within rounding of zero."""
-    slopes = np.abs(problem.evaluate(np.zeros_like(without.theta)).gradient[:, 0]).max()
-    slopes += problem.source.total_weight() * np.abs(without.theta[:, 0]).max()
-    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
-    return bool(pull[unit > 0].max(initial=0.0) <= ROUNDING * slopes)
-
-
-def _largest(problem: Problem, unit: Array, without: DescentResult) -> float:
-    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
-    some = unit > 0
-    return float((pull[some] / unit[some]).max(initial=0.0))
 
 
 @dataclass(frozen=True)
