@@ -38,7 +38,7 @@ from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.parameters import OneOf
 from adaline.scans.base import Scan, first_theta
-from adaline.scans.rls import first_roots
+from adaline.scans.rls import first_roots, potter
 from adaline.scans.schedules import Schedule
 from adaline.scans.sigmoid import sigmoid
 from adaline.scans.softmax import softmax_outcome
@@ -159,9 +159,6 @@ class AdaptiveRule(Scan):
         for i in np.flatnonzero(x):
             if not S[i].any():
                 S[i, i] = math.ldexp(1.0, min(int(PRIOR) - (math.frexp(x[i])[1] - 1), 1000))
-        f = S.T @ x
-        a, q = lam / weight, float(f @ f)
-        r, Sf = a + q, S @ f
-        S -= np.outer(Sf / (r + math.sqrt(r * a)), f)
+        Sf, q, r = potter(S, x, lam / weight)
         S /= math.sqrt(lam)
         return np.roll(Sf / (weight * r), 1), q / (weight * r)

@@ -76,8 +76,11 @@ class RLSRule(Scan):
         z = self.theta @ x
         e = t - z
         suspended = self.numbers[HOLD] > 0
-        lam = 1.0 if suspended else self.forget
-        potter(self.root[0, :, : len(x)], self.theta, x, e, lam / eta, 1.0 if suspended else self.parameters[1])
+        S = self.root[0, :, : len(x)]
+        Sf, _, r = potter(S, np.roll(x, -1), (1.0 if suspended else self.forget) / eta)
+        self.theta += np.outer(e, np.roll(Sf, 1) / r)
+        if not suspended and self.forget < 1:
+            S *= self.parameters[1]
         if (self.steps + 1) % self.period == 0:
             self.numbers[HOLD] = float(np.abs(self.root).max() > LIMIT)
         return RowOutcome.of_squares(z, e, t * z)
@@ -92,15 +95,13 @@ def first_roots(count: int, shape: Shape, rows: int | None = None) -> Array:
     return room[first : first + math.prod(size)].reshape(size)
 
 
-def potter(S: Array, w: Array, x: Array, e: Array, a: float, growth: float = 1.0) -> None:
-    """Take Potter's step for a row x: update S and the weights w (K, 1 + D) in place, for errors e (K,) and noise a.
+def potter(S: Array, x: Array, a: float) -> tuple[Array, float, float]:
+    """Take a row x of noise a into P = S S', in place, by Potter's formula; return S f, f.f and r.
 
-    The intercept is last in S, as in the native scans.
+    The intercept is last in S and x, as in the native scans.
     """
-    f = S.T @ np.roll(x, -1)
-    r = a + float(f @ f)
-    Sf = S @ f
-    w += np.outer(e, np.roll(Sf, 1) / r)
+    f = S.T @ x
+    q = float(f @ f)
+    r, Sf = a + q, S @ f
     S -= np.outer(Sf / (r + math.sqrt(r * a)), f)
-    if growth != 1.0:
-        S *= growth
+    return Sf, q, r

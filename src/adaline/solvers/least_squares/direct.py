@@ -12,11 +12,10 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
-from adaline.solvers.least_squares.factor import Factor, KeptFactor, SpectralFactor, gram_factor, triangle_factor
+from adaline.solvers.least_squares.factor import Factor, KeptFactor, SpectralFactor, gram_factor
 from adaline.solvers.least_squares.fit import Fit, certificate, digits, judge, raw_theta
-from adaline.solvers.least_squares.refine import Refined, refine, start_with_intercept
-from adaline.sources import Source
-from adaline.sums import Moments, Triangle
+from adaline.solvers.least_squares.refine import Refined, start_with_intercept
+from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING
 
 SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
@@ -58,16 +57,6 @@ def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Norm
     factor, relative = gram_factor(moments, intercept, penalty)
     d = factor.scaling.features
     return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
-
-
-def solve_triangle(
-    source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, spectral: bool
-) -> tuple[Factor, Refined]:
-    """Solve from the triangle (QR; by its SVD where `spectral`) and refine; one more pass for the triangle."""
-    triangle = source.sum(Triangle, centred=intercept)
-    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
-    out = refine(source, factor, u, penalty)
-    return factor, replace(out, passes=out.passes + 1)
 
 
 def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenalty, solver: str) -> Fit:

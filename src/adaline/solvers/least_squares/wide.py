@@ -218,20 +218,18 @@ def _invert(gram: Array, null: Array | None) -> tuple[Callable[[Array], Array], 
 def _run(operator: LinearOperator, residual: Array, v: Array, lift: float) -> tuple[Array, int, int, float]:
     """Return a correction of v, why LSMR stopped, its steps, and the condition; a penalty on v + step is extra rows."""
     n, d = operator.shape
-    if not lift:
-        step, stop, steps, *_, condition, _ = scipy_lsmr(
-            operator, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
-        )
-    else:
-        stacked = LinearOperator(
+    rows = operator
+    if lift:
+        residual = np.concatenate([residual, -v])
+        rows = LinearOperator(
             (n + d, d),
             matvec=lambda s: np.concatenate([operator.matvec(s), s]),
             rmatvec=lambda u: operator.rmatvec(u[:n]) + u[n:],
             dtype=np.float64,
         )
-        step, stop, steps, *_, condition, _ = scipy_lsmr(
-            stacked, np.concatenate([residual, -v]), atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
-        )
+    step, stop, steps, *_, condition, _ = scipy_lsmr(
+        rows, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
+    )
     return step, int(stop), int(steps), float(condition)
 
 

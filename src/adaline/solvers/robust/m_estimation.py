@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,7 +60,7 @@ Scale = Callable[[Array, Array], float]
 """From residuals (N,) and weights (N,) to their scale."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class MEstimate:
     """Where an M-estimate ended.
 
@@ -81,8 +81,8 @@ class MEstimate:
     evaluation: Evaluation
     curvature: Curvature
     moved: Array
-    converged: bool = False
-    history: list[float] = field(default_factory=list)
+    converged: bool
+    history: list[float]
 
 
 def m_estimate(

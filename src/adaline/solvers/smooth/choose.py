@@ -145,10 +145,7 @@ def diagonal_metric(problem: Problem) -> Metric:
 
 def _matrix_work(problem: Problem) -> float:
     """Return the multiply-adds of one matrix of second derivatives."""
-    source = problem.source
-    if source.sparse:
-        return source.n_rows * (problem.size * source.density) ** 2 / 2
-    return source.n_rows * float(problem.size) ** 2 / 2
+    return problem.source.n_rows * (problem.size * problem.source.density) ** 2 / 2
 
 
 def _has_blocks(problem: Problem) -> bool:
