@@ -27,7 +27,7 @@ from adaline.input.first_pass import class_weights_of
 from adaline.losses import Logistic, Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.dependence import DEPENDENT, Dependence, independent
+from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
 from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_smooth
@@ -40,6 +40,10 @@ from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
 from adaline.sums import Targets, View
 
+DEPENDENT = (
+    "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
+    "penalty"
+)
 ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
@@ -312,9 +316,7 @@ class _Minimising:
             return problem, found, status, "batch gradient descent on standardised columns"
         d = problem.features
         raw = replace(
-            problem,
-            view=View(np.ones(d), np.zeros(d)),
-            ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64)),
+            problem, view=View(np.ones(d), np.zeros(d)), ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64))
         )
         start = np.zeros((problem.outputs, 1 + d)) if options.init is None else options.init
         rate = read_rate(options.rate, 1 + d)

@@ -14,6 +14,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
+from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
 from adaline.inference.robust import RobustFit, StandardErrors, m_errors, quantile_errors
 from adaline.input.random_state import generator
@@ -21,7 +22,6 @@ from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import GRAM_BYTES
-from adaline.solvers.least_squares.dependence import DEPENDENT
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
 from adaline.solvers.robust.m_estimation import (
     EPS,

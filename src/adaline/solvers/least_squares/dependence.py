@@ -30,10 +30,6 @@ NEAT = 1e-9  # relative distance from a fraction of a small denominator within w
 DENOMINATOR = 1000
 MOST_TERMS, MOST_SHOWN = 8, 3  # of a combination, and combinations in a warning
 UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
-DEPENDENT = (
-    "some columns are linear combinations of others: the solution of minimum norm is returned; drop columns, or give a "
-    "penalty"
-)
 PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
 
 

@@ -29,7 +29,7 @@ from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import FLAT, DescentResult, curvature_gap, factor_hessian, line_search
 from adaline.solvers.smooth.problem import Evaluation, Problem
 
-Columns = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 # the working set
 WHOLE = 128  # columns up to which all are in it
@@ -158,7 +158,7 @@ def solve_penalised(
     evaluation: Evaluation,
     wanted: float,
     max_steps: int,
-    start: Columns = NO_COLUMNS,
+    start: Indices = NO_COLUMNS,
 ) -> DescentResult:
     """Step down from theta, where F is known.
 
@@ -197,7 +197,7 @@ def solve_penalised(
     return here
 
 
-def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Columns) -> Columns:
+def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Indices) -> Indices:
     """Return the columns to begin with."""
     problem = penalised.problem
     if problem.features <= WHOLE:
@@ -209,7 +209,7 @@ def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Co
     return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, evaluation, np.flatnonzero(nonzero))
 
 
-def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Columns) -> Columns:
+def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Indices) -> Indices:
     """Return the columns and those others that violate their condition most; all columns, once they are most of all."""
     problem = penalised.problem
     violation = np.abs(least_subgradient(theta, evaluation.gradient, penalised.l1)[:, 1:]).max(axis=0)
