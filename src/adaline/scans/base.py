@@ -148,7 +148,10 @@ class Scan(ABC):
         rates = self.schedule.rates(self.steps + 1, rows) if self.schedule.given else None
         rest = (block.t, block.weight, block.chosen, order, rates, outputs)
         if is_sparse(block.x):
-            x = block.x if block.x.has_canonical_format else _canonical(block.x)
+            x = block.x
+            if not x.has_canonical_format:
+                x = x.copy()
+                x.sum_duplicates()
             core.run_csr(x.data, x.indices, x.indptr, *rest)
         else:
             core.run_dense(block.x, *rest)
@@ -335,9 +338,3 @@ def first_theta(shape: Shape, init: Any, rows: int | None = None) -> Array:
     if theta.shape != size or not np.isfinite(theta).all():
         raise InvalidParameter(f"init must be {size} finite numbers, intercept first, got shape {theta.shape}")
     return theta
-
-
-def _canonical(x: Any) -> Any:
-    x = x.copy()
-    x.sum_duplicates()
-    return x

@@ -21,9 +21,6 @@ class Sum(ABC):
     The attributes of a sum are the arguments of its constructor, in their order: it is pickled by them.
     """
 
-    invertible: ClassVar[bool] = False
-    """Whether `subtract` exists."""
-
     uses_blas: ClassVar[bool] = False
     """Whether `add` calls BLAS, which is then limited to one thread while blocks run."""
 
@@ -41,7 +38,7 @@ class Sum(ABC):
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Take in another sum; `self` becomes the sum over both sets of rows."""
+        """Take in another sum; `self` becomes the sum over both sets of rows. Some also `subtract` one again."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(vars(self).values())

@@ -233,11 +233,8 @@ def gather_rows(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
     """Return the chosen rows as (1, v, t) in the view, (m, 2 + D), in memory."""
 
     def of(block: Block) -> Array:
-        indices = np.flatnonzero(chosen[block.first_row : block.first_row + block.rows])
-        t = host(block.t)[indices]
-        x: Any = Block(block.x, t, chosen=indices).gathered().x
-        rows = host(rows_in_view(Block(x, t), problem.view))
-        return np.concatenate([rows, t], axis=1)
+        some = block.taken(np.flatnonzero(chosen[block.first_row : block.first_row + block.rows]))
+        return np.concatenate([host(rows_in_view(some, problem.view)), host(some.t)], axis=1)
 
     return problem.source.map(of)
 
