@@ -18,8 +18,6 @@ from adaline.solvers.least_squares.refine import Refined, start_with_intercept
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING
 
-SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
-
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
 
@@ -40,7 +38,7 @@ class Normal:
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
         squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.scale), 0.0)
-        error = prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
+        error = factor.prior_error(self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
         mean = np.abs(scaling.scaled_mean()[0])
         theta = start_with_intercept(factor, u)[0]
@@ -108,19 +106,6 @@ def _trace(factor: Factor, penalty: RidgePenalty) -> float:
     if not penalty.any():
         return float(factor.rank)
     return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.scale))
-
-
-def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
-    """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
-
-    du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates
-    (dS u)_i is about sqrt(relative_i) times the length of sqrt(relative) u.
-    """
-    grain = np.sqrt(relative)
-    change = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
-    spread = factor.half(np.eye(factor.scaling.features) * factor.length)
-    inverse = spread @ spread.T  # C^-1
-    return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
 def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: bool = False) -> Fit:

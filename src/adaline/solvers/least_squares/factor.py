@@ -33,6 +33,7 @@ Mask = NDArray[np.bool_]
 EPS = 2 * ROUNDING
 ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
 CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3  # entries of null vectors that are rounding, for good conditions
+SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
 GRADED = 13.0  # powers of two between the units of dependent columns, beyond which their null vectors are graded
 EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues
 
@@ -137,6 +138,18 @@ class Factor(ABC):
     def inverse_lengths(self) -> Array:
         """Return sqrt of the diagonal of (S + P)^-1."""
         return np.asarray(np.linalg.norm(self.half(np.eye(self.scaling.features)), axis=1))
+
+    def prior_error(self, relative: Array, u: Array, target_noise: Array) -> Array:
+        """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
+
+        du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates
+        (dS u)_i is about sqrt(relative_i) times the length of sqrt(relative) u.
+        """
+        grain = np.sqrt(relative)
+        change = np.sqrt(((grain * u * self.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
+        spread = self.half(np.eye(self.scaling.features) * self.length)
+        inverse = spread @ spread.T  # C^-1
+        return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / self.length)
 
 
 @dataclass(eq=False)
