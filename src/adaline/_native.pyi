@@ -1,11 +1,25 @@
 """The C++ kernels. Arrays are never copied; outputs are written in place."""
 
+from enum import Enum
+
 import numpy as np
 import numpy.typing as npt
+
+from adaline.block import Columns
 
 Reals = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
+Rows = Floats | Columns
+
+# the members are those of native/codes.hpp
+class Loss(Enum): ...
+class MomentMode(Enum): ...
+class Rule(Enum): ...
+class ScanState(Enum): ...
+class Schedule(Enum): ...
+class TallyIndex(Enum): ...
 
 def isa() -> str: ...
 def isas() -> list[str]: ...
@@ -14,12 +28,12 @@ def moments_dense(
     state: Reals,
     D: int,
     K: int,
-    x: Floats,
+    x: Rows,
     t: Reals,
     weight: Reals | None,
     centred: bool,
     exponent: Reals | None,
-    chosen: npt.NDArray[np.int64] | None = None,
+    chosen: Indices | None = None,
 ) -> bool: ...
 def moments_csr(
     state: Reals,
@@ -35,13 +49,7 @@ def moments_csr(
 def moments_merge(a: Reals, b: Reals, D: int, K: int) -> None: ...
 def moments_subtract(a: Reals, b: Reals, D: int, K: int) -> None: ...
 def residual_dense(
-    g: Reals,
-    x: Floats,
-    t: Reals,
-    weight: Reals | None,
-    theta_hi: Reals,
-    theta_lo: Reals,
-    exponent: Reals,
+    g: Reals, x: Rows, t: Reals, weight: Reals | None, theta_hi: Reals, theta_lo: Reals, exponent: Reals
 ) -> None: ...
 def residual_csr(
     g: Reals,
@@ -54,11 +62,93 @@ def residual_csr(
     theta_lo: Reals,
     exponent: Reals,
 ) -> None: ...
+def clusters_dense(
+    sums: Reals, x: Rows, weight: Reals | None, points: Reals, scale: Reals, offset: Reals, nearest: Reals | None
+) -> None: ...
+def mixture_dense(
+    sums: Reals,
+    x: Rows,
+    weight: Reals | None,
+    constants: Reals,
+    means: Reals,
+    factors: Reals,
+    scale: Reals,
+    offset: Reals,
+) -> None: ...
+def spread_dense(sums: Reals, x: Rows, weight: Reals | None) -> float: ...
+def objective_dense(
+    sums: Reals,
+    x: Rows,
+    loss: Loss,
+    parameter: float,
+    t: Reals,
+    weight: Reals | None,
+    theta: Reals,
+    scale: Reals,
+    offset: Reals,
+    second: bool,
+) -> None: ...
+def objective_csr(
+    sums: Reals,
+    data: Floats,
+    indices: Integers,
+    indptr: Integers,
+    loss: Loss,
+    parameter: float,
+    t: Reals,
+    weight: Reals | None,
+    theta: Reals,
+    scale: Reals,
+    offset: Reals,
+    second: bool,
+) -> None: ...
+def product_dense(
+    sums: Reals,
+    x: Rows,
+    loss: Loss,
+    parameter: float,
+    t: Reals,
+    weight: Reals | None,
+    theta: Reals,
+    scale: Reals,
+    offset: Reals,
+    direction: Reals,
+) -> None: ...
+def product_csr(
+    sums: Reals,
+    data: Floats,
+    indices: Integers,
+    indptr: Integers,
+    loss: Loss,
+    parameter: float,
+    t: Reals,
+    weight: Reals | None,
+    theta: Reals,
+    scale: Reals,
+    offset: Reals,
+    direction: Reals,
+) -> None: ...
+def margins_dense(z: Reals, x: Rows, theta: Reals, scale: Reals, offset: Reals) -> None: ...
+def margins_csr(
+    z: Reals, data: Floats, indices: Integers, indptr: Integers, theta: Reals, scale: Reals, offset: Reals
+) -> None: ...
+def gather_dense(sums: Reals, x: Rows, slope: Reals, curvature: Reals | None, scale: Reals, offset: Reals) -> None: ...
+def gather_csr(
+    sums: Reals,
+    data: Floats,
+    indices: Integers,
+    indptr: Integers,
+    slope: Reals,
+    curvature: Reals | None,
+    scale: Reals,
+    offset: Reals,
+) -> None: ...
+def descend(H: Reals, g: Reals, w: Reals, l1: Reals, sweeps: int, enough: float) -> float: ...
 
 class Scan:
     def __init__(
         self,
-        rule: int,
+        rule: Rule,
         theta: Reals,
         good: Reals,
         tally: Reals,
@@ -66,21 +156,20 @@ class Scan:
         root: Reals,
         parameters: Reals,
         intercept: bool,
-        of_classes: bool,
         average: int,
         period: int,
-        schedule: int,
+        schedule: Schedule,
         rate: float,
         tau: float,
         power: float,
     ) -> None: ...
     def run_dense(
         self,
-        x: Floats,
+        x: Rows,
         t: Reals,
         weight: Reals | None,
-        chosen: npt.NDArray[np.int64] | None,
-        order: npt.NDArray[np.int64] | None,
+        chosen: Indices | None,
+        order: Indices | None,
         rates: Reals | None,
         outputs: Reals | None,
     ) -> None: ...
@@ -91,9 +180,11 @@ class Scan:
         indptr: Integers,
         t: Reals,
         weight: Reals | None,
-        chosen: npt.NDArray[np.int64] | None,
-        order: npt.NDArray[np.int64] | None,
+        chosen: Indices | None,
+        order: Indices | None,
         rates: Reals | None,
         outputs: Reals | None,
     ) -> None: ...
     def learn(self, x: Reals, t: float | Reals) -> float: ...
+    def take(self, x: object, t: object, names: object | None) -> bool: ...
+    def last(self) -> list[float]: ...

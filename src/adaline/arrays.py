@@ -45,6 +45,11 @@ def as_dense(x: Any) -> Any:
     return x.toarray() if is_sparse(x) else x
 
 
+def on_host(x: Any) -> Any:
+    """Return rows of a device as a NumPy array, others, sparse ones too, as they are."""
+    return host(x) if is_device(x) else x
+
+
 def host(array: Any) -> Array:
     """Return an array of any namespace as NumPy float64."""
     if is_device(array):

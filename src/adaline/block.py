@@ -84,9 +84,14 @@ class Block:
         block = self.gathered()
         if block.weight is None:
             return block
-        rows = np.flatnonzero(host(block.weight) > 0)
+        return block.taken(np.flatnonzero(host(block.weight) > 0))
+
+    def taken(self, rows: NDArray[np.intp]) -> Block:
+        """Return the rows with these indices, copied."""
+        block = self.gathered()
         x, t = (Block(part, part, chosen=rows.astype(np.int64)).gathered().x for part in (block.x, block.t))
-        return Block(x, t, host(block.weight)[rows], block.exponent, block.first_row)
+        weight = None if block.weight is None else host(block.weight)[rows]
+        return Block(x, t, weight, block.exponent, block.first_row)
 
     def packed(self) -> Block:
         """Return the block with x as one matrix, where it is Columns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from adaline.arrays import is_sparse
 from adaline.errors import AdalineWarning, warn
 
 native: Any
@@ -16,6 +17,14 @@ except ImportError as error:
         "Install a C++ compiler and reinstall adaline.",
         AdalineWarning,
     )
+
+
+def call_native(name: str, out: Any, x: Any, *rest: Any) -> None:
+    """Call the kernel of this name for dense or sparse rows x, with what it writes to and what else it takes."""
+    if is_sparse(x):
+        getattr(native, f"{name}_csr")(out, x.data, x.indices, x.indptr, *rest)
+    else:
+        getattr(native, f"{name}_dense")(out, x, *rest)
 
 
 def numbers_of(enum: str, names: tuple[str, ...]) -> dict[str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,3 +55,11 @@ def test_what_is_no_loss_is_refused(wrong: Any) -> None:
     x, t, theta = np.ones((3, 1)), np.ones((3, 1)), np.zeros((1, 2))
     with pytest.raises(TypeError):
         native.objective_dense(np.zeros(3), x, wrong, 0.0, t, None, theta, np.ones(1), np.zeros(1), False)
+
+
+def test_the_stub_lists_every_name_of_the_module() -> None:
+    stub = Path(native.__file__).with_name("_native.pyi")
+    listed = {
+        node.name for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    assert listed == {name for name in vars(native) if not name.startswith("_")}

@@ -47,7 +47,7 @@ class Example:
         rate = self.config.get("rate")
         if isinstance(rate, Schedule):
             said.append("callable" if callable(rate.kind) else rate.kind.replace("/", "_"))
-        said += [k for k in ("average", "init", "wide") if self.config.get(k) is not None]
+        said += [k for k in ("init", "wide") if self.config.get(k) is not None]
         said += ["no-intercept"] if not self.config.get("intercept", True) else []
         return "-".join([self.kind.__name__, *said])
 
@@ -86,20 +86,19 @@ EXAMPLES = [
         for variant in ("lms", "normalized", "leaky", "sign-error", "sign-data", "sign-sign")
     ),
     Example(LMSRule, {"rate": Schedule(0.1, "1/t")}),
-    Example(LMSRule, {"rate": Schedule(0.1, "power", tau=20.0, power=0.6), "average": 7}),
+    Example(LMSRule, {"rate": Schedule(0.1, "power", tau=20.0, power=0.6)}),
     Example(LMSRule, {"rate": Schedule(0.5, slowing), "intercept": False}),
-    Example(LMSRule, {"variant": "leaky", "rate": 0.02, "leak": 0.5, "average": 0, "init": INIT}),
-    Example(LMSRule, {"variant": "sign-data", "rate": 0.02, "average": 0}),
+    Example(LMSRule, {"variant": "leaky", "rate": 0.02, "leak": 0.5, "init": INIT}),
     Example(RLSRule, {"forget": 0.99, "delta": 0.1}),
-    Example(RLSRule, {"average": 3, "intercept": False}),
+    Example(RLSRule, {"intercept": False}),
     Example(PerceptronRule, {}, "signs"),
-    Example(PerceptronRule, {"rate": Schedule(1.0, "1/t"), "average": 0, "init": INIT, "intercept": False}, "signs"),
+    Example(PerceptronRule, {"rate": Schedule(1.0, "1/t"), "init": INIT, "intercept": False}, "signs"),
     Example(KeslerRule, {"classes": CLASSES}, "classes"),
-    Example(KeslerRule, {"classes": CLASSES, "rate": 0.3, "average": 0, "intercept": False}, "classes"),
+    Example(KeslerRule, {"classes": CLASSES, "rate": 0.3, "intercept": False}, "classes"),
     Example(SigmoidRule, {"activation": "tanh", "rate": 0.2}, "signs"),
-    Example(SigmoidRule, {"activation": "logistic", "rate": 0.2, "average": 0}, "bits"),
+    Example(SigmoidRule, {"activation": "logistic", "rate": 0.2}, "bits"),
     Example(SoftmaxRule, {"classes": CLASSES, "rate": 0.1}, "classes"),
-    Example(SoftmaxRule, {"classes": CLASSES, "rate": 0.1, "average": 0, "intercept": False}, "classes"),
+    Example(SoftmaxRule, {"classes": CLASSES, "rate": 0.1, "intercept": False}, "classes"),
     Example(AdaptiveRule, {}, "numbers", 1e-8),
     Example(AdaptiveRule, {"intercept": False, "init": INIT}, "numbers", 1e-8),
     Example(AdaptiveRule, {"activation": "tanh"}, "signs", 1e-8),

@@ -201,14 +201,6 @@ def test_softmax_follows_the_gradient_of_its_loss(rows: tuple[Array, Array]) -> 
         np.testing.assert_allclose(found[n], w.astype(float), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("start", [0, 10])
-def test_average_is_the_mean_of_the_weights(start: int, rows: tuple[Array, Array]) -> None:
-    x, t = rows
-    scan = LMSRule.start(Shape(D, 1), rate=0.05, average=start)
-    found = weights_after_each(scan, x, t)
-    np.testing.assert_allclose(scan.averaged, found[start:].mean(axis=0), rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("variant", ["lms", "leaky", "sign-data"])
 @pytest.mark.parametrize("factor", [4.0, 1e3, 1e12, 1e200])
 def test_divergence_ends_within_the_epoch(variant: str, factor: float, rows: tuple[Array, Array]) -> None:

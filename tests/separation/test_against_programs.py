@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.optimize import nnls
 
 from adaline.separation.exact import complement, eliminate, whole, whole_rows
 from adaline.separation.hull import SimplexBasis, alternative, nearest
@@ -126,6 +127,8 @@ def test_nearest_point_separates_or_is_zero() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         rows = rng.normal(size=(30, 4)) + rng.choice([0.0, 3.0])
-        found = nearest(rows, enough=1 - 1e-9)
-        np.testing.assert_allclose(found.share @ rows[found.support], found.point, atol=1e-12)
-        assert np.linalg.norm(found.point) < 1e-12 or (rows @ found.point > 0.999 * found.point @ found.point).all()
+        support, point = nearest(rows, enough=1 - 1e-9)
+        corners = np.column_stack([rows[support], np.ones(len(support))])
+        _, missing = nnls(corners.T, np.append(point, 1.0))  # a convex combination of the rows of the support
+        assert missing < 1e-12
+        assert np.linalg.norm(point) < 1e-12 or (rows @ point > 0.999 * point @ point).all()

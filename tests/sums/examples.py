@@ -232,7 +232,7 @@ def read_wrong(s: WrongRows) -> dict[str, Reading]:
 
 def read_counts(s: ErrorCounts) -> dict[str, Reading]:
     """Return the counts."""
-    return {"count": Reading(s.count, s.count)}
+    return {"count": Reading(s.sums, s.sums)}
 
 
 def read_firth(s: FirthScore) -> dict[str, Reading]:

@@ -128,6 +128,24 @@ def test_units_move_the_solution_but_not_the_predictions(scale: float) -> None:
     assert model.rank_ == plain.rank_ == 4
 
 
+@pytest.mark.parametrize("scale", [1e12, 1e17, 1e60, 1e-17, 1e-60])
+@pytest.mark.parametrize("solver", ["auto", "svd", "normal"])
+def test_dependent_columns_of_any_size_predict_the_same(scale: float, solver: str) -> None:
+    """Also where several combinations have columns of very different size."""
+    X, y = data(n=60, d=3)
+    a, b, c = X.T
+    expected = LinearRegression().fit(X, y).predict(X)
+    for columns in (
+        [(a + b) * scale, a, b, c],
+        [a * scale, a, b, c, b + c],
+        [a, b, c, a + b, c * scale, 3 * c * scale],
+        [a, b * scale, c / scale, (a + b) * scale**0.5, 3 * c * scale, a - c],
+    ):
+        dependent = np.column_stack(columns)
+        found = LinearRegression(solver=solver).fit(dependent, y).predict(dependent)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(y).max())
+
+
 def test_several_targets_share_the_rank() -> None:
     X, aliased, rank = deficient("several")
     Y = data(targets=3)[1]

@@ -63,7 +63,7 @@ def fit_machine(
             scale = abs(first.value)
             rate = None if automatic else np.asarray(float(rule.rate))
             stop = Stop(plan.tol * scale, rule.stop_error, plan.epochs, scale)
-            found, status = gradient_descent(problem, weights, first_metric(first), rate, stop, first)
+            found, status = gradient_descent(problem.evaluate, weights, first_metric(first), rate, stop, first)
             name = "batch gradient descent"
         else:
             found = minimise_function(problem, weights, plan.tol, MOST)
@@ -72,14 +72,6 @@ def fit_machine(
         weights, history, objective = found.theta, found.history, found.evaluation.value
         gradient = float(np.abs(found.evaluation.gradient).max(initial=0.0))
     known = certificate(
-        status=status,
-        objective=objective,
-        gradient=gradient,
-        gap=math.inf,
-        digits=math.nan,
-        condition=math.nan,
-        rank=0,
-        passes=0,
-        solver=f"{name} on the machine's own gradient",
+        status=status, objective=objective, gradient=gradient, solver=f"{name} on the machine's own gradient"
     )
     return weights, history, known

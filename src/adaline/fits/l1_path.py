@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -139,15 +138,12 @@ def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss
 
 
 def _proof(problem: Problem, evaluation: Any, gap: float, converged: bool) -> Certificate:
-    out = certificate(
+    return certificate(
         status=Status.SOLVED if converged else Status.NOT_CONVERGED,
         objective=evaluation.value,
         gradient=problem.steepness(evaluation.gradient),
         gap=gap,
-        digits=math.nan,
-        condition=math.nan,
         rank=problem.features,
-        passes=0,
         solver="proximal Newton along a path",
+        advice=None if converged else "raise tol, or end the path earlier by a larger ratio",
     )
-    return out if converged else replace(out, advice="raise tol, or end the path earlier by a larger ratio")

@@ -234,14 +234,14 @@ class _Minimising:
             found = proximal(problem, _corners(problem, options), self._start(), self.wanted)
             name = "proximal Newton"
         else:
-            found, name = self._solve(self._start())
+            found = self._solve(self._start())
+            name = found.solver
             if self.check is not None and math.isinf(found.gap):
                 self._settle(found)
             if self.unbounded or self.separation is not None:
-                problem, before = with_tiny_penalty(problem), found.history
-                solved = minimise_smooth(problem, found.theta * 0.5, self.wanted, options.solver)
-                found, name = solved.found, solved.solver
-                found.history = before + found.history
+                problem = with_tiny_penalty(problem)
+                found = minimise_smooth(problem, found.theta * 0.5, self.wanted, options.solver).after(found)
+                name = found.solver
         if status is Status.SOLVED and not found.converged:
             status = Status.NOT_CONVERGED
         raw, depends = self._outside(problem, found)
@@ -273,27 +273,24 @@ class _Minimising:
         squares = theta - factor_hessian(near.hessian).solve(near.gradient)
         return squares if problem.evaluate(squares).value < problem.evaluate(theta).value else theta
 
-    def _solve(self, start: Array) -> tuple[DescentResult, str]:
+    def _solve(self, start: Array) -> DescentResult:
         problem, solver = self.problem, self.options.solver
-        solved = minimise_smooth(problem, start, self.wanted, solver, self._give_up)
-        found, history = solved.found, solved.found.history
+        first = found = minimise_smooth(problem, start, self.wanted, solver, self._give_up)
         for _ in range(ROUNDS):
             if self.unbounded or self.separation is not None or self._is_flat(found):
                 break
             stop = Stop(self.wanted, None, STEPS, self.constants.scale)
-            near, _ = gradient_descent(problem, found.theta, diagonal_metric(problem), None, stop)
-            found = minimise_smooth(problem, near.theta, self.wanted, solver, self._give_up).found
-            history = history + near.history + found.history
-        found.history = history
-        found.converged = found.converged and self._is_flat(found)
-        return found, solved.solver
+            near, _ = gradient_descent(problem.evaluate, found.theta, diagonal_metric(problem), None, stop)
+            again = minimise_smooth(problem, near.theta, self.wanted, solver, self._give_up)
+            found = again.after(near.after(found))
+        return replace(found, converged=found.converged and self._is_flat(found), solver=first.solver)
 
     def _is_flat(self, found: DescentResult) -> bool:
         """Whether the gap is proven, or the gradient small in a metric that cannot be blind to it."""
         if found.gap <= self.wanted and math.isfinite(self.loss.concordance):
             return True
         g = found.evaluation.gradient
-        twice = float((g * diagonal_metric(self.problem).solve(g)).sum())
+        twice = float((g * diagonal_metric(self.problem)(g)).sum())
         return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.evaluation.value))
 
     def _give_up(self, here: DescentResult) -> bool:
@@ -315,16 +312,15 @@ class _Minimising:
         stop = Stop(self.wanted, options.stop_error, options.epochs, self.constants.scale)
         if isinstance(options.rate, str):
             start = self.constants.theta if options.init is None else problem.from_raw(options.init)
-            found, status = gradient_descent(problem, start, diagonal_metric(problem), None, stop)
+            found, status = gradient_descent(problem.evaluate, start, diagonal_metric(problem), None, stop)
             return problem, found, status, "batch gradient descent on standardised columns"
         d = problem.features
         raw = replace(
-            problem,
-            view=View(np.ones(d), np.zeros(d)),
-            ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64)),
+            problem, view=View(np.ones(d), np.zeros(d)), ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64))
         )
         start = np.zeros((problem.outputs, 1 + d)) if options.init is None else options.init
-        found, status = gradient_descent(raw, start, diagonal_metric(raw), read_rate(options.rate, 1 + d), stop)
+        rate = read_rate(options.rate, 1 + d)
+        found, status = gradient_descent(raw.evaluate, start, diagonal_metric(raw), rate, stop)
         return raw, found, status, "batch gradient descent"
 
     def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
@@ -354,7 +350,7 @@ class _Minimising:
                 status = Status.RANK_DEFICIENT
             elif condition > 1e8:
                 status = Status.ILL_CONDITIONED
-        proof = certificate(
+        return certificate(
             status=status,
             objective=found.evaluation.value,
             gradient=problem.steepness(found.evaluation.gradient),
@@ -362,10 +358,9 @@ class _Minimising:
             digits=_digits(problem, found, raw, self.constants.slope),
             condition=condition,
             rank=depends.rank,
-            passes=0,
             solver=solver,
+            advice=DEPENDENT if status is Status.RANK_DEFICIENT else None,
         )
-        return replace(proof, advice=DEPENDENT) if status is Status.RANK_DEFICIENT else proof
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""

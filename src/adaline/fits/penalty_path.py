@@ -58,7 +58,7 @@ def cross_validated(
             one = build_problem(
                 trained[i], problem.loss, problem.outputs, problem.intercept, ridge, spread, None, None, weight
             )
-            thetas[i] = minimise_smooth(one, thetas[i], ROUGH * null).found.theta
+            thetas[i] = minimise_smooth(one, thetas[i], ROUGH * null).theta
             losses[i] = _loss(one, held_out[i], thetas[i])
         share = np.array(weights) / sum(weights)
         mean = losses.sum() / sum(weights)

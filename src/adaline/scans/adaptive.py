@@ -38,7 +38,7 @@ from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.parameters import OneOf
 from adaline.scans.base import Scan, first_theta
-from adaline.scans.rls import first_roots
+from adaline.scans.rls import first_roots, potter
 from adaline.scans.schedules import Schedule
 from adaline.scans.sigmoid import sigmoid
 from adaline.scans.softmax import softmax_outcome
@@ -67,7 +67,7 @@ class AdaptiveRule(Scan):
     def __init__(self, theta: Array, root: Array, intercept: bool = True, activation: str = "identity") -> None:
         self.wide = root.shape[1] == 1
         bent = activation != "identity" or self.wide
-        super().__init__(theta, Schedule(1.0), intercept, 0 if bent else None)
+        super().__init__(theta, Schedule(1.0), intercept)
         self.root, self.activation = root, activation
         self.classes = activation == "softmax"  # type: ignore[misc]
         if bent:
@@ -101,11 +101,6 @@ class AdaptiveRule(Scan):
     def parameters(self) -> tuple[float, ...]:
         """Prior exponent, first step, its power, and the power of the average."""
         return PRIOR, FIRST, POWER, SHARE
-
-    @property
-    def averaged(self) -> Array:
-        """Theta: it is an average already."""
-        return self.theta.copy()
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the row into P, then the step; eta is the row's weight."""
@@ -164,16 +159,6 @@ class AdaptiveRule(Scan):
         for i in np.flatnonzero(x):
             if not S[i].any():
                 S[i, i] = math.ldexp(1.0, min(int(PRIOR) - (math.frexp(x[i])[1] - 1), 1000))
-        f = S.T @ x
-        a, q = lam / weight, float(f @ f)
-        r, Sf = a + q, S @ f
-        S -= np.outer(Sf / (r + math.sqrt(r * a)), f)
+        Sf, q, r = potter(S, x, lam / weight)
         S /= math.sqrt(lam)
         return np.roll(Sf / (weight * r), 1), q / (weight * r)
-
-    def _visit(self, x: Array, t: Array, weight: float, outputs: Array | None, row: int) -> None:
-        average, self.average = self.average, None  # lag is v here, not the sums of an average
-        try:
-            super()._visit(x, t, weight, outputs, row)
-        finally:
-            self.average = average

@@ -66,7 +66,7 @@ class Scan(ABC):
     theta : (K, 1 + D) weights.
     good : the last theta saved while the errors were small.
     numbers : tallies and status, see `adaline.scans.tally`.
-    lag : (K, 1 + D) sums for the average of theta, or empty.
+    lag : (K, 1 + D) weights that theta follows, of rules that have them, else empty.
     root : (roots, 1 + D, ...) matrices of the rule.
     """
 
@@ -78,14 +78,13 @@ class Scan(ABC):
     roots: int = 0
     """How many (1 + D) x (1 + D) matrices the rule has."""
 
-    def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True, average: int | None = None) -> None:
+    def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True) -> None:
         self.theta = theta
         self.schedule = schedule
         self.intercept = intercept
-        self.average = average
         self.good = theta.copy()
         self.numbers = np.zeros(SIZE)
-        self.lag = np.zeros_like(theta) if average is not None else np.zeros((0, 0))
+        self.lag = np.zeros((0, 0))
         self.root = np.zeros((0, 0, 0))
         self._native: Any = None
         self.begin()
@@ -99,7 +98,6 @@ class Scan(ABC):
         classes: int = 2,
         intercept: bool = True,
         init: Any = None,
-        average: int | None = None,
         **options: Any,
     ) -> Self:
         """Return the scan before its first row.
@@ -109,11 +107,10 @@ class Scan(ABC):
         rate : a number, a Schedule, or None for the default of the rule.
         classes : number of classes, for rules whose target is the index of a class.
         init : theta to start from, (K, 1 + D); None for zeros.
-        average : number of steps after which theta is averaged over steps (Polyak and Ruppert), or None.
         options : further arguments of the rule.
         """
         schedule = rate if isinstance(rate, Schedule) else Schedule(cls.default_rate if rate is None else rate)
-        return cls(first_theta(shape, init, classes if cls.classes else None), schedule, intercept, average, **options)
+        return cls(first_theta(shape, init, classes if cls.classes else None), schedule, intercept, **options)
 
     @property
     @abstractmethod
@@ -147,10 +144,14 @@ class Scan(ABC):
             self.run_reference(block, order, outputs)
             return
         core = self._core()
-        rates = self._rates(block.rows if order is None else len(order))
+        rows = block.rows if order is None else len(order)
+        rates = self.schedule.rates(self.steps + 1, rows) if self.schedule.given else None
         rest = (block.t, block.weight, block.chosen, order, rates, outputs)
         if is_sparse(block.x):
-            x = block.x if block.x.has_canonical_format else _canonical(block.x)
+            x = block.x
+            if not x.has_canonical_format:
+                x = x.copy()
+                x.sum_duplicates()
             core.run_csr(x.data, x.indices, x.indptr, *rest)
         else:
             core.run_dense(block.x, *rest)
@@ -239,18 +240,6 @@ class Scan(ABC):
         return int(self.numbers[STOPPED]) if self.status is not State.RUNNING else -1
 
     @property
-    def averaged(self) -> Array:
-        """Mean of theta over the steps since averaging began, (K, 1 + D); theta itself before.
-
-        The sum of theta_1 .. theta_n is n theta_n - sum_j (j - 1) d_j for the steps d_j, so a step changes only the
-        entries of its row; `lag` is that last sum.
-        """
-        n = self.steps - (self.average or 0)
-        if self.average is None or n <= 0 or self.status is not State.RUNNING:
-            return self.theta.copy()
-        return np.asarray(self.theta - self.lag / n)
-
-    @property
     def period(self) -> int:
         """Steps after which theta is saved again: a power of two, so many that copying costs little a row."""
         return max(256, 1 << (self.theta.size // 64).bit_length())
@@ -258,16 +247,13 @@ class Scan(ABC):
     def copy(self) -> Self:
         """Return an independent copy."""
         other = type(self).__new__(type(self))
-        other.__setstate__(self.__getstate__())
+        vars(other).update(self.__getstate__())
         for name in ("theta", "good", "numbers", "lag", "root"):
             setattr(other, name, getattr(other, name).copy())
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_native": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
     def _core(self) -> Any:
         if self._native is None and native is not None:
@@ -280,7 +266,7 @@ class Scan(ABC):
                 self.root,
                 np.array([*self.parameters, *([0.0] * (4 - len(self.parameters)))]),
                 self.intercept,
-                -1 if self.average is None else self.average,
+                0 if self.lag.size else -1,
                 self.period,
                 native.Schedule[self.schedule.native],
                 float(self.schedule.rate),
@@ -288,9 +274,6 @@ class Scan(ABC):
                 float(self.schedule.power),
             )
         return self._native
-
-    def _rates(self, rows: int) -> Array | None:
-        return self.schedule.rates(self.steps + 1, rows) if self.schedule.given else None
 
     def _augmented(self, rows: Any, i: int) -> Array:
         row = rows[[i]].toarray()[0] if is_sparse(rows) else host(rows[i])
@@ -305,23 +288,22 @@ class Scan(ABC):
             return
         with np.errstate(all="ignore"):
             square = float(x @ x)
-            if not math.isfinite(square) or not np.isfinite(t).all() or not self._is_class(t):
+            if (
+                not math.isfinite(square)
+                or not np.isfinite(t).all()
+                or (self.classes and not 0 <= t[0] < len(self.theta))
+            ):
                 self._stop(State.NOT_FINITE, row)
                 return
-            before = self.theta.copy()
             step = self.steps + 1
             outcome = self.step(x, t, weight * self.schedule.at(step), square)
             if self.explodes:
                 largest = float((t * t).max())
                 numbers[REACH] = max(numbers[REACH], largest, outcome.error if step == 1 else 0.0)
-                exploded = not outcome.error <= EXPLODED * numbers[REACH]
-            else:
-                exploded = False
+            exploded = self.explodes and not outcome.error <= EXPLODED * numbers[REACH]
             if exploded or not math.isfinite(outcome.loss):
                 self._stop(State.DIVERGED, row)
                 return
-            if self.average is not None and step > self.average:
-                self.lag += (step - self.average - 1) * (self.theta - before)
         numbers[STEPS] = step
         numbers[WEIGHT] += weight
         numbers[LOSS] += weight * outcome.loss
@@ -334,9 +316,6 @@ class Scan(ABC):
         numbers[WORST] = max(numbers[WORST], outcome.error)
         if step % self.period == 0:
             self._save(row)
-
-    def _is_class(self, t: Array) -> bool:
-        return not self.classes or 0 <= t[0] < len(self.theta)
 
     def _save(self, row: int) -> None:
         if not np.isfinite(self.theta).all():
@@ -359,9 +338,3 @@ def first_theta(shape: Shape, init: Any, rows: int | None = None) -> Array:
     if theta.shape != size or not np.isfinite(theta).all():
         raise InvalidParameter(f"init must be {size} finite numbers, intercept first, got shape {theta.shape}")
     return theta
-
-
-def _canonical(x: Any) -> Any:
-    x = x.copy()
-    x.sum_duplicates()
-    return x

@@ -46,7 +46,6 @@ class LMSRule(Scan):
         theta: Array,
         schedule: Schedule,
         intercept: bool = True,
-        average: int | None = None,
         variant: str = "lms",
         eps: float = 1e-6,
         leak: float = 0.0,
@@ -54,7 +53,7 @@ class LMSRule(Scan):
         OneOf(*VARIANTS).check("variant", variant)
         ZERO_OR_MORE.check("eps", eps)
         ZERO_OR_MORE.check("leak", leak)
-        super().__init__(theta, schedule, intercept, average)
+        super().__init__(theta, schedule, intercept)
         self.variant, self.eps, self.leak = variant, eps, leak
 
     @property

@@ -43,10 +43,8 @@ class RLSRule(Scan):
     rule = "rls"
     roots = 1
 
-    def __init__(
-        self, theta: Array, root: Array, forget: float = 1.0, intercept: bool = True, average: int | None = None
-    ) -> None:
-        super().__init__(theta, Schedule(1.0), intercept, average)
+    def __init__(self, theta: Array, root: Array, forget: float = 1.0, intercept: bool = True) -> None:
+        super().__init__(theta, Schedule(1.0), intercept)
         self.root, self.forget = root, forget
 
     @classmethod
@@ -58,7 +56,6 @@ class RLSRule(Scan):
         delta: float = 1.0,
         intercept: bool = True,
         init: Any = None,
-        average: int | None = None,
         **config: Any,
     ) -> Self:
         """Return the scan before its first row; `forget` is lam."""
@@ -67,7 +64,7 @@ class RLSRule(Scan):
         root = first_roots(1, shape)
         root[0, :, : 1 + shape.features] = np.eye(1 + shape.features) / math.sqrt(delta)
         root[0, -1, shape.features] *= intercept  # without an intercept no row excites its column, which would grow
-        return cls(first_theta(shape, init), root, forget, intercept, average, **config)
+        return cls(first_theta(shape, init), root, forget, intercept, **config)
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -79,8 +76,11 @@ class RLSRule(Scan):
         z = self.theta @ x
         e = t - z
         suspended = self.numbers[HOLD] > 0
-        lam = 1.0 if suspended else self.forget
-        potter(self.root[0, :, : len(x)], self.theta, x, e, lam / eta, 1.0 if suspended else self.parameters[1])
+        S = self.root[0, :, : len(x)]
+        Sf, _, r = potter(S, np.roll(x, -1), (1.0 if suspended else self.forget) / eta)
+        self.theta += np.outer(e, np.roll(Sf, 1) / r)
+        if not suspended and self.forget < 1:
+            S *= self.parameters[1]
         if (self.steps + 1) % self.period == 0:
             self.numbers[HOLD] = float(np.abs(self.root).max() > LIMIT)
         return RowOutcome.of_squares(z, e, t * z)
@@ -95,15 +95,13 @@ def first_roots(count: int, shape: Shape, rows: int | None = None) -> Array:
     return room[first : first + math.prod(size)].reshape(size)
 
 
-def potter(S: Array, w: Array, x: Array, e: Array, a: float, growth: float = 1.0) -> None:
-    """Take Potter's step for a row x: update S and the weights w (K, 1 + D) in place, for errors e (K,) and noise a.
+def potter(S: Array, x: Array, a: float) -> tuple[Array, float, float]:
+    """Take a row x of noise a into P = S S', in place, by Potter's formula; return S f, f.f and r.
 
-    The intercept is last in S, as in the native scans.
+    The intercept is last in S and x, as in the native scans.
     """
-    f = S.T @ np.roll(x, -1)
-    r = a + float(f @ f)
-    Sf = S @ f
-    w += np.outer(e, np.roll(Sf, 1) / r)
+    f = S.T @ x
+    q = float(f @ f)
+    r, Sf = a + q, S @ f
     S -= np.outer(Sf / (r + math.sqrt(r * a)), f)
-    if growth != 1.0:
-        S *= growth
+    return Sf, q, r

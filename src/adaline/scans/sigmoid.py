@@ -33,16 +33,9 @@ class SigmoidRule(Scan):
     array([[0.125, 0.25 ]])
     """
 
-    def __init__(
-        self,
-        theta: Array,
-        schedule: Schedule,
-        intercept: bool = True,
-        average: int | None = None,
-        activation: str = "tanh",
-    ) -> None:
+    def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True, activation: str = "tanh") -> None:
         OneOf(*ACTIVATIONS).check("activation", activation)
-        super().__init__(theta, schedule, intercept, average)
+        super().__init__(theta, schedule, intercept)
         self.activation = activation
 
     @property

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, as_dense, host, on_host
 from adaline.block import Block
 from adaline.separation.budget import Budget
 from adaline.separation.exact import Complement, Whole, signs, whole, whole_rows
@@ -198,7 +198,7 @@ class Contests:
             some = wanted[(wanted >= block.first_row) & (wanted < block.first_row + block.rows)]
             if len(some):
                 at = some - block.first_row
-                x = dense_rows((host(block.x) if is_device(block.x) else block.x)[at])
+                x = dense_rows(on_host(block.x)[at])
                 for number, code, row in zip(some.tolist(), host(block.t)[at, 0].tolist(), x, strict=True):
                     found[number] = int(code), row
             return np.empty(0)
@@ -236,7 +236,7 @@ class Contests:
             at = unclear[first : first + EXACT_ROWS]
             part = rows.of(at[:, 0])
             every, own = np.arange(len(at)), part.own
-            rival = 1 - own if self.k == 2 else at[:, 1]
+            rival = self._rivals(rows, at)
             scores = np.column_stack([np.zeros(len(at)), score.scores(part.x)])
             bounds = np.column_stack([np.zeros(len(at)), score.bound(part.x)])
             height = scores[every, own] - scores[every, rival]
@@ -306,12 +306,11 @@ class ClassRows:
     @classmethod
     def of_block(cls, block: Block, class_index: Index) -> ClassRows:
         """Return the rows of a block whose class takes part, and whose weight is positive."""
-        x = host(block.x) if is_device(block.x) else block.x
         own = class_index[host(block.t)[:, 0].astype(np.int64)]
         part = own >= 0
         if block.weight is not None:
             part &= host(block.weight) > 0
-        rows = cls(x, block.first_row + np.arange(block.rows, dtype=np.int64), own)
+        rows = cls(on_host(block.x), block.first_row + np.arange(block.rows, dtype=np.int64), own)
         return rows if part.all() else rows.of(np.flatnonzero(part))
 
     def of(self, indices: Any) -> ClassRows:
@@ -321,4 +320,4 @@ class ClassRows:
 
 def dense_rows(x: Any) -> Array:
     """Return rows as a dense array."""
-    return np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)
+    return np.asarray(as_dense(x), dtype=np.float64)

@@ -138,11 +138,10 @@ class _Working:
     def direction(self) -> Whole | Overlap:
         """Return a direction of the room that wins all contests of the working set, or an overlap among them."""
         if not self.exact:
-            found = nearest(self.floats, self.support, spend=self.contests.budget.spend)
-            self.support = found.support
+            self.support, point = nearest(self.floats, self.support, spend=self.contests.budget.spend)
             size = float(np.sqrt((self.floats**2).sum(axis=1).max()))
-            if float(np.linalg.norm(found.point)) > ZERO * size and (self.floats @ found.point > 0).all():
-                return whole(found.point)
+            if float(np.linalg.norm(point)) > ZERO * size and (self.floats @ point > 0).all():
+                return whole(point)
             overlap = self._overlap(np.array(self.support))
             if overlap is not None:
                 return overlap

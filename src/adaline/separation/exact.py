@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import count
-from math import gcd, isqrt, lcm, log2
+from math import gcd, isqrt, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -193,8 +193,7 @@ def solve_integers(a: Whole, b: Whole, p: int) -> tuple[Whole, int]:
     pieces = _pieces(a)
     rest = b.copy()
     x: Whole = np.zeros((n, m), dtype=np.int64).astype(object)
-    power = 1
-    steps = _steps(a, b)
+    power, steps = 1, 2
     for step in count(1):
         digit = inverse @ (rest % p).astype(np.int64) % p
         rest = (rest - _product(pieces, digit)) // p
@@ -253,24 +252,6 @@ def _product(pieces: list[Small], digit: Small) -> Any:
     for k, piece in enumerate(pieces):
         out = out + ((piece @ digit).astype(object) << (DIGIT * k))
     return out
-
-
-def _steps(a: Whole, b: Whole) -> int:
-    """Return a guess of the number of digits: the size of the determinants that the answer is made of, twice."""
-    size = [max(_bits(row), 1.0) for row in np.concatenate([a, b], axis=1)]
-    scaled = np.array([[float(v) for v in _ratio(row, s)] for row, s in zip(a, size, strict=True)])
-    sign, log_det = np.linalg.slogdet(scaled)
-    bits = float(sum(size)) + (float(log_det) / np.log(2.0) if sign != 0 and np.isfinite(log_det) else 0.0)
-    return max(int((2 * max(bits, 1.0) + 2 * max(_bits(b.ravel()), 1.0) + 64) / log2(LARGEST)), 2)
-
-
-def _bits(row: Whole) -> float:
-    return float(max(abs(int(v)).bit_length() for v in row))
-
-
-def _ratio(row: Whole, bits: float) -> list[float]:
-    scale = 1 << int(bits)
-    return [int(v) / scale for v in row]
 
 
 def _fractions(x: Whole, modulus: int) -> tuple[Whole, int] | None:

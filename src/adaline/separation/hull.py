@@ -16,7 +16,7 @@ fractions and no rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,23 +32,14 @@ MOST_CHANGES = 50  # before an updated factor is made afresh
 GREEDY = 50  # pivots by the largest violation, times the dimension; then by index, which cannot cycle (Bland)
 
 
-class Nearest(NamedTuple):
-    """Rows of which the nearest point is a combination (at most one more than there are coordinates), their shares, and
-    the point.
-    """
-
-    support: list[int]
-    share: Array
-    point: Array
-
-
 def nearest(
     rows: Array,
     start: list[int] | None = None,
     enough: float = ENOUGH,
     spend: Callable[[float], None] = lambda work: None,
-) -> Nearest:
-    """Return the nearest point of the hull of rows (n, p), or one with `enough` of the largest margin.
+) -> tuple[list[int], Array]:
+    """Return the nearest point of the hull of rows (n, p), or one with `enough` of the largest margin, and the rows of
+    which it is a combination, at most p + 1, before it.
 
     `start`: its rows before others were added. `spend`: called with the work of each step.
 
@@ -68,12 +59,12 @@ def nearest(
         lowest = int(heights.argmin())
         if heights[lowest] > enough * length or lowest in plane.support:
             break
-        before = Nearest(list(plane.support), share, point)
+        before = list(plane.support), point
         plane.add(lowest)
         share, point = _nearest_in_plane(plane, np.append(share, 0.0))
         if not float(point @ point) < length * (1 - 1e-13):
             return before
-    return Nearest(list(plane.support), share, point)
+    return list(plane.support), point
 
 
 def _nearest_in_plane(plane: _Plane, share: Array) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, host, is_sparse, on_host
 from adaline.block import Block
 from adaline.separation.exact import Whole, rounded
 from adaline.sources import Source
@@ -246,7 +246,7 @@ class ContestScores:
 
 def _extremes(block: Block, n_classes: int) -> tuple[NDArray[np.int64], Array, Array]:
     codes = host(block.t)[:, 0].astype(np.int64)
-    x = host(block.x) if is_device(block.x) else block.x
+    x = on_host(block.x)
     low, high = (np.full((n_classes, x.shape[1]), value) for value in (np.inf, -np.inf))
     count = np.zeros(n_classes, dtype=np.int64)
     positive = np.ones(len(codes), dtype=bool) if block.weight is None else host(block.weight) > 0

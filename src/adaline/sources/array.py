@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host, is_sparse, on_host
 from adaline.block import Block
 from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
@@ -70,7 +71,7 @@ class ArraySource(HostRows):
         self.reads[0] += 1
         gram = np.zeros((self.n_rows, self.n_rows))
         mean = np.zeros(self.shape.features)
-        weight = self._weights()
+        weight = self.read_all_weights()
         for strip in self._strips():
             x, mean[strip] = self._centred(strip, weight, intercept)
             x *= scale[strip] * np.sqrt(weight)[:, None]
@@ -80,7 +81,7 @@ class ArraySource(HostRows):
     def spread(self, intercept: bool) -> Array:
         """Return the root mean square of each column, by strips of columns."""
         self.reads[0] += 1
-        weight = self._weights()
+        weight = self.read_all_weights()
         squares = [weight @ self._centred(strip, weight, intercept)[0] ** 2 for strip in self._strips()]
         return np.asarray(np.sqrt(np.concatenate(squares) / weight.sum()))
 
@@ -155,7 +156,7 @@ class SparseSource(HostRows):
     def spread(self, intercept: bool) -> Array:
         """Return the root mean square of each column; about the mean by subtracting its square."""
         self.reads[0] += 1
-        weight = self._weights()
+        weight = self.read_all_weights()
         total = weight.sum()
         mean = np.asarray(self.x.T @ weight) / total * intercept
         square = np.asarray(self.x.astype(np.float64).power(2).T @ weight) / total
@@ -164,7 +165,7 @@ class SparseSource(HostRows):
     def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix: a sparse product, then the centring as a rank-two correction."""
         self.reads[0] += 1
-        weight = self._weights()
+        weight = self.read_all_weights()
         scaled = self.x.multiply(scale).tocsr()
         gram = (scaled @ scaled.T).toarray()
         mean = np.zeros(self.shape.features)
@@ -174,6 +175,16 @@ class SparseSource(HostRows):
             gram += (mean * scale) @ (mean * scale) - cross[:, None] - cross
         root = np.sqrt(weight)
         return DualGram(np.asarray(gram * root[:, None] * root), mean)
+
+
+def source_of(blocks: list[Block], names: tuple[str, ...] | None) -> ArraySource | SparseSource:
+    """Return the rows of some blocks as one source in memory, copied."""
+    t = np.concatenate([host(block.t) for block in blocks])
+    weight = None if blocks[0].weight is None else np.concatenate([host(block.weight) for block in blocks])
+    rows = [on_host(block.x) for block in blocks]
+    if is_sparse(rows[0]):
+        return SparseSource(sparse.vstack(rows).tocsr(), t, weight, names)
+    return ArraySource(np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows)), t, weight, names)
 
 
 def _floats(x: Any) -> Any:

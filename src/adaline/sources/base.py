@@ -209,6 +209,11 @@ class Source(ABC):
         """Return an empty array in the namespace and on the device of the rows, as results will be; None for NumPy."""
         return None
 
+    def read_all_weights(self) -> Array:
+        """Return all weights, (N,); ones where rows have none."""
+        weight = self.read_weights()
+        return np.ones(self.count_rows()) if weight is None else weight
+
     def total_weight(self) -> float:
         """Return the sum of the weights."""
         weight = self.read_weights()
@@ -290,10 +295,6 @@ class IndexedSource(Source):
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
-    def _weights(self) -> Array:
-        """Return the weights, (N,); ones where there are none."""
-        return np.ones(self.n_rows) if self.weight is None else self.weight
-
     def _readers(self) -> Iterator[Reader]:
         return (partial(self._run, i) for i in range(self.n_blocks))
 
@@ -314,15 +315,13 @@ def _first_nonfinite(values: Any) -> tuple[int, int, float] | None:
     """Return row, column and value of the first entry that is not finite; sparse rows stay sparse."""
     if is_sparse(values):
         wrong = np.flatnonzero(~np.isfinite(values.data))
-        if not len(wrong):
-            return None
         rows = np.searchsorted(values.indptr, wrong, side="right") - 1
-        first = wrong[np.lexsort((values.indices[wrong], rows))[0]]
-        row = int(np.searchsorted(values.indptr, first, side="right") - 1)
-        return row, int(values.indices[first]), float(values.data[first])
-    values = host(values)
-    bad = np.argwhere(~np.isfinite(values))
+        bad, found = np.column_stack([rows, values.indices[wrong]]), values.data[wrong]
+    else:
+        values = host(values)
+        bad = np.argwhere(~np.isfinite(values))
+        found = values[tuple(bad.T)]
     if not len(bad):
         return None
-    row, column = (int(v) for v in bad[0])
-    return row, column, float(values[row, column])
+    first = np.lexsort(bad.T[::-1])[0]
+    return int(bad[first, 0]), int(bad[first, 1]), float(found[first])

@@ -66,6 +66,6 @@ class DeviceSource(IndexedSource):
 
     def _centred(self, intercept: bool) -> tuple[Any, Array, Array]:
         """Return the rows minus their means, the means (zero without an intercept) and the weights."""
-        weight = self._weights()
+        weight = self.read_all_weights()
         mean = self.rmatvec(weight) / weight.sum() * intercept
         return namespace(self.x).astype(self.x, namespace(self.x).float64) - to_device_of(self.x, mean), mean, weight

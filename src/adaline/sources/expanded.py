@@ -88,8 +88,7 @@ class Expanded(SameTargets):
 
     def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
         """Return the dual Gram matrix, by pairs of strips of rows."""
-        weight = self.read_weights()
-        weight = np.ones(self.n_rows) if weight is None else weight
+        weight = self.read_all_weights()
         mean = self.rmatvec(weight) / weight.sum() * intercept
         size = max(STRIP // max(self.shape.features, 1), 1)
         strips = [np.arange(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]

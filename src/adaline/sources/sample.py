@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from adaline.arrays import host, is_sparse
-from adaline.block import Block
-from adaline.sources.array import ArraySource, SparseSource
+from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import InMemory, Source
 
 
@@ -26,12 +21,12 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
     indices = indices if among is None else among[indices]
     if isinstance(source, InMemory):
         return source.take_rows(indices)
-    parts = [part for block in source.blocks() if (part := _rows_of(block, indices)).rows]
-    t = np.concatenate([host(part.t) for part in parts])
-    weight = None if parts[0].weight is None else np.concatenate([host(part.weight) for part in parts])
-    if is_sparse(parts[0].x):
-        return SparseSource(sparse.vstack([part.x for part in parts]).tocsr(), t, weight, source.names)
-    return ArraySource(np.concatenate([_numpy(part.x) for part in parts]), t, weight, source.names)
+    parts = []
+    for block in source.blocks():
+        first, last = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
+        if first < last:
+            parts.append(block.taken(indices[first:last] - block.first_row))
+    return source_of(parts, source.names)
 
 
 def select_columns(source: Source, columns: NDArray[np.intp]) -> ArraySource | SparseSource | None:
@@ -46,16 +41,3 @@ def select_columns(source: Source, columns: NDArray[np.intp]) -> ArraySource | S
         return None
     out.reads = source.reads
     return out
-
-
-def _rows_of(block: Block, indices: NDArray[np.int64]) -> Block:
-    """Return the rows of a block that are among these indices of the source."""
-    first, last = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
-    chosen = indices[first:last] - block.first_row
-    t = host(block.t)[chosen]
-    weight = None if block.weight is None else host(block.weight)[chosen]
-    return Block(Block(block.x, block.t, chosen=chosen).gathered().x, t, weight)
-
-
-def _numpy(x: Any) -> Any:
-    return x if isinstance(x, np.ndarray) else host(x)

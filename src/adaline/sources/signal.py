@@ -57,19 +57,10 @@ class SignalSource(IndexedSource):
         weight: Array | None = None,
         names: tuple[str, ...] | None = None,
     ) -> None:
-        self.x = x if x.dtype in FLOATS else x.astype(np.float64)
-        self.t = t
-        self.taps = taps
-        self.delay = delay
-        self.origin = origin
-        self.history = history
-        self.weight = weight
-        self.names = names
-        self.n_rows = len(t)
-        self.reads = [0]
-        self.shape = Shape(sum(taps), t.shape[1])
-        self.longest = max(taps)
-        self.rows_per_block = block_rows(self.shape.features)
+        super().__init__(x if x.dtype in FLOATS else x.astype(np.float64), t, weight, names)
+        self.n_rows, self.shape, self.flat = len(t), Shape(sum(taps), t.shape[1]), True
+        self.taps, self.delay, self.origin, self.history = taps, delay, origin, history
+        self.longest, self.rows_per_block = max(taps), block_rows(self.shape.features)
 
     def block(self, i: int) -> Block:
         """Return the rows of block i: a view of one signal, a copy of this block for several."""

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device
+from adaline.arrays import Array, host
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
-from adaline.sources.array import ArraySource
+from adaline.sources.array import source_of
 from adaline.sources.base import InMemory, Reader, Source
 
 
@@ -188,12 +188,7 @@ def in_memory(source: Source) -> Source:
     """Return a source whose rows can be read in any order: small tables and device arrays as arrays, streams as is."""
     if source.streamed or isinstance(source, InMemory):
         return source
-    blocks = [block.gathered() for block in source.blocks()]
-    t = np.concatenate([host(block.t) for block in blocks])
-    weight = None if blocks[0].weight is None else np.concatenate([host(block.weight) for block in blocks])
-    rows = [host(block.x) if is_device(block.x) else block.x for block in blocks]
-    x = np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows))
-    out = ArraySource(x, t, weight, source.names)
+    out = source_of([block.gathered() for block in source.blocks()], source.names)
     out.flat, out.coding, out.reads = source.flat, source.coding, source.reads
     return out
 

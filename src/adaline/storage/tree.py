@@ -402,10 +402,8 @@ def _check_scan(made: Scan) -> None:
     for name, expected in vars(plain).items():
         value = getattr(made, name)
         if isinstance(expected, np.ndarray):
-            lags = name == "lag" and made.average is not None
-            size = theta.shape if lags else expected.shape
             array = typed(value, np.ndarray)
-            if array.dtype != np.float64 or array.shape != size or not array.flags.c_contiguous:
+            if array.dtype != np.float64 or array.shape != expected.shape or not array.flags.c_contiguous:
                 raise ValueError(f"{name} of a scan has the wrong size")
     typed(made.schedule, Schedule)
     known = {cls.__name__: cls for cls in SCANS.values()}

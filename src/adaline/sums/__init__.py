@@ -1,12 +1,10 @@
 """Sums: statistics of rows that merge, computed block by block in threads, out of core or on a device."""
 
-from adaline.sums.base import Sum
-from adaline.sums.class_weights import ClassWeights
+from adaline.sums.base import JointSum, Sum
 from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
-from adaline.sums.diagonal import CurvatureDiagonal
+from adaline.sums.curvature import CurvatureDiagonal, ThinnedCurvature, Thinning
 from adaline.sums.firth import FirthScore, Prior
-from adaline.sums.joint import JointSum
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.mixture import Components, MixtureMoments
@@ -16,8 +14,7 @@ from adaline.sums.residual import Residual, Theta
 from adaline.sums.sample import RowSample
 from adaline.sums.scores import FittedDesign, GroupScores, Scores
 from adaline.sums.spread import Spread
-from adaline.sums.targets import Targets
-from adaline.sums.thinned import ThinnedCurvature, Thinning
+from adaline.sums.targets import ClassWeights, Targets
 from adaline.sums.triangle import Triangle
 from adaline.sums.wrong_rows import ErrorCounts, WrongRows
 

@@ -21,9 +21,6 @@ class Sum(ABC):
     The attributes of a sum are the arguments of its constructor, in their order: it is pickled by them.
     """
 
-    invertible: ClassVar[bool] = False
-    """Whether `subtract` exists."""
-
     uses_blas: ClassVar[bool] = False
     """Whether `add` calls BLAS, which is then limited to one thread while blocks run."""
 
@@ -41,7 +38,7 @@ class Sum(ABC):
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Take in another sum; `self` becomes the sum over both sets of rows."""
+        """Take in another sum; `self` becomes the sum over both sets of rows. Some also `subtract` one again."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(vars(self).values())
@@ -61,3 +58,30 @@ class Totals(Sum):
     def merge(self, other: Self) -> None:
         """Add the totals."""
         self.sums += other.sums
+
+
+class JointSum(Sum):
+    """Several sums over the same rows in one read: a product of sums is a sum.
+
+    `zero` takes `kinds`, pairs of a sum's class and its configuration; theta has one entry for each kind, or is None.
+    """
+
+    uses_blas = True
+
+    def __init__(self, parts: list[Sum]) -> None:
+        self.parts = parts
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        return cls([kind.zero(shape, **own) for kind, own in config["kinds"]])
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Add the rows of a block to each sum."""
+        for i, part in enumerate(self.parts):
+            part.add(block, None if theta is None else theta[i])
+
+    def merge(self, other: Self) -> None:
+        """Merge each sum with its counterpart."""
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            mine.merge(theirs)

@@ -22,7 +22,6 @@ from adaline.sums.moments import ROUNDING, Moments
 class ClassMoments(Sum):
     """Moments of the rows of each class; the target of a row is the index of its class."""
 
-    invertible: ClassVar[bool] = True
     uses_blas: ClassVar[bool] = Moments.uses_blas
     reads_columns: ClassVar[bool] = True
 

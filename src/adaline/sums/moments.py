@@ -43,7 +43,6 @@ class Moments(Sum):
     buffer : rows, weight, mode, then first_hi, first_lo, exponent and noise (q each), then S (q, q); q = D + K.
     """
 
-    invertible: ClassVar[bool] = True
     uses_blas: ClassVar[bool] = native is None
     reads_columns: ClassVar[bool] = True
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
-from adaline.kernels import native
+from adaline.kernels import call_native, native
 from adaline.losses import Loss
 from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
@@ -90,9 +90,12 @@ class Objective(Totals):
             for piece in block.pieces(PIECE):
                 self.sums += objective_reference(piece, point, self.second)
         elif point.loss.kernel is not None:
-            native_objective(self.sums, block, point, self.second == "alone")
-        else:
-            around_loss(self.sums, block, point, self.second == "alone")
+            call_native("objective", self.sums, block.x, *_kernel_arguments(block, point), self.second == "alone")
+        else:  # a loss without a kernel: outputs and sums are native
+            loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
+            self.value[:] += (weight * loss.value(z, block.t)).sum(axis=0)
+            curvature = _rows(weight * loss.curvature(z, block.t)) if self.second == "alone" else None
+            _gather(self.sums[len(self.value) :], block, weight * loss.slope(z, block.t), curvature, point.view)
 
 
 class HessianProduct(Totals):
@@ -112,41 +115,19 @@ class HessianProduct(Totals):
         if not _read_natively(block):
             for piece in block.pieces(PIECE):
                 self.sums += product_reference(piece, point)
-        elif point.loss.kernel is not None:
-            native_product(self.sums, block, point)
+            return
+        assert point.direction is not None
+        if point.loss.kernel is not None:
+            call_native("product", self.sums, block.x, *_kernel_arguments(block, point), _rows(point.direction))
         else:
-            product_around_loss(self.sums, block, point)
+            z, q = (_margins(block, point, part) for part in (point.theta, point.direction))
+            _gather(self.sums, block, row_weights(block, block.t) * point.loss.product(z, block.t, q), None, point.view)
 
 
-def native_objective(sums: Array, block: Block, point: Point, second: bool) -> None:
-    """Add the objective over a block to `sums`, by the native kernel of its loss."""
+def _kernel_arguments(block: Block, point: Point) -> tuple[Any, ...]:
+    """Return what the kernels of the objective and of the product take besides their sums and the rows."""
     loss = point.loss
-    rest = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, _rows(point.theta), *point.view, second)
-    _kernel("objective", block.x)(sums, *_parts(block.x), *rest)
-
-
-def native_product(sums: Array, block: Block, point: Point) -> None:
-    """Add the product over a block to `sums`, by the native kernel of its loss."""
-    assert point.direction is not None
-    loss, theta, direction = point.loss, _rows(point.theta), _rows(point.direction)
-    rest = (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, theta, *point.view, direction)
-    _kernel("product", block.x)(sums, *_parts(block.x), *rest)
-
-
-def around_loss(sums: Array, block: Block, point: Point, second: bool) -> None:
-    """Add the objective over a block to `sums`, for a loss without a kernel: outputs and sums are native."""
-    loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
-    value = (weight * loss.value(z, block.t)).sum(axis=0)
-    curvature = _rows(weight * loss.curvature(z, block.t)) if second else None
-    sums[: len(value)] += value
-    _gather(sums[len(value) :], block, weight * loss.slope(z, block.t), curvature, point.view)
-
-
-def product_around_loss(sums: Array, block: Block, point: Point) -> None:
-    """Add the product over a block to `sums`, for a loss without a kernel: outputs and sums are native."""
-    assert point.direction is not None
-    z, q = (_margins(block, point, part) for part in (point.theta, point.direction))
-    _gather(sums, block, row_weights(block, block.t) * point.loss.product(z, block.t, q), None, point.view)
+    return (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, _rows(point.theta), *point.view)
 
 
 def _read_natively(block: Block) -> bool:
@@ -158,14 +139,6 @@ def _read_natively(block: Block) -> bool:
     )
 
 
-def _kernel(name: str, x: Any) -> Any:
-    return getattr(native, f"{name}_csr" if is_sparse(x) else f"{name}_dense")
-
-
-def _parts(x: Any) -> tuple[Any, ...]:
-    return (x.data, x.indices, x.indptr) if is_sparse(x) else (x,)
-
-
 def _rows(a: Array) -> Array:
     return np.ascontiguousarray(a, dtype=np.float64)
 
@@ -174,8 +147,13 @@ def margins(block: Block, point: Point) -> Array:
     """Return the outputs z of each row, (n, K), on the host."""
     if _read_natively(block):
         return _margins(block, point, point.theta)
-    rows = [rows_in_view(piece, point.view) for piece in block.pieces(PIECE)]
-    return np.concatenate([host(namespace(v).matmul(v, to_device_of(v, point.theta.T.copy()))) for v in rows])
+    return view_products(block, point.view, point.theta.T.copy())
+
+
+def view_products(block: Block, view: View, matrix: Array) -> Array:
+    """Return (1, v) times a matrix (1 + D, M) for each row, (n, M), on the host; not by the native kernels."""
+    rows = (rows_in_view(piece, view) for piece in block.pieces(PIECE))
+    return np.concatenate([host(namespace(v).matmul(v, to_device_of(v, matrix))) for v in rows])
 
 
 def gather(block: Block, slope: Array, view: View) -> Array:
@@ -203,12 +181,12 @@ def second_moments(block: Block, weight: Array, view: View) -> Array:
 
 def _margins(block: Block, point: Point, theta: Array) -> Array:
     z = np.empty((block.rows, len(theta)))
-    _kernel("margins", block.x)(z, *_parts(block.x), _rows(theta), *point.view)
+    call_native("margins", z, block.x, _rows(theta), *point.view)
     return z
 
 
 def _gather(sums: Array, block: Block, slope: Array, curvature: Array | None, view: View) -> None:
-    _kernel("gather", block.x)(sums, *_parts(block.x), _rows(slope), curvature, *view)
+    call_native("gather", sums, block.x, _rows(slope), curvature, *view)
 
 
 def objective_reference(block: Block, point: Point, second: str) -> Array:

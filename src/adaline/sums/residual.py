@@ -14,7 +14,7 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
-from adaline.kernels import native
+from adaline.kernels import call_native, native
 from adaline.sums import twofold
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
@@ -54,11 +54,8 @@ class Residual(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the coefficients theta."""
-        if native is not None and is_sparse(block.x):
-            x = block.x
-            native.residual_csr(self.sums, x.data, x.indices, x.indptr, block.t, block.weight, *theta)
-        elif native is not None and isinstance(block.x, np.ndarray | Columns):
-            native.residual_dense(self.sums, block.x, block.t, block.weight, *theta)
+        if native is not None and (is_sparse(block.x) or isinstance(block.x, np.ndarray | Columns)):
+            call_native("residual", self.sums, block.x, block.t, block.weight, *theta)
         else:
             for piece in block.pieces(PIECE):
                 self.merge(type(self)(residual_reference(piece, theta)))

@@ -39,12 +39,9 @@ class RowSample(Sum):
         if len(self.row) == self.most:
             chosen = chosen[hashes[chosen] < self.hashes.max()]
         chosen = chosen[_smallest(hashes[chosen], self.most)]
-        rows = host(as_dense(Block(block.x, block.t, chosen=chosen).gathered().x))
-        self.merge(
-            type(self)(
-                *(self.most, rows, host(block.t)[chosen], weight[chosen]), block.first_row + chosen, hashes[chosen]
-            )
-        )
+        rows = block.taken(chosen)
+        x, t = host(as_dense(rows.x)), host(rows.t)
+        self.merge(type(self)(self.most, x, t, weight[chosen], block.first_row + chosen, hashes[chosen]))
 
     def merge(self, other: Self) -> None:
         """Keep the rows with the smallest hashes of both samples, in the order of the rows."""

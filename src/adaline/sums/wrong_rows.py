@@ -73,11 +73,6 @@ class ErrorCounts(Totals):
         """Return the counts of no rows for `candidates` candidates."""
         return cls(np.zeros((int(config.get("candidates", 1)), shape.targets)))
 
-    @property
-    def count(self) -> Array:
-        """The counts, (C, K)."""
-        return self.sums
-
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the weights theta (C, K, 1 + D)."""
         block = block.heavy()

@@ -252,8 +252,7 @@ def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Sp
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    given = source.read_weights()
-    weight = np.ones(source.count_rows()) if given is None else given
+    weight = source.read_all_weights()
     values, vectors = np.linalg.eigh(gram)
     kept = values > len(values) * 16 * ROUNDING * values[-1]
     rhs = np.sqrt(weight)[:, None] * (t - intercept * (weight @ t) / weight.sum())

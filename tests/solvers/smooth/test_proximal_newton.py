@@ -7,17 +7,23 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
+from adaline.arrays import Array
 from adaline.losses import Gamma, Huber, Logistic, Poisson, Softmax, Squared, SquaredHinge
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth import proximal_newton
 from adaline.solvers.smooth.newton import newton
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.solvers.smooth.proximal_newton import l1_points, largest_l1, proximal
+from adaline.solvers.smooth.proximal_newton import l1_points, proximal
 from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.sample import select_columns
 
 LOSSES = [Squared(), Logistic(), Softmax(), Poisson(), Gamma(), Huber(), SquaredHinge()]
 NAMES = [loss.name for loss in LOSSES]
+
+
+def largest_l1(problem: Problem, unit: Array) -> float:
+    """Return the smallest l1 under which all penalised coefficients are zero: the first of a path."""
+    return l1_points(problem, unit, np.zeros(problem.outputs), 1e-10, points=1)[0].l1
 
 
 def _data(loss, rows=300, features=12, seed=0, spreads=1.0):

@@ -202,4 +202,4 @@ def _ratchet(source: Source, best: BestWeights, candidates: list[PocketCandidate
 
 def _count(source: Source, theta: Array) -> Array:
     """Return the weight of the rows that candidates theta (C, K, 1 + D) get wrong, (C, K)."""
-    return source.sum(ErrorCounts, theta, candidates=len(theta)).count
+    return source.sum(ErrorCounts, theta, candidates=len(theta)).sums

@@ -13,19 +13,21 @@ The certificate names the solver. `solver="gradient"` is batch gradient descent 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import wide
-from adaline.solvers.least_squares.direct import assemble, gram_name, solve_gram, solve_triangle
-from adaline.solvers.least_squares.factor import SpectralFactor
+from adaline.solvers.least_squares.direct import assemble, gram_name, solve_gram
+from adaline.solvers.least_squares.factor import SpectralFactor, triangle_factor
 from adaline.solvers.least_squares.fit import Fit, digits
 from adaline.solvers.least_squares.rank_deficient import proven
 from adaline.solvers.least_squares.refine import Refined, refine
 from adaline.sources import Source
-from adaline.sums import Moments
+from adaline.sums import Moments, Triangle
 
 SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
 GRAM_BYTES = 2**29  # of a Gram matrix, at most
@@ -117,9 +119,12 @@ def solve_wide(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
 
 
 def _by_triangle(source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, solver: str) -> Fit:
-    factor, out = solve_triangle(source, moments, intercept, penalty, solver == "svd")
+    """Solve from the triangle (QR; by its SVD where the solver is "svd") and refine; one more pass for the triangle."""
+    triangle = source.sum(Triangle, centred=intercept)
+    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, solver == "svd")
+    out = refine(source, factor, u, penalty)
     how = "triangle (SVD), refined" if isinstance(factor, SpectralFactor) else "triangle (QR), refined"
-    return assemble(moments, factor, out, penalty, how)
+    return assemble(moments, factor, replace(out, passes=out.passes + 1), penalty, how)
 
 
 def promised(moments: Moments, length: Array, out: Refined, wanted: float = PROMISED_DIGITS) -> bool:

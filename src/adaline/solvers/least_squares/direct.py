@@ -12,14 +12,11 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
-from adaline.solvers.least_squares.factor import Factor, KeptFactor, SpectralFactor, gram_factor, triangle_factor
+from adaline.solvers.least_squares.factor import Factor, KeptFactor, SpectralFactor, gram_factor
 from adaline.solvers.least_squares.fit import Fit, certificate, digits, judge, raw_theta
-from adaline.solvers.least_squares.refine import Refined, refine, start_with_intercept
-from adaline.sources import Source
-from adaline.sums import Moments, Triangle
+from adaline.solvers.least_squares.refine import Refined, start_with_intercept
+from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING
-
-SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
 
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
@@ -41,7 +38,7 @@ class Normal:
         total = moments.second.diagonal()[d:]
         squares = total - (u * moments.second[d:, :d]).sum(axis=1)
         squares = np.maximum(squares - u**2 @ penalty.scaled(scaling.scale), 0.0)
-        error = prior_error(factor, self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
+        error = factor.prior_error(self.relative, u, moments.noise[d:] + 2 * ROUNDING * total)
         size = np.abs(error * factor.length).sum(axis=1)
         mean = np.abs(scaling.scaled_mean()[0])
         theta = start_with_intercept(factor, u)[0]
@@ -58,16 +55,6 @@ def solve_gram(moments: Moments, intercept: bool, penalty: RidgePenalty) -> Norm
     factor, relative = gram_factor(moments, intercept, penalty)
     d = factor.scaling.features
     return Normal(moments, factor, relative, factor.solve(moments.second[d:, :d]))
-
-
-def solve_triangle(
-    source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, spectral: bool
-) -> tuple[Factor, Refined]:
-    """Solve from the triangle (QR; by its SVD where `spectral`) and refine; one more pass for the triangle."""
-    triangle = source.sum(Triangle, centred=intercept)
-    factor, u = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, spectral)
-    out = refine(source, factor, u, penalty)
-    return factor, replace(out, passes=out.passes + 1)
 
 
 def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenalty, solver: str) -> Fit:
@@ -119,19 +106,6 @@ def _trace(factor: Factor, penalty: RidgePenalty) -> float:
     if not penalty.any():
         return float(factor.rank)
     return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.scale))
-
-
-def prior_error(factor: Factor, relative: Array, u: Array, target_noise: Array) -> Array:
-    """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
-
-    du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates
-    (dS u)_i is about sqrt(relative_i) times the length of sqrt(relative) u.
-    """
-    grain = np.sqrt(relative)
-    change = np.sqrt(((grain * u * factor.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
-    spread = factor.half(np.eye(factor.scaling.features) * factor.length)
-    inverse = spread @ spread.T  # C^-1
-    return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / factor.length)
 
 
 def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: bool = False) -> Fit:

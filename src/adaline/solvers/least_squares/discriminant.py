@@ -13,7 +13,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
-from adaline.solvers.least_squares.direct import gram_name, prior_error
+from adaline.solvers.least_squares.direct import gram_name
 from adaline.solvers.least_squares.factor import Factor, gram_factor, varying
 from adaline.solvers.least_squares.fit import certificate, digits, judge
 from adaline.sums import ClassMoments, Moments
@@ -55,7 +55,7 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
     factor, relative = gram_factor(within, True, no_penalty(sums.features))
     away = sums.differences(within)
     u = factor.solve(away) * within.weight
-    error = prior_error(factor, relative, u, np.zeros(len(u)))
+    error = factor.prior_error(relative, u, np.zeros(len(u)))
     found = digits(np.pad(error, ((0, 0), (1, 0))), np.pad(u, ((0, 0), (1, 0))), np.append(1.0, factor.length))
     found = found if factor.decided else 0.0
     columns = int(varying(sums.total().about_mean()).sum())

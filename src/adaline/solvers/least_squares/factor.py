@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
-from adaline.solvers.least_squares.dependence import Dependence, dependence, independent
+from adaline.solvers.least_squares.dependence import Dependence, dependence, echelon, independent
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import ROUNDING
@@ -33,6 +33,8 @@ Mask = NDArray[np.bool_]
 EPS = 2 * ROUNDING
 ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
 CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3  # entries of null vectors that are rounding, for good conditions
+SAFETY = 0.5  # the noise of a column bounds its errors, which are mostly much smaller: see docs/design.md
+GRADED = 13.0  # powers of two between the units of dependent columns, beyond which their null vectors are graded
 EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues
 
 
@@ -72,21 +74,27 @@ class ColumnScaling:
         return np.ldexp(self.mean_hi[:d], -self.scale), np.ldexp(self.mean_lo[:d], -self.scale)
 
 
+@dataclass(eq=False)
 class Factor(ABC):
-    """A factored S + P."""
+    """A factored S + P.
 
-    contraction = 0.0
-    """A-priori bound on the share of the error that one step of refinement leaves."""
+    Parameters
+    ----------
+    scaling, length : of the columns; length is (D,).
+    alive : (D,) which columns vary.
+    condition : square root of the condition of C, which is that of the design.
+    rank : number of directions that are not cut off.
+    contraction : a-priori bound on the share of the error that one step of refinement leaves.
+    decided : whether the rank is certain: no direction was cut off that may be more than rounding of the input.
+    """
 
-    decided = True
-    """Whether the rank is certain: no direction was cut off that may be more than rounding of the input."""
-
-    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, condition: float, rank: int) -> None:
-        self.scaling = scaling
-        self.length = length
-        self.alive = alive
-        self.condition = condition
-        self.rank = rank
+    scaling: ColumnScaling
+    length: Array
+    alive: Mask
+    condition: float
+    rank: int
+    contraction: float
+    decided: bool
 
     @abstractmethod
     def half(self, b: Array) -> Array:
@@ -131,13 +139,24 @@ class Factor(ABC):
         """Return sqrt of the diagonal of (S + P)^-1."""
         return np.asarray(np.linalg.norm(self.half(np.eye(self.scaling.features)), axis=1))
 
+    def prior_error(self, relative: Array, u: Array, target_noise: Array) -> Array:
+        """Return a bound on the error of u = (S + dS)^-1 (c + dc), the entries of dS and dc taken as independent.
 
+        du = S^-1 (dc - dS u), |dS_ij| <= length_i length_j sqrt(relative_i relative_j): in equilibrated coordinates
+        (dS u)_i is about sqrt(relative_i) times the length of sqrt(relative) u.
+        """
+        grain = np.sqrt(relative)
+        change = np.sqrt(((grain * u * self.length) ** 2).sum(axis=1)) + np.sqrt(target_noise)
+        spread = self.half(np.eye(self.scaling.features) * self.length)
+        inverse = spread @ spread.T  # C^-1
+        return np.asarray(SAFETY * change[:, None] * np.sqrt((inverse**2) @ relative) / self.length)
+
+
+@dataclass(eq=False)
 class CholeskyFactor(Factor):
-    """C = R'R, all living columns independent."""
+    """C = R'R, all living columns independent; r is in column-major order."""
 
-    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, r: Array, condition: float) -> None:
-        super().__init__(scaling, length, alive, condition, int(alive.sum()))
-        self.r = np.asfortranarray(r)
+    r: Array
 
     @cached_property
     def root(self) -> Array:
@@ -163,23 +182,25 @@ class CholeskyFactor(Factor):
         return float(2 * diagonal[self.alive].sum())
 
 
+@dataclass(eq=False)
 class SpectralFactor(Factor):
-    """C = V diag(s^2) V' with the smallest s cut off; solutions have minimum norm in raw units."""
+    """C = V diag(s^2) V' with the smallest s cut off; solutions have minimum norm in raw units.
 
-    def __init__(self, scaling: ColumnScaling, length: Array, alive: Mask, v: Array, s: Array, rank: int) -> None:
-        condition = float(s[0] / s[rank - 1]) if rank else 1.0
-        super().__init__(scaling, length, alive, condition, rank)
-        self.v, self.s = v[:, :rank], s[:rank]
-        scale = scaling.scale - scaling.scale.min(initial=0)
-        self.raw = np.exp2(-np.minimum(scale, 500.0))
-        cut = v[:, rank:]
-        if condition < CLEAN_CONDITION:  # rounding of a dependence must not reach columns that are not part of it
-            cut = cut * (np.linalg.norm(cut, axis=1) > CLEAN)[:, None]
-        self.reach = self.raw / length * (alive & (np.abs(cut).max(axis=1, initial=0.0) > 0))
-        null = cut * (self.raw / length)[:, None]
-        size = np.linalg.norm(null, axis=0)
-        self.null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
-        self.size = float(size.min(initial=np.inf))
+    Parameters
+    ----------
+    v, s : (D, rank) and (rank,), the directions that are kept.
+    raw : (D,) powers of two that take scaled coefficients to raw units, up to one power for all.
+    reach : (D,) raw over length, zero for columns that are no part of a direction cut off, over the length of that.
+    null : (D, D - rank) orthonormal basis of the directions cut off, in raw units.
+    size : length of the shortest direction cut off in raw units, where `reach` is not over a length of its own.
+    """
+
+    v: Array
+    s: Array
+    raw: Array
+    reach: Array
+    null: Array
+    size: float
 
     def half(self, b: Array) -> Array:
         """Return diag(1/s) V' L^-1 applied to the part of b that the rows determine."""
@@ -228,24 +249,23 @@ class SpectralFactor(Factor):
 
     def kept(self) -> KeptFactor:
         """Return the factor without the columns that are combinations of columns before them."""
-        return KeptFactor(self)
+        kept = self.alive.copy()
+        kept[self.dependence.left_out] = False
+        indices = np.flatnonzero(kept)
+        r = np.eye(self.scaling.features, order="F")
+        triangle = np.linalg.qr(self.s[:, None] * self.v[indices].T)[1]
+        r[np.ix_(indices, indices)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
+        condition = float(np.linalg.cond(triangle)) if len(indices) else 1.0
+        contraction = self.contraction * max(condition / self.condition, 1.0) ** 2
+        rank = len(indices)
+        return KeptFactor(self.scaling, self.length, kept, condition, rank, contraction, self.decided, r, self)
 
 
+@dataclass(eq=False)
 class KeptFactor(CholeskyFactor):
     """C = R'R of the columns that are no combination of columns before them, from a singular factor of all columns."""
 
-    def __init__(self, whole: SpectralFactor) -> None:
-        self.whole = whole
-        kept = whole.alive.copy()
-        kept[whole.dependence.left_out] = False
-        indices = np.flatnonzero(kept)
-        r = np.eye(whole.scaling.features)
-        triangle = np.linalg.qr(whole.s[:, None] * whole.v[indices].T)[1]
-        r[np.ix_(indices, indices)] = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
-        condition = float(np.linalg.cond(triangle)) if len(indices) else 1.0
-        super().__init__(whole.scaling, whole.length, kept, r, condition)
-        self.contraction = whole.contraction * max(condition / whole.condition, 1.0) ** 2
-        self.decided = whole.decided
+    whole: SpectralFactor
 
     @property
     def varying(self) -> int:
@@ -283,15 +303,13 @@ def gram_factor(
         c[:, ~alive] = 0.0
         c[~alive, ~alive] = 1.0
     relative = np.where(alive, noise / length**2, 0.0) + 2 * ROUNDING
+    constant, varying = not diagonal[~alive].any(), int(alive.sum())
     r, info = lapack.dpotrf(c, lower=0, clean=1)
     if info == 0:
         condition = estimate_condition(c, r)
         contraction = 4 * condition**2 * float(relative.max()) * np.sqrt(d)
         if contraction < 0.1:
-            factor = CholeskyFactor(scaling, length, alive, r, condition)
-            factor.contraction = contraction
-            factor.decided = not diagonal[~alive].any()
-            return factor, relative
+            return CholeskyFactor(scaling, length, alive, condition, varying, contraction, constant, r), relative
     if not alive.all():
         c[~alive, ~alive] = 0.0
     with one_blas_thread():
@@ -299,10 +317,9 @@ def gram_factor(
     values, v = values[::-1], v[:, ::-1]
     cut = 4 * d * relative.max()
     rank = int((values > cut * max(values[0], 0.0)).sum()) if d and values[0] > 0 else 0
-    spectral = SpectralFactor(scaling, length, alive, v, np.sqrt(np.maximum(values, 0.0)), rank)
-    spectral.contraction = cut * spectral.condition**2
-    spectral.decided = rank == int(alive.sum()) and not diagonal[~alive].any()
-    return spectral, relative
+    s = np.sqrt(np.maximum(values, 0.0))
+    contraction = cut * condition_of(s, rank) ** 2
+    return spectral_factor(scaling, length, alive, v, s, rank, contraction, rank == varying and constant), relative
 
 
 def triangle_factor(
@@ -341,25 +358,83 @@ def triangle_factor(
     noise = 4 * EPS * np.linalg.norm(raw[:, None] * vt.T, axis=0)  # what rounding of the raw columns can make of s
     largest = s[0] if a else 0.0
     rank = int((s > np.maximum(tolerance * largest, noise)).sum())
+    condition = condition_of(s, rank)
     factor: CholeskyFactor | SpectralFactor
     start = np.zeros((targets, features))
     if rank == a and not spectral:
-        c_r = np.eye(features)
+        c_r = np.eye(features, order="F")
         c_r[np.ix_(kept, kept)] = r[:, :a]
-        factor = CholeskyFactor(scaling, length, alive, c_r, float(s[0] / s[-1]) if a else 1.0)
+        factor = CholeskyFactor(scaling, length, alive, condition, a, 4 * tolerance * condition, constant, c_r)
         start[:, kept] = r[:, a:].T
         start = start @ factor.root.T * (alive / length)
     else:
         v = np.zeros((features, features))
         v[kept, :a] = vt.T
         v[~alive, a:] = np.eye(features - a)
-        factor = SpectralFactor(scaling, length, alive, v, np.append(s, np.zeros(features - a)), rank)
-        factor.decided = not (s[rank:] > tolerance * largest).any()
+        decided = constant and not (s[rank:] > tolerance * largest).any()
+        s_all = np.append(s, np.zeros(features - a))
+        factor = spectral_factor(scaling, length, alive, v, s_all, rank, 4 * tolerance * condition, decided)
         start[:, kept] = (r[:, a:].T @ u[:, :rank] / s[:rank]) @ vt[:rank]
         start = factor.project(start / length)
-    factor.contraction = 4 * tolerance * factor.condition
-    factor.decided &= constant
     return factor, start
+
+
+def condition_of(s: Array, rank: int) -> float:
+    """Return the condition of the first `rank` of falling singular values s."""
+    return float(s[0] / s[rank - 1]) if rank else 1.0
+
+
+def spectral_factor(
+    scaling: ColumnScaling,
+    length: Array,
+    alive: Mask,
+    v: Array,
+    s: Array,
+    rank: int,
+    contraction: float,
+    decided: bool,
+) -> SpectralFactor:
+    """Return a factor from all directions v (D, D) and their s (D,), falling, of which `rank` are kept."""
+    condition = condition_of(s, rank)
+    scale = scaling.scale - scaling.scale.min(initial=0)
+    raw = np.exp2(-np.minimum(scale, 500.0))
+    cut = v[:, rank:]
+    if condition < CLEAN_CONDITION:  # rounding of a dependence must not reach columns that are not part of it
+        cut = cut * (np.linalg.norm(cut, axis=1) > CLEAN)[:, None]
+    unit = raw / length
+    part = np.abs(cut).max(axis=1, initial=0.0) > 0
+    if part.any() and np.ptp(np.log2(unit[part])) > GRADED:
+        null, reach = _graded_basis(cut, unit)
+        reach, size = reach * alive, np.ones(1)
+    else:
+        reach, null = unit * (alive & part), cut * unit[:, None]
+        size = np.linalg.norm(null, axis=0)
+        null = np.linalg.qr(null / np.where(size > 0, size, 1.0))[0]
+    parts = (v[:, :rank], s[:rank], raw, reach, null, float(size.min(initial=np.inf)))
+    return SpectralFactor(scaling, length, alive, condition, rank, contraction, decided, *parts)
+
+
+def _graded_basis(cut: Array, unit: Array) -> tuple[Array, Array]:
+    """Return an orthonormal basis (D, A) of directions cut (D, A) times units (D,) of very different size, and how far
+    each column's unit reaches into them, (D,).
+
+    Most bases of the directions, in units, are one long direction and rounding errors. So they are combined first such
+    that each ends at a column of its own, of large unit, and these rows come first, the largest before others:
+    reflections then leave small entries their own digits (Cox and Higham 1998).
+    """
+    order = np.argsort(unit, kind="stable")
+    ends, weights = echelon(cut[order])
+    null = -weights.T
+    null[ends, np.arange(len(ends))] = 1.0
+    null *= unit[order][:, None]
+    size = np.linalg.norm(null, axis=0)
+    null = (null / size)[:, ::-1]
+    rest = np.setdiff1d(np.arange(len(unit)), ends)
+    rows = np.concatenate([ends[::-1], rest[np.argsort(-np.abs(null[rest]).max(axis=1), kind="stable")]])
+    out, reach = np.empty_like(null), np.empty_like(unit)
+    out[order[rows]] = np.linalg.qr(null[rows])[0]
+    reach[order] = unit[order] * ((null != 0) / size[::-1]).max(axis=1)
+    return out, reach
 
 
 def varying(moments: Moments) -> Mask:

@@ -129,7 +129,10 @@ def certificate(
     passes: int = 0,
     advice: str | None = None,
 ) -> Certificate:
-    """Return a certificate, by default with the advice of its status; what is not given is unknown. The system sets the seconds."""
+    """Return a certificate, by default with the advice of its status; what is not given is unknown.
+
+    The system sets the seconds.
+    """
     return Certificate(
         objective, gradient, gap, digits, condition, rank, passes, math.nan, solver, status, advice or status.advice
     )

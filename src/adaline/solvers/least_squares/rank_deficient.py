@@ -24,8 +24,10 @@ from adaline.solvers.least_squares.factor import (
     CholeskyFactor,
     ColumnScaling,
     SpectralFactor,
+    condition_of,
     cut_relative,
     estimate_condition,
+    spectral_factor,
 )
 from adaline.solvers.least_squares.refine import refine
 from adaline.sources import Source
@@ -62,19 +64,12 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
         contraction = 4 * condition**2 * float(normal.relative.max()) * np.sqrt(d)
         if condition > limit or contraction >= 0.1:
             return None
-        triangle = np.eye(d)
+        triangle = np.eye(d, order="F")
         triangle[np.ix_(indices, indices)] = r
     columns = np.append(np.arange(d), left_out)
-    targets = ColumnScaling(
-        d,
-        scaling.weight,
-        scaling.intercept,
-        scaling.mean_hi[columns],
-        scaling.mean_lo[columns],
-        scaling.exponent[columns],
-    )
-    regression = CholeskyFactor(targets, whole.length, kept, triangle, condition)
-    regression.contraction = contraction
+    means, exponent = (scaling.mean_hi[columns], scaling.mean_lo[columns]), scaling.exponent[columns]
+    targets = ColumnScaling(d, scaling.weight, scaling.intercept, *means, exponent)
+    regression = CholeskyFactor(targets, whole.length, kept, condition, len(indices), contraction, True, triangle)
     start = _neat(targets, whole.length, regression.solve(moments.second[left_out, :d]))
     found = refine(ColumnsAsTargets(source, left_out), regression, start, no_penalty(d))
     size = whole.length[left_out]
@@ -89,8 +84,9 @@ def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor
         v = np.zeros((d, d))
         v[alive, : len(alive)] = vt.T
         v[~whole.alive, len(alive) :] = np.eye(d - len(alive))
-        factor = SpectralFactor(scaling, whole.length, whole.alive, v, np.append(s, np.zeros(d - len(s))), len(s))
-    factor.contraction = contraction * (factor.condition / condition) ** 2
+        s, rank = np.append(s, np.zeros(d - len(s))), len(s)
+        contraction = contraction * (condition_of(s, rank) / condition) ** 2
+        factor = spectral_factor(scaling, whole.length, whole.alive, v, s, rank, contraction, decided=True)
     return factor, factor.solve(moments.second[d:, :d])
 
 

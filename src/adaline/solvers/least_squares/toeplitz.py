@@ -12,6 +12,7 @@ value of the spectrum sum_k r_xx(k) exp(i omega k). Both bounds are tight for lo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,10 +22,10 @@ from scipy.linalg import LinAlgError, cholesky, matmul_toeplitz, solve_toeplitz,
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import choose
-from adaline.solvers.least_squares.direct import SAFETY, assemble, solve_sums
-from adaline.solvers.least_squares.factor import Factor, moments_scaling
+from adaline.solvers.least_squares.direct import Normal, assemble, solve_sums
+from adaline.solvers.least_squares.factor import SAFETY, Factor, moments_scaling
 from adaline.solvers.least_squares.fit import Fit
-from adaline.solvers.least_squares.refine import Refined, refine
+from adaline.solvers.least_squares.refine import refine
 from adaline.sources import Source
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING
@@ -33,19 +34,18 @@ OVERSAMPLING = 8  # of the spectra, whose maxima between the grid points are the
 SAFE_CONTRACTION = 0.1
 
 
+@dataclass(eq=False)
 class ToeplitzFactor(Factor):
-    """R + P = length^2 toeplitz(c), c_0 = 1, positive definite; a is the first column of the inverse of toeplitz(c)."""
+    """R + P = length^2 toeplitz(c), c_0 = 1, positive definite.
 
-    def __init__(self, moments: Moments, length: float, c: Array, a: Array, relative: float) -> None:
-        scaling = moments_scaling(moments, intercept=False)
-        d = scaling.features
-        self.norm = float(_spectrum(c).real.max() * 2 - 1.0)
-        self.inverse_norm = float((np.abs(_spectrum(a)) ** 2).max() / a[0])
-        condition = max(np.sqrt(self.norm * self.inverse_norm), 1.0)
-        super().__init__(scaling, np.full(d, length), np.ones(d, dtype=np.bool_), float(condition), d)
-        self.c, self.a = c, a
-        self.relative = relative
-        self.contraction = 4 * self.condition**2 * relative * float(np.sqrt(d))
+    a is the first column of the inverse of toeplitz(c), inverse_norm a bound on the norm of that, relative the rounding
+    noise of the sums.
+    """
+
+    c: Array
+    a: Array
+    inverse_norm: float
+    relative: float
 
     @cached_property
     def root(self) -> Array:
@@ -79,22 +79,11 @@ class ToeplitzFactor(Factor):
         diagonal = np.log(self.root.diagonal() * self.length) + self.scaling.scale * np.log(2.0)
         return float(2 * diagonal.sum())
 
-    def bounded(self, moments: Moments, u: Array, penalty: Array) -> Refined:
-        """Return the solution u (K, D) with an a-priori bound on its errors; penalty (D,) is in scaled units.
-
-        As for the Gram matrix, with |C^-1 e_i|^2 <= norm(C^-1) (C^-1)_ii.
-        """
-        d = self.scaling.features
-        total = moments.second.diagonal()[d:]
-        squares = np.maximum(total - (u * moments.second[d:, :d]).sum(axis=1) - u**2 @ penalty, 0.0)
+    def prior_error(self, relative: Array, u: Array, target_noise: Array) -> Array:
+        """Return a bound as for other factors, with |C^-1 e_i|^2 <= norm(C^-1) (C^-1)_ii."""
         grain = np.sqrt(self.relative)
-        change = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(moments.noise[d:] + 2 * ROUNDING * total)
-        row = grain * np.sqrt(self.inverse_norm) * self.inverse_lengths()
-        error = SAFETY * change[:, None] * row
-        size = np.abs(error * self.length).sum(axis=1)
-        none = np.zeros((len(u), 1))
-        theta = np.concatenate([none, u], axis=1)
-        return Refined(theta, np.concatenate([none, error], axis=1), squares, size / np.sqrt(d), 0.5 * size**2, 0)
+        change = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(target_noise)
+        return np.asarray(SAFETY * change[:, None] * (grain * np.sqrt(self.inverse_norm) * self.inverse_lengths()))
 
 
 def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
@@ -113,8 +102,15 @@ def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
         return None
     if not (np.isfinite(a).all() and a[0] > 0):
         return None
-    factor = ToeplitzFactor(moments, float(np.sqrt(r[0])), c, a, noise / float(r[0]) + 2 * ROUNDING)
-    return factor if factor.contraction < SAFE_CONTRACTION else None
+    inverse_norm = float((np.abs(_spectrum(a)) ** 2).max() / a[0])
+    condition = float(max(np.sqrt((_spectrum(c).real.max() * 2 - 1.0) * inverse_norm), 1.0))
+    relative = noise / float(r[0]) + 2 * ROUNDING
+    contraction = 4 * condition**2 * relative * float(np.sqrt(d))
+    if contraction >= SAFE_CONTRACTION:
+        return None
+    scaling, length = moments_scaling(moments, intercept=False), np.full(d, float(np.sqrt(r[0])))
+    alive = np.ones(d, dtype=np.bool_)
+    return ToeplitzFactor(scaling, length, alive, condition, d, contraction, True, c, a, inverse_norm, relative)
 
 
 def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit:
@@ -129,7 +125,7 @@ def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit
         )
     d = factor.scaling.features
     u = factor.solve(moments.second[d:, :d])
-    out = factor.bounded(moments, u, ridge.scaled(factor.scaling.scale))
+    out = Normal(moments, factor, np.full(d, factor.relative), u).bounded(ridge)
     how = "Toeplitz equations (Levinson)"
     if source is None:
         how += " on sums"

@@ -41,8 +41,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    given = source.read_weights()
-    weight = np.ones(source.count_rows()) if given is None else given
+    weight = source.read_all_weights()
     root = np.sqrt(weight)
     mean_t = weight @ t / weight.sum() * intercept
     rhs = root[:, None] * (t - mean_t)
@@ -94,8 +93,7 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Return the least-squares fit of minimum norm, or ridge, on a sparse source."""
     ridge = penalty.roots
     n, d = source.count_rows(), source.shape.features
-    given = source.read_weights()
-    weight = np.ones(n) if given is None else given
+    weight = source.read_all_weights()
     root = np.sqrt(weight)
     total = weight.sum()
     first = source.rmatvec(weight)
@@ -220,20 +218,18 @@ def _invert(gram: Array, null: Array | None) -> tuple[Callable[[Array], Array], 
 def _run(operator: LinearOperator, residual: Array, v: Array, lift: float) -> tuple[Array, int, int, float]:
     """Return a correction of v, why LSMR stopped, its steps, and the condition; a penalty on v + step is extra rows."""
     n, d = operator.shape
-    if not lift:
-        step, stop, steps, *_, condition, _ = scipy_lsmr(
-            operator, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
-        )
-    else:
-        stacked = LinearOperator(
+    rows = operator
+    if lift:
+        residual = np.concatenate([residual, -v])
+        rows = LinearOperator(
             (n + d, d),
             matvec=lambda s: np.concatenate([operator.matvec(s), s]),
             rmatvec=lambda u: operator.rmatvec(u[:n]) + u[n:],
             dtype=np.float64,
         )
-        step, stop, steps, *_, condition, _ = scipy_lsmr(
-            stacked, np.concatenate([residual, -v]), atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
-        )
+    step, stop, steps, *_, condition, _ = scipy_lsmr(
+        rows, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
+    )
     return step, int(stop), int(steps), float(condition)
 
 

@@ -26,20 +26,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.block import Block
 from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import rows_in_view
+from adaline.sums.objective import rows_in_view, view_products
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
@@ -60,7 +60,7 @@ Scale = Callable[[Array, Array], float]
 """From residuals (N,) and weights (N,) to their scale."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class MEstimate:
     """Where an M-estimate ended.
 
@@ -81,8 +81,8 @@ class MEstimate:
     evaluation: Evaluation
     curvature: Curvature
     moved: Array
-    converged: bool = False
-    history: list[float] = field(default_factory=list)
+    converged: bool
+    history: list[float]
 
 
 def m_estimate(
@@ -217,12 +217,7 @@ def residuals(problem: Problem, theta: Array) -> Array:
     def of(block: Block) -> Array:
         if straight and not is_device(block.x):
             return np.asarray(block.t[:, 0] - (block.x @ slopes)[:, 0] - constant)
-        parts = []
-        for piece in block.pieces(PIECE):
-            rows = rows_in_view(piece, problem.view)
-            z = namespace(rows).matmul(rows, to_device_of(rows, theta.T.copy()))
-            parts.append(host(piece.t)[:, 0] - host(z)[:, 0])
-        return np.concatenate(parts)
+        return host(block.t)[:, 0] - view_products(block, problem.view, theta.T.copy())[:, 0]
 
     return problem.source.map(of)
 
@@ -231,26 +226,15 @@ def row_lengths(problem: Problem, root: Array) -> Array:
     """Return |root'(1, v)| of every row, (N,), for root (1 + D, M) in the view; without an intercept 0 stands for 1."""
     root = root.copy()
     root[0] *= problem.intercept
-
-    def of(block: Block) -> Array:
-        parts = []
-        for piece in block.pieces(PIECE):
-            rows = rows_in_view(piece, problem.view)
-            parts.append(np.linalg.norm(host(namespace(rows).matmul(rows, to_device_of(rows, root))), axis=1))
-        return np.concatenate(parts)
-
-    return problem.source.map(of)
+    return problem.source.map(lambda block: np.linalg.norm(view_products(block, problem.view, root), axis=1))
 
 
 def gather_rows(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
     """Return the chosen rows as (1, v, t) in the view, (m, 2 + D), in memory."""
 
     def of(block: Block) -> Array:
-        indices = np.flatnonzero(chosen[block.first_row : block.first_row + block.rows])
-        t = host(block.t)[indices]
-        x: Any = Block(block.x, t, chosen=indices).gathered().x
-        rows = host(rows_in_view(Block(x, t), problem.view))
-        return np.concatenate([rows, t], axis=1)
+        some = block.taken(np.flatnonzero(chosen[block.first_row : block.first_row + block.rows]))
+        return np.concatenate([host(rows_in_view(some, problem.view)), host(some.t)], axis=1)
 
     return problem.source.map(of)
 

@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.duality_gap import Planes
-from adaline.solvers.smooth.lbfgs import Balanced, Blocks, Diagonal, Done, Metric, Scaled, lbfgs
+from adaline.solvers.smooth.lbfgs import Done, Metric, balanced, lbfgs, of_blocks, of_diagonal
 from adaline.solvers.smooth.newton import (
+    Curvature,
     DescentResult,
     GiveUp,
     curvature_gap,
@@ -40,6 +41,7 @@ from adaline.sources.sample import draw_rows
 from adaline.sources.threads import one_blas_thread
 
 SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
+NEWTON = "Newton (IRLS)"
 MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
 SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
 SAMPLE, LEAST_SAMPLE = 24, 4096  # rows of a sample for each coefficient, and at least
@@ -52,41 +54,33 @@ LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncate
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
 
 
-@dataclass(frozen=True)
-class SmoothResult:
-    """Where a solver ended, and its name."""
-
-    found: DescentResult
-    solver: str
-
-
 def minimise_smooth(
     problem: Problem, theta: Array, wanted: float, solver: str = "auto", give_up: GiveUp = never
-) -> SmoothResult:
+) -> DescentResult:
     """Return the minimum, with a gap of at most `wanted` proven where that can be done; BLAS runs on one thread.
 
     `theta` (K, 1 + D) is the start, in the view of the problem; `solver` is one of SMOOTH_SOLVERS.
     """
     with one_blas_thread():
         if solver == "newton":
-            return SmoothResult(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
+            return replace(newton(problem, theta, wanted, give_up=give_up), solver=NEWTON)
         if solver == "auto" and problem.size <= MATRIX:
             return _with_matrix(problem, theta, wanted, give_up)
         return _without_matrix(problem, theta, wanted, solver, give_up)
 
 
-def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> SmoothResult:
+def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> DescentResult:
     most = int(SAMPLE_NUMBERS / (1 + problem.features))
     rows = min(max(SAMPLE * problem.size, LEAST_SAMPLE), most)
     if 4 * rows > problem.source.n_rows:
-        return SmoothResult(newton(problem, theta, wanted, give_up=give_up), "Newton (IRLS)")
+        return replace(newton(problem, theta, wanted, give_up=give_up), solver=NEWTON)
     small = _matrix_work(problem) <= SMALL
     more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, most)
     sample = problem.drawn(more if more > 2 * rows else rows)
     first = problem.on(draw_rows(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
     if small:
-        return SmoothResult(newton(problem, start.theta, wanted, give_up=give_up), "Newton (IRLS)")
+        return replace(newton(problem, start.theta, wanted, give_up=give_up), solver=NEWTON)
     share = problem.share(sample)
     if sample.n_rows > rows:
         start = _on_sample(problem.on(sample), start.theta, wanted * share, 2)
@@ -94,45 +88,46 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     # the proof needs an iterate that is near in the metric: about where c R decrement is 1/2
     provable = problem.loss.concordance * row_length_bound(problem, start.curvature) * math.sqrt(share)
     near_enough = min(wanted, 0.25 / provable**2) if provable > 0 else wanted
-    here = _in_sample_metric(problem, start.theta, Scaled(start.curvature, share), wanted, near_enough)
+    here = _in_sample_metric(problem, start.theta, start.curvature, share, wanted, near_enough)
     if not here.converged and not give_up(here):
         here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
-    return SmoothResult(here, "L-BFGS in the metric of a sample, then Newton")
+    return replace(here, solver="L-BFGS in the metric of a sample, then Newton")
 
 
-def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> SmoothResult:
-    balanced: Callable[[Metric], Metric] = Balanced if problem.loss.coupled else lambda metric: metric
+def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> DescentResult:
     if problem.loss.coupled:
         theta = theta - theta.mean(axis=0)
 
     def of_each(theta: Array) -> Metric:
-        return balanced(Blocks(problem.thinned_blocks(theta, BLOCK_ROWS * (1 + problem.features))))
+        metric = of_blocks(problem.thinned_blocks(theta, BLOCK_ROWS * (1 + problem.features)))
+        return balanced(metric) if problem.loss.coupled else metric
 
-    def of_diagonal(theta: Array) -> Metric:
-        return balanced(Diagonal(problem.diagonal(theta)))
+    def of_columns(theta: Array) -> Metric:
+        metric = of_diagonal(problem.diagonal(theta))
+        return balanced(metric) if problem.loss.coupled else metric
 
     def below(limit: float) -> Done:
         return lambda evaluation, estimate: _estimated_gap(problem, evaluation, estimate) <= limit
 
     if solver == "newton-cg":
-        found = truncated_newton(problem, theta, of_diagonal, below(wanted), give_up=give_up)
+        found = truncated_newton(problem, theta, of_columns, below(wanted), give_up=give_up)
         name = "truncated Newton in the metric of the diagonal"
     elif _has_blocks(problem):
         found = _refreshed(problem, theta, of_each, NEXT_STEPS, 0.0, below(wanted), give_up)
         name = "L-BFGS in the metric of each machine"
     else:
-        found = _refreshed(problem, theta, of_diagonal, FIRST_STEPS, LITTLE, below(wanted), give_up)
+        found = _refreshed(problem, theta, of_columns, FIRST_STEPS, LITTLE, below(wanted), give_up)
         name = "L-BFGS in the metric of the diagonal"
     if not found.converged and not found.given_up and solver != "newton-cg":
-        found = truncated_newton(problem, found.theta, of_diagonal, below(wanted), give_up=give_up).after(found)
+        found = truncated_newton(problem, found.theta, of_columns, below(wanted), give_up=give_up).after(found)
         name += ", then truncated Newton"
     if problem.penalised:
-        found.gap = _duality_gap(problem, found)
+        found = _with_duality_gap(problem, found)
         if found.converged and wanted < found.gap < math.inf:  # the estimate was met, and the proof is not
             sure = wanted * min(0.25, 0.5 * wanted / found.gap)
-            found = truncated_newton(problem, found.theta, of_diagonal, below(sure)).after(found)
-            found.gap = _duality_gap(problem, found)
-    return SmoothResult(found, name)
+            again = truncated_newton(problem, found.theta, of_columns, below(sure)).after(found)
+            found = _with_duality_gap(problem, again)
+    return replace(found, solver=name)
 
 
 def sample_rows(size: int) -> int:
@@ -140,20 +135,17 @@ def sample_rows(size: int) -> int:
     return LARGER * max(SAMPLE * size, LEAST_SAMPLE)
 
 
-def diagonal_metric(problem: Problem) -> Diagonal:
+def diagonal_metric(problem: Problem) -> Metric:
     """Return the metric of columns on their own, from their second moments."""
     steepest = problem.loss.steepest if math.isfinite(problem.loss.steepest) else 1.0
     second = problem.spread.weight * (problem.spread.root * problem.view.scale) ** 2
     curvature = np.concatenate([[problem.spread.weight * problem.intercept], second]) * steepest / 2
-    return Diagonal(np.tile(curvature + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1)))
+    return of_diagonal(np.tile(curvature + np.concatenate([[0.0], problem.ridge]), (problem.outputs, 1)))
 
 
 def _matrix_work(problem: Problem) -> float:
     """Return the multiply-adds of one matrix of second derivatives."""
-    source = problem.source
-    if source.sparse:
-        return source.n_rows * (problem.size * source.density) ** 2 / 2
-    return source.n_rows * float(problem.size) ** 2 / 2
+    return problem.source.n_rows * (problem.size * problem.source.density) ** 2 / 2
 
 
 def _has_blocks(problem: Problem) -> bool:
@@ -169,26 +161,22 @@ def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> 
     return newton(replace(sample, ridge=sample.ridge + typical), theta, wanted, max_steps)
 
 
-class _WithLastMatrix:
-    """A problem that forms its matrix in the same pass as its gradient, once the next step will be near enough."""
-
-    def __init__(self, problem: Problem, near_enough: float) -> None:
-        self.problem, self.near_enough, self.second = problem, near_enough, False
-
-    def evaluate(self, theta: Array) -> Evaluation:
-        return self.problem.evaluate(theta, self.second)
-
-    def done(self, evaluation: Evaluation, estimate: float) -> bool:
-        self.second = estimate <= STEP_GAINS * self.near_enough
-        return estimate <= self.near_enough
-
-
 def _in_sample_metric(
-    problem: Problem, theta: Array, metric: Metric, wanted: float, near_enough: float
+    problem: Problem, theta: Array, sample: Curvature, share: float, wanted: float, near_enough: float
 ) -> DescentResult:
-    """Step down by L-BFGS until the estimate of the gap is near enough, then prove it and take one Newton step."""
-    watched = _WithLastMatrix(problem, near_enough)
-    near = lbfgs(watched, theta, metric, watched.done, max_steps=12)
+    """Step down by L-BFGS until the estimate of the gap is near enough, then prove it and take one Newton step.
+
+    Its metric is the inverse curvature of a sample with this share of the weight. The matrix of all rows is formed in
+    the same pass as the gradient, once the next step will be near enough.
+    """
+    second = False
+
+    def done(_: Evaluation, estimate: float) -> bool:
+        nonlocal second
+        second = estimate <= STEP_GAINS * near_enough
+        return estimate <= near_enough
+
+    near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, max_steps=12)
     here = near.evaluation if near.evaluation.hessian is not None else problem.evaluate(near.theta, second=True)
     assert here.hessian is not None
     curvature = factor_hessian(here.hessian)
@@ -222,9 +210,9 @@ def _refreshed(
 
     It ends where one metric has gained no more than `little` of F.
     """
-    here, most = DescentResult(theta, problem.evaluate(theta), None), FIRST_STEPS
+    here, most = DescentResult(theta, problem.evaluate(theta)), FIRST_STEPS
     while len(here.history) < MOST_STEPS:
-        new = lbfgs(problem, here.theta, metric(here.theta), done, most, here.evaluation, give_up)
+        new = lbfgs(problem.evaluate, here.theta, metric(here.theta), done, most, here.evaluation, give_up)
         gained = here.evaluation.value - new.evaluation.value
         stuck = not new.history or gained <= little * abs(new.evaluation.value)
         new = new.after(here)
@@ -234,8 +222,9 @@ def _refreshed(
     return here
 
 
-def _duality_gap(problem: Problem, found: DescentResult) -> float:
-    return Planes(problem, once=True).gap(found.theta, found.evaluation, np.zeros(problem.features))
+def _with_duality_gap(problem: Problem, found: DescentResult) -> DescentResult:
+    gap = Planes(problem, once=True).gap(found.theta, found.evaluation, np.zeros(problem.features))
+    return replace(found, gap=gap)
 
 
 def _estimated_gap(problem: Problem, evaluation: Evaluation, estimate: float) -> float:

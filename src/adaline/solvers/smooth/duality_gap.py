@@ -14,8 +14,7 @@ residuals to a feasible point of the dual, but no row has to be read again for i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
@@ -27,28 +26,19 @@ from adaline.sums import Targets
 FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, at most
 
 
-@dataclass(frozen=True)
-class Plane:
+class LowerPlane(NamedTuple):
     """constant + <slope, theta>, slope (K, 1 + D), at or below the loss everywhere."""
 
     constant: float
     slope: Array
 
-    def plus(self, share: float, other: Plane) -> Plane:
-        """Return the sum with `share` times another plane."""
-        return Plane(self.constant + share * other.constant, self.slope + share * other.slope)
 
-    def times(self, share: float) -> Plane:
-        """Return `share` times the plane."""
-        return Plane(share * self.constant, share * self.slope)
-
-
-def tangent(problem: Problem, theta: Array, evaluation: Evaluation) -> Plane:
+def tangent(problem: Problem, theta: Array, evaluation: Evaluation) -> LowerPlane:
     """Return the tangent plane of the loss, ridge left out."""
     slope = evaluation.gradient.copy()
     slope[:, 1:] -= problem.ridge * theta[:, 1:]
     value = evaluation.value - 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
-    return Plane(value - float((slope * theta).sum()), slope)
+    return LowerPlane(value - float((slope * theta).sum()), slope)
 
 
 class Planes:
@@ -60,7 +50,7 @@ class Planes:
     def __init__(self, problem: Problem, once: bool = False) -> None:
         self.problem, self.once = problem, once
         self.lowest = float(problem.source.sum(Targets, problem.loss).least[0])
-        self.tilted: list[Plane] = []
+        self.tilted: list[LowerPlane] = []
 
     def gap(self, theta: Array, evaluation: Evaluation, l1: Array) -> float:
         """Return a bound on how far the objective with penalties lies above its minimum; infinity where none is known.
@@ -73,7 +63,7 @@ class Planes:
         value = evaluation.value + float((l1 * np.abs(theta[:, 1:])).sum())
         return math.inf if level is None else max(value - self._bound(level, l1), 0.0)
 
-    def _bound(self, plane: Plane, l1: Array) -> float:
+    def _bound(self, plane: LowerPlane, l1: Array) -> float:
         """Return the best of the bounds that combinations of the plane with the lowest costs give."""
         steep, ridge = np.abs(plane.slope[:, 1:]), self.problem.ridge
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,7 +77,7 @@ class Planes:
             best = max(best, share * plane.constant + rest - 0.5 * float((over**2 / ridge[ridge > 0]).sum()))
         return best
 
-    def _level(self, plane: Plane, theta: Array, evaluation: Evaluation) -> Plane | None:
+    def _level(self, plane: LowerPlane, theta: Array, evaluation: Evaluation) -> LowerPlane | None:
         """Return a combination with planes at other intercepts that is level in the intercepts; None where none is."""
         slope = plane.slope[:, 0]
         if not self.problem.intercept or not slope.any():
@@ -98,9 +88,11 @@ class Planes:
             shares = self._shares(slope)
         if shares is None:
             return None
-        for share, other in zip(shares, self.tilted, strict=True):
-            plane = plane.plus(float(share), other)
-        return plane.times(1.0 / (1.0 + float(shares.sum())))
+        constant, slopes = plane.constant, plane.slope
+        for share, other in zip(shares.tolist(), self.tilted, strict=True):
+            constant, slopes = constant + share * other.constant, slopes + share * other.slope
+        part = 1.0 / (1.0 + float(shares.sum()))
+        return LowerPlane(part * constant, part * slopes)
 
     def _shares(self, slope: Array) -> Any:
         """Return nonnegative shares of planes at other intercepts, whose slopes add up to -slope; None if none do."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,20 +51,18 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
     for _ in range(max_steps):
         metric = _metric(here, fixed)
         decrement = metric.length(here.evaluation.gradient)
-        here.converged = decrement**2 <= tol
+        here = replace(here, converged=decrement**2 <= tol)
         if decrement**2 <= FLOOR * size or (decrement**2 <= min(tol, FLAT * size) and decrement >= last):
             return here
         last = decrement
-        step = -inverse_product(metric, pairs, here.evaluation.gradient, rescale=False)
+        step = -inverse_product(metric.solve, pairs, here.evaluation.gradient, rescale=False)
         found = _search(problem, here, step, basis, fixed)
         if found is None:
-            here.converged = decrement**2 <= max(tol, FLAT * size)
-            return here
+            return replace(here, converged=decrement**2 <= max(tol, FLAT * size))
         step, change = found.theta - here.theta, found.evaluation.gradient - here.evaluation.gradient
         if (curvature := inner(step, change)) > 0:
             pairs.append((step, change, curvature))
-        here.theta, here.evaluation, here.curvature = found.theta, found.evaluation, found.curvature
-        here.history.append(here.evaluation.value)
+        here = replace(found, history=[*here.history, found.evaluation.value], converged=here.converged)
     return here
 
 

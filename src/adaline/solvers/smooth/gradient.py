@@ -11,7 +11,7 @@ ends when the metric's estimate g'Mg of twice the gap is met, or the objective i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.losses import Loss
 from adaline.results import Status
-from adaline.solvers.smooth.lbfgs import Diagonal, Metric, Scaled, SmoothObjective, lbfgs, step_along
+from adaline.solvers.smooth.lbfgs import Evaluate, Metric, lbfgs, of_diagonal, step_along
 from adaline.solvers.smooth.newton import FLAT, DescentResult
 from adaline.solvers.smooth.problem import Evaluation
 from adaline.sources import Source
@@ -39,7 +39,7 @@ class Stop:
 
 
 def gradient_descent(
-    problem: SmoothObjective,
+    evaluate: Evaluate,
     theta: Array,
     metric: Metric,
     rate: Array | None,
@@ -50,42 +50,37 @@ def gradient_descent(
 
     `evaluation` is F at theta, where it is known.
     """
-    here = best = DescentResult(theta, problem.evaluate(theta) if evaluation is None else evaluation, None)
+    here = best = DescentResult(theta, evaluate(theta) if evaluation is None else evaluation)
     first, share = here.evaluation.value, 1.0
     for _ in range(stop.epochs):
         g = here.evaluation.gradient
-        if (stop.error is not None and here.evaluation.value <= stop.error) or _twice_gap(metric, g) <= stop.wanted:
+        if (stop.error is not None and here.evaluation.value <= stop.error) or float(
+            (g * metric(g)).sum()
+        ) <= stop.wanted:
             return _ended(here, Status.SOLVED)
         if rate is None:
-            step = -Scaled(metric, share).solve(g)
+            step = -(metric(g) * share)
             slope = float((g * step).sum())
-            new, part = step_along(problem, here.theta, here.evaluation, step, slope)
+            new, part = step_along(evaluate, here.theta, here.evaluation, step, slope)
             if new is None:
                 solved = -slope <= FLAT * abs(here.evaluation.value) * share
                 return _ended(here, Status.SOLVED if solved else Status.NOT_CONVERGED)
             step, share = part * step, 2 * part * share
         else:
             step = -(g @ rate.T if rate.ndim == 2 else rate * g)
-            new = problem.evaluate(here.theta + step)
+            new = evaluate(here.theta + step)
         if not new.value - first <= DIVERGED * stop.scale:
-            best.history = here.history
-            return _ended(best, Status.DIVERGED)
-        here = DescentResult(here.theta + step, new, None, [*here.history, new.value])
+            return _ended(replace(best, history=here.history), Status.DIVERGED)
+        here = here.moved(step, new)
         if new.value <= best.evaluation.value:
             best = here
     if here.evaluation.value > first:
-        best.history = here.history
-        return _ended(best, Status.DIVERGED)
+        return _ended(replace(best, history=here.history), Status.DIVERGED)
     return _ended(here, Status.NOT_CONVERGED)
 
 
-def _twice_gap(metric: Metric, g: Array) -> float:
-    return float((g * metric.solve(g)).sum())
-
-
 def _ended(here: DescentResult, status: Status) -> tuple[DescentResult, Status]:
-    here.converged = status is Status.SOLVED
-    return here, status
+    return replace(here, converged=status is Status.SOLVED), status
 
 
 @dataclass(frozen=True)
@@ -108,12 +103,12 @@ class FunctionProblem:
         return Evaluation(value if finite else np.inf, gradient)
 
 
-def first_metric(evaluation: Evaluation) -> Diagonal:
+def first_metric(evaluation: Evaluation) -> Metric:
     """Return the metric, the same number for each weight, whose first step would bring F to zero if F were a plane."""
     if not np.isfinite(evaluation.value):
         raise InvalidData("the loss is not finite at the machine's first weights: give others as init")
     square = float((evaluation.gradient**2).sum())
-    return Diagonal(
+    return of_diagonal(
         np.full(evaluation.gradient.shape, square / abs(evaluation.value) if square > 0 and evaluation.value else 1.0)
     )
 
@@ -122,4 +117,4 @@ def minimise_function(problem: FunctionProblem, theta: Array, tol: float, max_st
     """Step down by L-BFGS until the estimate of the gap is at most tol times F at the first weights."""
     first = problem.evaluate(theta)
     wanted = tol * abs(first.value)
-    return lbfgs(problem, theta, first_metric(first), lambda _, twice: twice <= wanted, max_steps, first)
+    return lbfgs(problem.evaluate, theta, first_metric(first), lambda _, twice: twice <= wanted, max_steps, first)

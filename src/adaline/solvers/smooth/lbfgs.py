@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
@@ -30,22 +30,15 @@ Pairs = deque[tuple[Array, Array, float]]
 """Steps s, changes y of the gradient along them, and s.y > 0."""
 
 
-class SmoothObjective(Protocol):
-    """A function of an array of any shape, with its gradient."""
+Evaluate = Callable[[Array], Evaluation]
+"""A function of an array of any shape: its value and gradient there."""
 
-    def evaluate(self, theta: Array) -> Evaluation:
-        """Return its value and gradient."""
-
-
-class Metric(Protocol):
-    """An approximate inverse of the second derivatives."""
-
-    def solve(self, g: Array) -> Array:
-        """Return M g in the shape of g."""
+Metric = Callable[[Array], Array]
+"""An approximate inverse M of the second derivatives: from g to M g, in the shape of g."""
 
 
 def lbfgs(
-    problem: SmoothObjective,
+    evaluate: Evaluate,
     theta: Array,
     metric: Metric,
     done: Done,
@@ -57,41 +50,37 @@ def lbfgs(
 
     `evaluation` is F at theta, where it is known.
     """
-    here = DescentResult(theta, problem.evaluate(theta) if evaluation is None else evaluation, None)
+    here = DescentResult(theta, evaluate(theta) if evaluation is None else evaluation)
     pairs: Pairs = deque(maxlen=PAIRS)
     for _ in range(max_steps):
         g = here.evaluation.gradient
         direction = -inverse_product(metric, pairs, g)
         slope = inner(g, direction)
         if done(here.evaluation, -slope):
-            here.converged = True
-            return here
+            return replace(here, converged=True)
         if give_up(here):
-            here.given_up = True
-            return here
+            return replace(here, given_up=True)
         if not slope < 0:
             if not pairs:
                 return here
             pairs.clear()
             continue
-        new, share = step_along(problem, here.theta, here.evaluation, direction, slope)
+        new, share = step_along(evaluate, here.theta, here.evaluation, direction, slope)
         if new is None:
             if not pairs:
-                here.converged = -slope <= FLAT * abs(here.evaluation.value)
-                return here
+                return replace(here, converged=-slope <= FLAT * abs(here.evaluation.value))
             pairs.clear()
             continue
         s, y = share * direction, new.gradient - g
         curvature = inner(s, y)
         if curvature > 1e-12 * math.sqrt(inner(s, s) * inner(y, y)):
             pairs.append((s, y, curvature))
-        here.theta, here.evaluation = here.theta + s, new
-        here.history.append(new.value)
+        here = here.moved(s, new)
     return here
 
 
 def step_along(
-    problem: SmoothObjective, theta: Array, evaluation: Evaluation, step: Array, slope: float
+    evaluate: Evaluate, theta: Array, evaluation: Evaluation, step: Array, slope: float
 ) -> tuple[Evaluation | None, float]:
     """Return F at the first share of a step that lowers it enough, and the share.
 
@@ -99,7 +88,7 @@ def step_along(
     """
     level = evaluation.value + FLAT * abs(evaluation.value)
     return line_search(
-        lambda s: problem.evaluate(theta + s * step),
+        lambda s: evaluate(theta + s * step),
         *(evaluation.value, slope),
         also_enough=lambda new: new.value <= level and abs(inner(new.gradient, step)) <= 0.9 * abs(slope),
     )
@@ -114,64 +103,42 @@ def inverse_product(metric: Metric, pairs: Pairs, g: Array, rescale: bool = True
     for s, y, curvature in reversed(pairs):
         shares.append(inner(s, q) / curvature)
         _add(q, y, -shares[-1])
-    q = metric.solve(q)
+    q = metric(q)
     if pairs and rescale:
         _, y, curvature = pairs[-1]
-        q *= curvature / inner(y, metric.solve(y))
+        q *= curvature / inner(y, metric(y))
     for (s, y, curvature), share in zip(pairs, reversed(shares), strict=True):
         _add(q, s, share - inner(y, q) / curvature)
     return q
 
 
-class Diagonal:
-    """Inverse of a diagonal (K, 1 + D); coefficients whose entry is zero do not move."""
-
-    def __init__(self, diagonal: Array) -> None:
-        self.inverse = np.where(diagonal > 0, 1.0 / np.where(diagonal > 0, diagonal, 1.0), 0.0)
-
-    def solve(self, g: Array) -> Array:
-        """Return g over the diagonal."""
-        return np.asarray(g * self.inverse)
+def of_diagonal(diagonal: Array) -> Metric:
+    """Return the inverse of a diagonal (K, 1 + D); coefficients whose entry is zero do not move."""
+    inverse = np.where(diagonal > 0, 1.0 / np.where(diagonal > 0, diagonal, 1.0), 0.0)
+    return lambda g: np.asarray(g * inverse)
 
 
-class Blocks:
-    """The matrix of each machine alone, (K, 1 + D, 1 + D), none of them with negative eigenvalues."""
-
-    def __init__(self, blocks: Array) -> None:
-        diagonal = np.einsum("kii->ki", blocks)
-        diagonal += np.where(diagonal > 0, 1e-9 * diagonal, 1.0)  # columns that are constant on the sample
-        self.factors = [linalg.cho_factor(block, overwrite_a=True, check_finite=False) for block in blocks]
-
-    def solve(self, g: Array) -> Array:
-        """Return each machine's own solution."""
-        own = zip(self.factors, g, strict=True)
-        return np.stack([linalg.cho_solve(factor, part, check_finite=False) for factor, part in own])
+def of_blocks(blocks: Array) -> Metric:
+    """Return the inverse of each machine's own matrix, (K, 1 + D, 1 + D), none of them with negative eigenvalues."""
+    diagonal = np.einsum("kii->ki", blocks)
+    diagonal += np.where(diagonal > 0, 1e-9 * diagonal, 1.0)  # columns that are constant on the sample
+    factors = [linalg.cho_factor(block, overwrite_a=True, check_finite=False) for block in blocks]
+    return lambda g: np.stack(
+        [linalg.cho_solve(factor, part, check_finite=False) for factor, part in zip(factors, g, strict=True)]
+    )
 
 
-class Balanced:
-    """A metric whose steps have mean zero over the machines.
+def balanced(metric: Metric) -> Metric:
+    """Return a metric whose steps have mean zero over the machines.
 
     With coupled outputs F does not change when all machines gain the same, which no machine's own matrix shows.
     """
 
-    def __init__(self, metric: Metric) -> None:
-        self.metric = metric
-
-    def solve(self, g: Array) -> Array:
-        """Return M g, neither g nor what is returned having a mean over the machines."""
-        step = self.metric.solve(g - g.mean(axis=0))
+    def solve(g: Array) -> Array:
+        step = metric(g - g.mean(axis=0))
         return np.asarray(step - step.mean(axis=0))
 
-
-class Scaled:
-    """A metric times a factor."""
-
-    def __init__(self, metric: Metric, factor: float) -> None:
-        self.metric, self.factor = metric, factor
-
-    def solve(self, g: Array) -> Array:
-        """Return factor M g."""
-        return self.metric.solve(g) * self.factor
+    return solve
 
 
 def inner(a: Array, b: Array) -> float:

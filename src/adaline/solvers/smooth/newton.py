@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
@@ -30,7 +30,7 @@ ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must
 SHORTEST = 1e-10  # share of a step below which a line search gives up
 
 
-@dataclass
+@dataclass(frozen=True)
 class DescentResult:
     """Where a solver ended.
 
@@ -44,21 +44,27 @@ class DescentResult:
     converged : whether the solver met its stopping rule.
     slow : number of last whole steps that were slower than Newton's pace.
     given_up : whether the caller's `give_up` ended it.
+    solver : the name of what was run.
     """
 
     theta: Array
     evaluation: Evaluation
-    curvature: Curvature | None
+    curvature: Curvature | None = None
     history: list[float] = field(default_factory=list)
     gap: float = math.inf
     converged: bool = False
     slow: int = 0
     given_up: bool = False
+    solver: str = ""
+
+    def moved(self, step: Array, evaluation: Evaluation) -> DescentResult:
+        """Return the iterate after a step, with F there."""
+        history = [*self.history, evaluation.value]
+        return replace(self, theta=self.theta + step, evaluation=evaluation, history=history)
 
     def after(self, before: DescentResult) -> DescentResult:
         """Return this result with the history of the solver that ran before it in front of its own."""
-        self.history = before.history + self.history
-        return self
+        return replace(self, history=before.history + self.history)
 
 
 GiveUp = Callable[[DescentResult], bool]
@@ -74,42 +80,40 @@ def newton(
     problem: Problem, theta: Array, wanted: float, max_steps: int = 100, give_up: GiveUp = never
 ) -> DescentResult:
     """Step down from theta (K, 1 + D) until the gap is at most `wanted`, and once more."""
-    here = DescentResult(theta, problem.evaluate(theta, second=True), None)
+    here = DescentResult(theta, problem.evaluate(theta, second=True))
     last = math.inf
     for _ in range(max_steps):
         if here.evaluation.hessian is None:
             problem.refuse()
-        here.curvature = factor_hessian(here.evaluation.hessian)
+        curvature = factor_hessian(here.evaluation.hessian)
         value, gradient = here.evaluation.value, here.evaluation.gradient
-        decrement = here.curvature.length(gradient)
-        here.gap = curvature_gap(problem, here.curvature, decrement)
-        if math.isinf(here.gap) and not math.isfinite(problem.loss.concordance):
-            here.gap = decrement**2 if decrement**2 <= FLAT * abs(value) else math.inf
-        met = is_met(problem, here.gap, decrement, wanted)
+        decrement = curvature.length(gradient)
+        gap = curvature_gap(problem, curvature, decrement)
+        if math.isinf(gap) and not math.isfinite(problem.loss.concordance):
+            gap = decrement**2 if decrement**2 <= FLAT * abs(value) else math.inf
+        here = replace(here, curvature=curvature, gap=gap)
+        met = is_met(problem, gap, decrement, wanted)
         floor = decrement**2 <= FLOOR * abs(value)
         if (here.converged or floor) and decrement >= 0.5 * last:
-            here.converged = True
-            return here
+            return replace(here, converged=True)
         if decrement == 0:
-            here.converged = problem.steepness(gradient) <= math.sqrt(FLAT) * problem.spread.weight
-            here.gap = here.gap if here.converged else math.inf
-            return here
+            level = problem.steepness(gradient) <= math.sqrt(FLAT) * problem.spread.weight
+            return replace(here, converged=level, gap=gap if level else math.inf)
         if here.converged and met and decrement**2 <= 1e-24 * max(abs(value), 1e-300):
             return here
-        here.converged = met
+        here = replace(here, converged=met)
         if give_up(here):
             return here
-        step = -here.curvature.solve(gradient)
+        step = -curvature.solve(gradient)
         new, share = line_search(
             lambda s: problem.evaluate(here.theta + s * step, second=True),  # noqa: B023
             *(value, -(decrement**2), FLAT * abs(value)),
         )
         if new is None:
-            here.converged = decrement**2 <= max(wanted, FLAT * abs(value))
-            return here
-        here.slow = here.slow + 1 if share == 1 and decrement > math.sqrt(SLOW) * last else 0
-        here.theta, here.evaluation, last = here.theta + share * step, new, decrement
-        here.history.append(new.value)
+            return replace(here, converged=decrement**2 <= max(wanted, FLAT * abs(value)))
+        slow = here.slow + 1 if share == 1 and decrement > math.sqrt(SLOW) * last else 0
+        here = replace(here.moved(share * step, new), slow=slow)
+        last = decrement
     return here
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import FLAT, DescentResult, curvature_gap, factor_hessian, line_search
 from adaline.solvers.smooth.problem import Evaluation, Problem
 
-Columns = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 # the working set
 WHOLE = 128  # columns up to which all are in it
@@ -109,9 +109,12 @@ def l1_points(
     """
     planes = Planes(problem)
     here = _without(problem, unit, planes, constant)
-    if _explains_nothing(problem, unit, here):
+    pull = np.abs(here.evaluation.gradient[:, 1:]).max(axis=0)[unit > 0]
+    slopes = np.abs(problem.evaluate(np.zeros_like(here.theta)).gradient[:, 0]).max()
+    slopes += problem.source.total_weight() * np.abs(here.theta[:, 0]).max()
+    if pull.max(initial=0.0) <= ROUNDING * slopes:
         return [PathPoint(0.0, here)]
-    largest = last = _largest(problem, unit, here)
+    largest = last = float((pull / unit[unit > 0]).max(initial=0.0))
     first = Penalised(problem, np.concatenate([[0.0], largest * unit]), planes)
     gap = first.gap(here.theta, here.evaluation)
     here = replace(here, gap=gap, converged=here.converged or gap <= wanted)
@@ -128,11 +131,6 @@ def l1_points(
     return out
 
 
-def largest_l1(problem: Problem, unit: Array) -> float:
-    """Return the smallest l1 under which all coefficients with a penalty are zero; that of column j is l1 unit_j."""
-    return _largest(problem, unit, _without(problem, unit, Planes(problem), np.zeros(problem.outputs)))
-
-
 @dataclass(frozen=True)
 class Penalised:
     """A problem under l1 penalties (1 + D,), zero for the intercept, and the planes below its loss."""
@@ -140,14 +138,6 @@ class Penalised:
     problem: Problem
     l1: Array
     planes: Planes
-
-    def value(self, theta: Array, evaluation: Evaluation) -> float:
-        """Return P at theta."""
-        return evaluation.value + cost(theta, self.l1)
-
-    def violations(self, theta: Array, evaluation: Evaluation) -> Array:
-        """Return the least subgradient of each column, the largest over the outputs, (D,)."""
-        return np.asarray(np.abs(least_subgradient(theta, evaluation.gradient, self.l1)[:, 1:]).max(axis=0))
 
     def gap(self, theta: Array, evaluation: Evaluation) -> float:
         """Return a bound on P - min P: the duality gap, or that of the second derivatives where there is none."""
@@ -168,7 +158,7 @@ def solve_penalised(
     evaluation: Evaluation,
     wanted: float,
     max_steps: int,
-    start: Columns = NO_COLUMNS,
+    start: Indices = NO_COLUMNS,
 ) -> DescentResult:
     """Step down from theta, where F is known.
 
@@ -176,21 +166,24 @@ def solve_penalised(
     """
     problem, l1 = penalised.problem, penalised.l1
     columns = _begin(penalised, theta, evaluation, start)
-    here = DescentResult(theta, evaluation, None)
+    here = DescentResult(theta, evaluation)
     iterate: Iterate | None = None
+    entries: Any = slice(None)  # of theta, that the steps change
     enough, few, last = wanted, None, math.inf
     while len(here.history) < max_steps:
         if iterate is None:
             few = problem.of_columns(columns) if len(columns) < problem.features else None
-            iterate = Iterate(*_cut(theta, evaluation, columns, few))
-        inside = problem if few is None else few
-        weights = l1 if few is None else l1[np.concatenate([[0], columns + 1])]
+            entries = slice(None) if few is None else np.concatenate([[0], columns + 1])
+            iterate = Iterate(theta[:, entries], Evaluation(evaluation.value, evaluation.gradient[:, entries]))
         iterate.history = []
-        step_down(inside, weights, iterate, enough, max_steps - len(here.history))
-        theta, evaluation = _whole(problem, theta, iterate, columns, few)
-        here.history += iterate.history
-        here.theta, here.evaluation, here.gap = theta, evaluation, penalised.gap(theta, evaluation)
-        here.converged = here.gap <= wanted
+        step_down(few or problem, l1[entries], iterate, enough, max_steps - len(here.history))
+        theta, evaluation = iterate.theta, iterate.evaluation
+        if few is not None:
+            theta = np.zeros_like(here.theta)
+            theta[:, entries] = iterate.theta
+            evaluation = problem.evaluate(theta)
+        gap = penalised.gap(theta, evaluation)
+        here = DescentResult(theta, evaluation, None, here.history + iterate.history, gap, gap <= wanted)
         if here.converged:
             break
         wider = _wider(penalised, theta, evaluation, columns) if few is not None else columns
@@ -199,13 +192,12 @@ def solve_penalised(
             continue
         size = float(np.linalg.norm(least_subgradient(theta, evaluation.gradient, l1)))
         if iterate.stuck or not iterate.history or size > 0.5 * last:
-            here.converged = math.isinf(here.gap) and iterate.promise <= wanted
-            break
+            return replace(here, converged=math.isinf(gap) and iterate.promise <= wanted)
         enough, last = TIGHTER * min(enough, iterate.promise), size
     return here
 
 
-def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Columns) -> Columns:
+def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Indices) -> Indices:
     """Return the columns to begin with."""
     problem = penalised.problem
     if problem.features <= WHOLE:
@@ -217,10 +209,10 @@ def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Co
     return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, evaluation, np.flatnonzero(nonzero))
 
 
-def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Columns) -> Columns:
+def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Indices) -> Indices:
     """Return the columns and those others that violate their condition most; all columns, once they are most of all."""
     problem = penalised.problem
-    violation = penalised.violations(theta, evaluation)
+    violation = np.abs(least_subgradient(theta, evaluation.gradient, penalised.l1)[:, 1:]).max(axis=0)
     violation[columns] = 0.0
     room = max(FIRST, len(columns))
     worst = np.argsort(-violation)[: min(room, int((violation > 0).sum()))]
@@ -228,32 +220,11 @@ def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: 
     return np.arange(problem.features) if len(wider) > problem.features // 2 and len(worst) else wider
 
 
-def _cut(theta: Array, evaluation: Evaluation, columns: Columns, few: Problem | None) -> tuple[Array, Evaluation]:
-    """Return theta and F there in the coordinates of the problem of few columns."""
-    if few is None:
-        return theta, evaluation
-    entries = np.concatenate([[0], columns + 1])
-    return theta[:, entries], Evaluation(evaluation.value, evaluation.gradient[:, entries])
-
-
-def _whole(
-    problem: Problem, theta: Array, iterate: Iterate, columns: Columns, few: Problem | None
-) -> tuple[Array, Evaluation]:
-    """Return theta with all columns, and F there."""
-    if few is None:
-        return iterate.theta, iterate.evaluation
-    theta = np.zeros_like(theta)
-    theta[:, np.concatenate([[0], columns + 1])] = iterate.theta
-    return theta, problem.evaluate(theta)
-
-
 def ended(penalised: Penalised, here: DescentResult) -> DescentResult:
     """Return where it ended with P and its least subgradient instead of F and its gradient."""
-    evaluation = Evaluation(
-        penalised.value(here.theta, here.evaluation),
-        least_subgradient(here.theta, here.evaluation.gradient, penalised.l1),
-    )
-    return replace(here, evaluation=evaluation)
+    value = here.evaluation.value + cost(here.theta, penalised.l1)
+    subgradient = least_subgradient(here.theta, here.evaluation.gradient, penalised.l1)
+    return replace(here, evaluation=Evaluation(value, subgradient))
 
 
 def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> DescentResult:
@@ -263,20 +234,6 @@ def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> 
     evaluation = problem.evaluate(theta)
     penalised = Penalised(problem, np.concatenate([[0.0], np.where(unit > 0, NO_WEIGHT, 0.0)]), planes)
     return solve_penalised(penalised, theta, evaluation, EXACT_PATH * abs(evaluation.value), 100)
-
-
-def _explains_nothing(problem: Problem, unit: Array, without: DescentResult) -> bool:
-    """Return whether the derivatives by all penalised columns are within rounding of zero."""
-    slopes = np.abs(problem.evaluate(np.zeros_like(without.theta)).gradient[:, 0]).max()
-    slopes += problem.source.total_weight() * np.abs(without.theta[:, 0]).max()
-    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
-    return bool(pull[unit > 0].max(initial=0.0) <= ROUNDING * slopes)
-
-
-def _largest(problem: Problem, unit: Array, without: DescentResult) -> float:
-    pull = np.abs(without.evaluation.gradient[:, 1:]).max(axis=0)
-    some = unit > 0
-    return float((pull[some] / unit[some]).max(initial=0.0))
 
 
 @dataclass(frozen=True)

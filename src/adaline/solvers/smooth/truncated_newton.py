@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,25 +29,21 @@ def truncated_newton(
     give_up: GiveUp = never,
 ) -> DescentResult:
     """Step down from theta until `done`; the metric of the conjugate gradients is taken anew for each step."""
-    here = DescentResult(theta, problem.evaluate(theta), None)
+    here = DescentResult(theta, problem.evaluate(theta))
     first = 0.0
     for _ in range(max_steps):
-        if done(here.evaluation, math.inf) or give_up(here):
-            here.converged = done(here.evaluation, math.inf)
-            return here
+        if (met := done(here.evaluation, math.inf)) or give_up(here):
+            return replace(here, converged=met)
         current = metric(here.theta)
-        first = first or math.sqrt(inner(here.evaluation.gradient, current.solve(here.evaluation.gradient)))
+        first = first or math.sqrt(inner(here.evaluation.gradient, current(here.evaluation.gradient)))
         step = _newton_step(problem, here, current, first)
         slope = inner(here.evaluation.gradient, step)
         if done(here.evaluation, -slope):
-            here.converged = True
-            return here
-        new, share = step_along(problem, here.theta, here.evaluation, step, slope)
+            return replace(here, converged=True)
+        new, share = step_along(problem.evaluate, here.theta, here.evaluation, step, slope)
         if new is None:
-            here.converged = -slope <= FLAT * abs(here.evaluation.value)
-            return here
-        here.theta, here.evaluation = here.theta + share * step, new
-        here.history.append(new.value)
+            return replace(here, converged=-slope <= FLAT * abs(here.evaluation.value))
+        here = here.moved(share * step, new)
     return here
 
 
@@ -57,7 +54,7 @@ def _newton_step(problem: Problem, here: DescentResult, metric: Metric, first: f
     """
     g = here.evaluation.gradient
     step, left = np.zeros_like(g), g.copy()
-    solved = metric.solve(left)
+    solved = metric(left)
     square = start = inner(left, solved)
     share = min(0.1, math.sqrt(math.sqrt(start) / first)) if first > 0 else 0.1
     direction = -solved
@@ -71,7 +68,7 @@ def _newton_step(problem: Problem, here: DescentResult, metric: Metric, first: f
         length = square / curvature
         step = step + length * direction
         left = left + length * product
-        solved = metric.solve(left)
+        solved = metric(left)
         square, before = inner(left, solved), square
         direction = -solved + direction * (square / before)
     return step

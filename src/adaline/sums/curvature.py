@@ -1,0 +1,91 @@
+"""Second derivatives of an objective where there are too many coefficients for the whole matrix.
+
+    diagonal_k = sum weight curvature_k (1, v^2)
+    hessian_k  = sum weight curvature_k (1, v)(1, v)'      of each machine alone, estimated from a sample of the rows
+
+A row is sampled for machine k with probability min(weight curvature_k / level_k, 1), and then divided by it: the sum is
+unbiased, and rows of small curvature, most of them near the minimum, are seldom used. Which rows are sampled is fixed
+by their indices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from adaline.arrays import Array, host, is_sparse, namespace, to_device_of
+from adaline.block import Block, Shape
+from adaline.row_hashes import row_uniforms
+from adaline.sums.base import Totals
+from adaline.sums.moments import PIECE
+from adaline.sums.objective import Point, View, gather, margins, row_weights, rows_in_view, second_moments
+
+
+class CurvatureDiagonal(Totals):
+    """The diagonal (K, 1 + D) at a Point; sparse rows stay sparse where the view has no offset."""
+
+    uses_blas: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `outputs` is the number of machines."""
+        return cls(np.zeros((config.get("outputs", shape.targets), 1 + shape.features)))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a Point."""
+        point: Point = theta
+        if is_sparse(block.x) and not point.view.offset.any():
+            self.sums += _sparse(block.gathered(), point)
+            return
+        for piece in block.pieces(PIECE):
+            rows = rows_in_view(piece, point.view)
+            xp = namespace(rows)
+            z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
+            curvature = row_weights(piece, rows) * point.loss.curvature(z, to_device_of(rows, piece.t))
+            self.sums += host(xp.matmul(xp.matrix_transpose(curvature), rows * rows))
+
+
+def _sparse(block: Block, point: Point) -> Array:
+    """Return the diagonal over one block of sparse rows, (K, 1 + D)."""
+    x, scale = block.x, point.view.scale
+    z = margins(block, point)
+    curvature = row_weights(block, z) * point.loss.curvature(z, block.t)
+    squares = type(x)((np.square(x.data, dtype=np.float64), x.indices, x.indptr), x.shape)
+    return gather(replace(block, x=squares), curvature, View(scale**2, np.zeros_like(scale)))
+
+
+class Thinning(NamedTuple):
+    """Where the second derivatives are taken, and the curvature (K,) from which on a row is always sampled."""
+
+    point: Point
+    level: Array
+
+
+class ThinnedCurvature(Totals):
+    """The matrices (K, 1 + D, 1 + D) at a Thinning."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows; `outputs` is the number of machines."""
+        side = 1 + shape.features
+        return cls(np.zeros((config.get("outputs", shape.targets), side, side)))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a Thinning."""
+        (loss, _, view, _), level = theta
+        z = margins(block, theta.point)
+        block = block.gathered()
+        curvature = loss.curvature(z, host(block.t))
+        if block.weight is not None:
+            curvature = curvature * host(block.weight)[:, None]
+        for k, matrix in enumerate(self.sums):
+            with np.errstate(over="ignore"):
+                probability = np.minimum(curvature[:, k] / level[k], 1.0)
+            chosen = np.flatnonzero(row_uniforms(block.first_row, block.rows, k) < probability)
+            part = Block(block.x, block.t, chosen=chosen).gathered()
+            matrix += second_moments(part, curvature[chosen, k] / probability[chosen], view)
