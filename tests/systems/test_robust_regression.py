@@ -188,6 +188,15 @@ def test_errors_of_another_loss_are_refused() -> None:
         RobustRegression().fit(X, y).summary(errors="nid")
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.9])
+def test_targets_with_many_ties_warn_of_no_arithmetic(level: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(100, 3)).astype(np.float64)
+    for y in ((rng.uniform(size=100) < 0.5).astype(np.float64), rng.poisson(1.0, 100).astype(np.float64)):
+        RobustRegression(loss="quantile", quantile=level).fit(X, y).summary()
+
+
 def test_the_absolute_loss_is_twice_the_median() -> None:
     X, y = data()
     a, b = RobustRegression(loss="absolute").fit(X, y), RobustRegression(loss="quantile").fit(X, y)
