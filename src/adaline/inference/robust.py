@@ -12,6 +12,17 @@ h is Hall and Sheather's bandwidth, halved until q - h and q + h are quantiles; 
 distribution as wide as the residuals. R's quantreg computes "nid" and "ker" so. Where two planes nearly meet, R divides
 by a distance that is noise, and intervals become too short. Here d_n is at least half of its own standard error,
 [2 h (1 - 2 h) x_n'(X'X)^-1 x_n]^(1/2) mean(d) / (2 h), which falls faster with the number of rows than d_n does.
+
+The density of "nid" rests on the 2 h W rows between the planes (W the sum of weights), so that its relative variance is
+1 / (2 h W), which is that of a standard error with h W degrees of freedom: intervals are Student's with as many, much
+as Kaplan (2015) corrects those of a sample quantile. Bandwidth (Bofinger's), bound (none, half, one standard error) and
+distribution were compared on eight designs (1 to 6 columns, equal and unequal spread, normal, heavy and skew errors,
+discrete and skew columns; 100 to 1000 rows; quantiles 0.1 to 0.9), where the errors are 0.99 to 1.08 of the true
+deviation on average, by number of rows and quantile. On seven other designs 95 % intervals of a coefficient cover 92.1
+to 97.7 % at 300 rows, 95.1 % on average, and 89 % of them 93 to 97 %; by the normal distribution 90.3 to 96.8 % and
+78 %, and without the bound 88.2 to 96.8 % and 58 %. Slopes among many columns are short (with five heavy-tailed ones
+92 to 94 %, at 600 rows too); intercepts at 0.1 and 0.9 are long (up to 98 %), as the bandwidth already weighs the noise
+of the density against its bias for a constant alone.
 """
 
 from __future__ import annotations
@@ -24,6 +35,7 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
+from adaline.inference import classical
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
 from adaline.results import Solution
@@ -39,15 +51,20 @@ NO_PENALTY = "no standard errors under a penalty"
 FEW_ROWS = "no standard errors: there are no more rows than coefficients"
 ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
 ALL_BEYOND = "no standard errors: no row lies within the threshold"
+FEW_BEYOND = 5.0  # rows a coefficient; with fewer, some 95 % intervals of the simulations covered 89 to 91 %
 SPARSE = "no {} standard errors: too few rows lie near the plane to tell the density of the residuals there"
 
 
 @dataclass(frozen=True)
 class StandardErrors:
-    """Standard errors (1 + D,), NaN where there are none, and a note: why there are none, or what they rest on."""
+    """Standard errors (1 + D,), NaN where there are none, their degrees of freedom, and notes.
+
+    Notes say why there are none, or what they rest on.
+    """
 
     std_error: Array
-    note: str = ""
+    notes: tuple[str, ...] = ()
+    freedom: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -94,7 +111,7 @@ class TargetAsCurvature(Loss):
 
 def none(problem: Problem, note: str) -> StandardErrors:
     """Return that there are no standard errors, and why."""
-    return StandardErrors(np.full(1 + problem.features, np.nan), note)
+    return StandardErrors(np.full(1 + problem.features, np.nan), (note,))
 
 
 def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int) -> StandardErrors:
@@ -115,8 +132,8 @@ def quantile_errors(
     problem: Problem, level: float, r: Array, weight: Array, gram: Curvature, residuals_at: Callable[[float], Array]
 ) -> dict[str, StandardErrors]:
     """Return the standard errors of a regression quantile by name; `residuals_at` fits another level."""
-    total = float(weight.sum())
-    if total - (gram.rank - (not problem.intercept)) < 0.5:
+    total, p = float(weight.sum()), gram.rank - (not problem.intercept)
+    if total - p < 0.5:
         return dict.fromkeys(QUANTILE_ERRORS, none(problem, FEW_ROWS))
     h = bandwidth(level, total)
     square = _weighed(problem, np.ones_like(r))
@@ -125,6 +142,11 @@ def quantile_errors(
         "nid": _between_planes(residuals_at(level - h) - residuals_at(level + h), shares, h, weight),
         **_kernel(r, weight, level, h),
     }
+    beyond = min(level, 1.0 - level) * total
+    few = (
+        f"about {beyond:.3g} rows lie beyond the plane, fewer than {FEW_BEYOND:g} for each of {p} coefficients: "
+        "standard errors and intervals of such a quantile are rough",
+    ) * (beyond < FEW_BEYOND * p)
     out = {}
     for name in QUANTILE_ERRORS:
         f, note = densities[name]
@@ -134,7 +156,9 @@ def quantile_errors(
             continue
         values, vectors = np.linalg.eigh(bread.root.T @ square @ bread.root)
         spread = np.sqrt(level * (1.0 - level) * np.maximum(values, 0.0))
-        out[name] = StandardErrors(_lengths(problem, bread.root @ (vectors * spread), gram), note)
+        freedom = max(h * total, 1.0) if name == "nid" else np.inf
+        notes = (*((note,) if note else ()), *few)
+        out[name] = StandardErrors(_lengths(problem, bread.root @ (vectors * spread), gram), notes, freedom)
     return out
 
 
@@ -230,17 +254,17 @@ class RobustEstimate:
     upper: Array
     scale: float
     beyond: float
+    freedom: float
 
 
 def infer_target(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
-    """Return the statistics of one target, p and intervals by the normal distribution."""
+    """Return the statistics of one target, p and intervals by Student's distribution or the normal one."""
     theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors].std_error
+    freedom = fit.errors[errors].freedom
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = theta / error
-    half = float(special.ndtri(0.5 + level / 2)) * error
-    return RobustEstimate(
-        theta, error, z, 2 * special.ndtr(-np.abs(z)), theta - half, theta + half, fit.scale, fit.beyond
-    )
+        t = theta / error
+    half, p = classical.quantile(freedom, level) * error, 2 * classical.tail(freedom, np.abs(t))
+    return RobustEstimate(theta, error, t, p, theta - half, theta + half, fit.scale, fit.beyond, freedom)
 
 
 @dataclass(frozen=True, repr=False)
@@ -248,12 +272,18 @@ class RobustSummary(CoefficientTable):
     """Coefficients of a robust fit with their statistics, its scale, and the certificate."""
 
     errors: str = "H1"
+    quantile: float | None = None
+
+    def _statistic(self) -> str:
+        return "t" if np.isfinite(self.parts[0].freedom) else "z"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
         return {
             **self._head(),
             "errors": self.errors,
+            "quantile": self.quantile,
+            "freedom": self.parts[0].freedom,
             "coefficients": self._coefficients(),
             "targets": [
                 {"target": target, "scale": part.scale, "beyond": part.beyond}
@@ -265,7 +295,10 @@ class RobustSummary(CoefficientTable):
         }
 
     def _lines(self, part: RobustEstimate) -> list[str]:
-        if np.isnan(part.scale):
-            return []
+        if self.quantile is not None:
+            few = np.isfinite(part.freedom)
+            by = f"t with {part.freedom:.3g} degrees of freedom" if few else "the normal distribution"
+            errors = f";  standard errors {self.errors!r}, judged by {by}" if np.isfinite(part.std_error).any() else ""
+            return [f"quantile {self.quantile:g}{errors}"]
         where = "off the plane that more than half of them lie on" if part.scale == 0 else "beyond the threshold"
         return [f"scale {part.scale:.6g};  {part.beyond:g} of {self.weight:g} rows {where}"]

@@ -215,8 +215,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def summary(self, level: float = 0.95, errors: str | None = None) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 
-        All are judged by the normal distribution. There are none under a penalty; a note says so, and why where there
-        are none for another reason.
+        All are judged by the normal distribution, "nid" by Student's, as its density is that of few rows. There are
+        none under a penalty; a note says so, and why where there are none for another reason or they are rough.
 
         Parameters
         ----------
@@ -224,9 +224,9 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Coverage of the intervals.
         errors : None, or "H1" (huber, tukey), or "nid", "iid", "kernel" (absolute, quantile)
             H1 is Huber's covariance. For quantiles, "nid", the default, takes the density of every row at its quantile
-            from the planes of the quantiles next to it (Hendricks and Koenker), and "kernel" from the residuals near
-            zero (Powell): both allow for errors that are wider for some rows than for others. "iid" takes them to be
-            equally wide everywhere.
+            from the planes of the quantiles next to it (Hendricks and Koenker; R's figures, except in rows where these
+            planes nearly meet, which a note counts), and "kernel" from the residuals near zero (Powell): both allow for
+            errors that are wider for some rows than for others. "iid" takes them to be equally wide everywhere.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if errors not in known:
             raise InvalidParameter(f"errors must be one of {', '.join(known)} for loss={self.loss!r}, got {errors!r}")
         targets = [f"y{k}" for k in range(len(self._fits))]
-        notes = dict.fromkeys(fit.errors[errors].note for fit in self._fits)
+        notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[errors].notes)
         return RobustSummary(
             title=f"RobustRegression(loss={self.loss!r})",
             names=columns_of(self),
@@ -260,9 +260,10 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
             certificate=self.certificate_,
-            notes=[*(note for note in notes if note), *missing.notes()],
+            notes=[*notes, *missing.notes()],
             intercept=bool(self.fit_intercept),
             errors=errors,
+            quantile=None if self.loss in THRESHOLDS else self._criterion().level,
             left_out=missing,
         )
 
