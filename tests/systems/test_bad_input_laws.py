@@ -31,7 +31,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 }
 """Arguments tested; a system that is not listed is tested with its defaults."""
 MAKE: dict[str, Callable[[], Any]] = {
-    name + "".join(f" {key}={value}" for key, value in settings.items()): lambda cls=cls, settings=settings: cls(**settings)
+    name + "".join(f" {key}={value}" for key, value in settings.items()): lambda cls=cls, settings=settings: cls(
+        **settings
+    )
     for name, cls in {**SYSTEMS, **UNSUPERVISED}.items()
     for settings in SETTINGS.get(name, [{}])
 }

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from scipy import sparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_array
 
@@ -29,6 +30,8 @@ from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, Tab
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
 from adaline.sources.tables.source import Codebook
+
+HEAVIEST = 1e140  # weight of a row, and one over the lightest
 
 
 class OpenedRows(NamedTuple):
@@ -247,6 +250,13 @@ def read_weights(weight: Any, rows: int) -> Array:
         raise InvalidData(f"Negative values in sample_weight: first at row {row}. Weights are frequencies, 0 or more.")
     if not out.any():
         raise InvalidData("All sample weights are zero: there is nothing to fit. Give some row a positive weight.")
+    extreme = (out > HEAVIEST) | ((out < 1 / HEAVIEST) & (out > 0))
+    if extreme.any():
+        row = int(extreme.argmax())
+        raise InvalidData(
+            f"sample_weight is {out[row]:g} at row {row}: weights are zero, or from {1 / HEAVIEST:g} to {HEAVIEST:g}, so "
+            "that their squares neither overflow nor vanish. Multiply all of them by a number."
+        )
     return np.ascontiguousarray(out)
 
 
@@ -276,8 +286,11 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
     coding = None if frame is None else learn_from_frame(frame)
     if frame is not None and coding is not None:
         return coding.code(frame), InputColumns(len(coding.names), coding.names, coding)
-    names = _get_feature_names(x)
     rows = _numbers(system, x)
+    try:
+        names = _get_feature_names(x)
+    except TypeError as error:
+        raise InvalidType(str(error)) from None
     return rows, InputColumns(rows.shape[1], None if names is None else tuple(names))
 
 
@@ -291,7 +304,12 @@ def _frame_of(x: Any) -> tuple[Any, nw.DataFrame[Any] | None]:
     if isinstance(x, np.ndarray) or is_sparse(x) or is_device(x):
         return x, None
     x = collected(x)
-    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    try:
+        frame = nw.from_native(x, pass_through=True, eager_only=True)
+    except DuplicateError:
+        names = [str(name) for name in x.columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidData(f"the frame has two columns named {twice!r}: rename or drop one of them") from None
     return x, frame if isinstance(frame, nw.DataFrame) and len(frame) else None
 
 
@@ -307,7 +325,8 @@ def _numbers(system: Any, x: Any) -> Any:
         raise InvalidData(f"could not convert {x.dtype} to float: give dates and times as numbers, explicitly")
     if is_sparse(x):
         _refuse_malformed(x)
-    numeric = getattr(getattr(x, "dtype", None), "kind", "O") in "fiub" and x.dtype != np.float16
+        x = _without_duplicates(x)
+    numeric = getattr(x, "dtype", None) in FLOATS or getattr(getattr(x, "dtype", None), "kind", "O") in "iub"
     try:
         return check_array(
             x,
@@ -332,6 +351,14 @@ def _refuse_malformed(x: Any) -> None:
             sparse.coo_array((x.data, x.coords), shape=x.shape)
     except ValueError as error:
         raise InvalidData(f"X is a malformed {x.format.upper()} matrix: {error}") from None
+
+
+def _without_duplicates(x: Any) -> Any:
+    """Return a CSR matrix with one entry a place, others as they are."""
+    if x.format == "csr" and not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    return x
 
 
 def _device_numbers(x: Any) -> Any:

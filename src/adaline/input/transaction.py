@@ -17,8 +17,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def transaction(method: Method) -> Method:
     """Restore the attributes of an object where its method raises; the method may replace them, not change them.
 
-    What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and weights
-    that are not finite are refused.
+    What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and
+    weights that are not finite are refused.
     """
 
     @wraps(method)
@@ -38,11 +38,10 @@ def transaction(method: Method) -> Method:
 
 
 def _refuse_overflow(system: Any) -> None:
-    """Raise where weights (K, D) or intercepts that were learned are not finite."""
-    for name in ("coef_", "intercept_"):
+    """Raise where numbers that were learned are not finite."""
+    for name in ("coef_", "intercept_", "covariances_", "cluster_centers_"):
         values = system.__dict__.get(name)
         if values is not None and not is_device(values) and not np.isfinite(values).all():
             raise InvalidData(
-                f"{name} overflows float64: some columns are too small, or targets or weights too large or too small. "
-                "Rescale them."
+                f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."
             )

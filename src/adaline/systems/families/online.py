@@ -180,6 +180,8 @@ class OnlineSystem(BaseEstimator):
         proof = result.certificate
         if once and proof.status is Status.NOT_CONVERGED:
             proof = replace(proof, status=Status.ONGOING, advice=Status.ONGOING.advice)
+        if self._standard is not None and not np.isfinite(self._standard.raw(scan.theta)).all():
+            raise InvalidData("the weights overflow float64 in the units of the columns: some columns are too small")
         history, rows = [*before.history, *result.history], before.rows + source.count_rows()
         self._scan = scan
         self._result = replace(
