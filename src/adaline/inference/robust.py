@@ -167,7 +167,7 @@ def bandwidth(level: float, total: float) -> float:
     z = float(special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
     h = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
-    while not 0 < level - h < level + h < 1:
+    while not (0 < level - h and level + h < 1):
         h *= 0.5
     return float(h)
 

@@ -35,7 +35,8 @@ def read_labels(y: Any) -> Any:
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
         if labels.dtype.kind not in "iub":
-            check_classification_targets(labels)
+            with np.errstate(invalid="ignore"):  # of labels beyond int64
+                check_classification_targets(labels)
     except ValueError as error:
         message = str(error)
         raise InvalidData(message + AMOUNT if "type: continuous" in message else message) from None
@@ -89,12 +90,14 @@ def _classes(labels: Labels) -> tuple[Labels, Codes]:
     if labels.dtype.kind in "iub" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < NARROW:
-            shifted = (labels if low == 0 else labels.astype(np.int64) - low).astype(np.intp, copy=False)
+            wide = np.uint64 if labels.dtype.kind == "u" else np.int64
+            shifted = (labels if low == 0 else labels.astype(wide) - wide(low)).astype(np.intp, copy=False)
             present = np.flatnonzero(np.bincount(shifted, minlength=high - low + 1))
+            found = (present.astype(wide) + wide(low)).astype(labels.dtype)
             if len(present) == high - low + 1:
-                return (present + low).astype(labels.dtype), shifted
+                return found, shifted
             index = np.zeros(high - low + 1, dtype=np.intp)
             index[present] = np.arange(len(present))
-            return (present + low).astype(labels.dtype), index[shifted]
+            return found, index[shifted]
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes
