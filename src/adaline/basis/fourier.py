@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Check, 
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Fourier(Basis):
     """sin(k x) and cos(k x), k = 1 .. terms, of each column; or cosines along random directions (random features).
 
@@ -48,12 +50,10 @@ class Fourier(Basis):
         "random": FLAG,
         "random_state": SEED,
     }
-
-    def __init__(self, *, terms: int = 3, period: Any = "auto", random: bool = False, random_state: Any = 0) -> None:
-        self.terms = terms
-        self.period = period
-        self.random = random
-        self.random_state = random_state
+    terms: int = 3
+    period: Any = "auto"
+    random: bool = False
+    random_state: Any = 0
 
     def learn(self, x: Array) -> None:
         """Find the frequencies of the columns, or draw random directions in units of the columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
 from typing import ClassVar
@@ -18,6 +19,7 @@ MOST_TERMS = 10**5
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Polynomial(Basis):
     """Products of powers of the columns, of total degree 1 to `degree`; the constant is the system's intercept.
 
@@ -44,11 +46,9 @@ class Polynomial(Basis):
     """
 
     parameters: ClassVar[dict[str, Check]] = {"degree": COUNT, "interactions": FLAG, "orthogonal": FLAG}
-
-    def __init__(self, *, degree: int = 2, interactions: bool = True, orthogonal: bool = False) -> None:
-        self.degree = degree
-        self.interactions = interactions
-        self.orthogonal = orthogonal
+    degree: int = 2
+    interactions: bool = True
+    orthogonal: bool = False
 
     def learn(self, x: Array) -> None:
         """List the products, and with `orthogonal` find the recurrences."""

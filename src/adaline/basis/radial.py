@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Check, Number
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Radial(Basis):
     """exp(-||x - c||^2 / (2 width^2)) for centres c, distances taken on standardised columns: units do not matter.
 
@@ -49,14 +51,10 @@ class Radial(Basis):
         "width": AnyOf(AUTO, POSITIVE),
         "random_state": SEED,
     }
-
-    def __init__(
-        self, *, centres: Any = 10, place: str = "k-means", width: float | str = "auto", random_state: Any = 0
-    ) -> None:
-        self.centres = centres
-        self.place = place
-        self.width = width
-        self.random_state = random_state
+    centres: Any = 10
+    place: str = "k-means"
+    width: float | str = "auto"
+    random_state: Any = 0
 
     def learn(self, x: Array) -> None:
         """Find the centres and the width."""

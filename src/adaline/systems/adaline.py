@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from adaline.construction import configured
@@ -19,6 +19,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Adaline(OnlineClassifier):
     """Adaptive linear element: minimises the mean of (t - w0 - w'x)^2 / 2 over targets +-1, by steps of LMS.
 
@@ -74,35 +75,18 @@ class Adaline(OnlineClassifier):
 
     parameters: ClassVar[dict[str, Check]] = {"mode": MODE}
     _rule = LMSRule
-
-    def __init__(
-        self,
-        *,
-        mode: str = "online",
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 20,
-        tol: float = 1e-4,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.mode = mode
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.basis = basis
+    mode: str = "online"
+    rate: Any = "auto"
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 20
+    tol: float = 1e-4
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def rate_bound_(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,6 +33,7 @@ AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdaptiveFilter(SignalSystem):
     """The filter that follows a desired signal d: each sample's step minimises (d_n - w'u_n)^2, in part or for all.
 
@@ -124,37 +125,17 @@ class AdaptiveFilter(SignalSystem):
         "regularization": POSITIVE,
         "record": AnyOf(FLAG, Whole(0)),
     }
-    history_: list[float]
-    _state: Adaptation
-    _recorded: list[Array]
-    _proof: Certificate
-
-    def __init__(
-        self,
-        *,
-        rule: str = "nlms",
-        taps: Any = None,
-        delay: int = 0,
-        rate: float | str = "auto",
-        eps: float = 1e-6,
-        leak: float = 0.0,
-        forgetting: float = 1.0,
-        regularization: float = 1e-3,
-        fit_intercept: bool = False,
-        record: bool | int = False,
-        basis: Any = None,
-    ) -> None:
-        self.rule = rule
-        self.taps = taps
-        self.delay = delay
-        self.rate = rate
-        self.eps = eps
-        self.leak = leak
-        self.forgetting = forgetting
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.record = record
-        self.basis = basis
+    rule: str = "nlms"
+    taps: Any = None
+    delay: int = 0
+    rate: float | str = "auto"
+    eps: float = 1e-6
+    leak: float = 0.0
+    forgetting: float = 1.0
+    regularization: float = 1e-3
+    fit_intercept: bool = False
+    record: bool | int = False
+    basis: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Start afresh on signals X (n,) or (n, C) and the desired y (n,) or (n, K), or on a source.
@@ -268,10 +249,11 @@ class AdaptiveFilter(SignalSystem):
     def _begin(self, targets: int) -> Adaptation:
         """Return the state before the first sample; nothing is known of the weights yet."""
         state = Adaptation.begin(self._layout(), int(self.delay), targets, **self._rule_numbers())
-        self.history_, self._recorded = [], []
+        self.history_: list[float] = []
+        self._recorded: list[Array] = []
         memory = f"forgetting {state.forgetting:g}" if state.rule == "rls" else f"rate {state.rate:g}"
         proof = scan_certificate(Status.SOLVED, 0.0, f"{state.rule}, {memory}, sample by sample")
-        self._proof = replace(proof, rank=sum(state.taps), passes=1, seconds=0.0)
+        self._proof: Certificate = replace(proof, rank=sum(state.taps), passes=1, seconds=0.0)
         return state
 
     def _continued(self, targets: int) -> Adaptation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ COVARIANCES = ("within", "identity")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClosedFormClassifier):
     """Maximises J(w) = w'S_B w / w'S_W w, the separation of class means along w over the spread within classes.
 
@@ -70,14 +72,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         "threshold": AnyOf(OneOf("middle", "prior"), Number()),
         "components": AnyOf(NONE, COUNT),
     }
-
-    def __init__(
-        self, *, covariance: str = "within", threshold: Any = "middle", components: int | None = None, basis: Any = None
-    ) -> None:
-        self.covariance = covariance
-        self.threshold = threshold
-        self.components = components
-        self.basis = basis
+    covariance: str = "within"
+    threshold: Any = "middle"
+    components: int | None = None
+    basis: Any = None
 
     @by_blocks
     def transform(self, X: Any) -> Array:

@@ -47,6 +47,7 @@ TOL, MOST_STEPS = 1e-6, 300  # of EM
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianClassifier(ClosedFormClassifier):
     """Bayes' rule with a normal density for each class: maximises log p(c_k) + log N(x; mean_k, Sigma_k).
 
@@ -105,25 +106,12 @@ class GaussianClassifier(ClosedFormClassifier):
         "components": COUNT,
         "random_state": SEED,
     }
-    _densities: ClassDensities
-    _mixtures: list[Components]
-
-    def __init__(
-        self,
-        *,
-        covariance: str = "shared",
-        priors: Any = None,
-        shrinkage: float = 0.0,
-        components: int = 1,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.covariance = covariance
-        self.priors = priors
-        self.shrinkage = shrinkage
-        self.components = components
-        self.random_state = random_state
-        self.basis = basis
+    covariance: str = "shared"
+    priors: Any = None
+    shrinkage: float = 0.0
+    components: int = 1
+    random_state: Any = 0
+    basis: Any = None
 
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:

@@ -5,7 +5,7 @@ maximise  sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k)
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +30,7 @@ from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """Mixture of Gaussians: maximises the sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k), by EM.
 
@@ -96,37 +97,19 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         "precisions_init": AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3))),
         "warm_start": FLAG,
     }
-
-    def __init__(
-        self,
-        *,
-        n_components: int = 1,
-        covariance_type: str = "full",
-        tol: float = 1e-3,
-        reg_covar: float = 1e-6,
-        max_iter: int = 100,
-        n_init: int = 1,
-        init_params: str = "kmeans",
-        weights_init: Any = None,
-        means_init: Any = None,
-        precisions_init: Any = None,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.means_init = means_init
-        self.precisions_init = precisions_init
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.basis = basis
+    n_components: int = 1
+    covariance_type: str = "full"
+    tol: float = 1e-3
+    reg_covar: float = 1e-6
+    max_iter: int = 100
+    n_init: int = 1
+    init_params: str = "kmeans"
+    weights_init: Any = None
+    means_init: Any = None
+    precisions_init: Any = None
+    random_state: Any = 0
+    warm_start: bool = False
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

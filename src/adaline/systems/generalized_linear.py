@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -54,6 +54,7 @@ SEPARATED = (
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
@@ -143,53 +144,22 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "random_state": SEED,
         "basis": BASIS,
     }
-    coef_: Array
-    intercept_: float | Array
-    weights_: Array
-    n_features_in_: int
-    certificate_: Certificate
-    history_: list[float]
-    n_iter_: int
-    rows_seen_: int
-    _flat: bool
-    _typical: Array  # the mean of the columns
-
-    def __init__(
-        self,
-        *,
-        loss: Any = "squared",
-        activation: Any = None,
-        machine: Any = None,
-        penalty: float = 0.0,
-        solver: str = "auto",
-        tol: float | None = None,
-        fit_intercept: bool = True,
-        init: Any = None,
-        warm_start: bool = False,
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        epochs: int = 200,
-        stop_error: float | None = None,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.activation = activation
-        self.machine = machine
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.warm_start = warm_start
-        self.rate = rate
-        self.schedule = schedule
-        self.epochs = epochs
-        self.stop_error = stop_error
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.basis = basis
+    loss: Any = "squared"
+    activation: Any = None
+    machine: Any = None
+    penalty: float = 0.0
+    solver: str = "auto"
+    tol: float | None = None
+    fit_intercept: bool = True
+    init: Any = None
+    warm_start: bool = False
+    rate: Any = "auto"
+    schedule: Any = "constant"
+    epochs: int = 200
+    stop_error: float | None = None
+    shuffle: bool = False
+    random_state: Any = 0
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -216,7 +186,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._fit_linear(source, loss, opening, constant, before)
         else:
             self._fit_machine(source, loss, len(constant), before)
-        self.certificate_ = meter.on(self.certificate_, source)
+        self.certificate_: Certificate = meter.on(self.certificate_, source)
         self._warn()
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class KeslerPerceptron(OnlineClassifier):
     """Kesler's perceptron of K classes: minimises the sum of w_j'x - w_i'x over the rivals j that lie above class i.
 
@@ -79,34 +80,18 @@ class KeslerPerceptron(OnlineClassifier):
     _rule = KeslerRule
     _ends_clean = True
 
-    def __init__(
-        self,
-        *,
-        rate: Any = 1.0,
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 1000,
-        tol: float = 0.0,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        standardize: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.basis = basis
+    rate: Any = 1.0
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 1000
+    tol: float = 0.0
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    standardize: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def mistakes_(self) -> int:

@@ -5,6 +5,7 @@ minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest ce
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ LOCAL = "first centres are drawn from the rows, so that weighted rows lead to an
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedSystem):
     """K-means: minimises the sum over rows of weight ||x - c_k||^2, k the nearest centre of the row.
 
@@ -89,25 +91,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         "init": AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,))),
         "n_init": AnyOf(AUTO, COUNT),
     }
-
-    def __init__(
-        self,
-        *,
-        n_clusters: int = 8,
-        init: Any = "k-means++",
-        n_init: Any = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.basis = basis
+    n_clusters: int = 8
+    init: Any = "k-means++"
+    n_init: Any = "auto"
+    max_iter: int = 300
+    tol: float = 1e-4
+    random_state: Any = 0
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

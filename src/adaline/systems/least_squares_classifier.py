@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ CODINGS = ("one-of-k", "signed", "fisher")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class LeastSquaresClassifier(ClosedFormClassifier):
     """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2, exactly.
 
@@ -61,14 +63,10 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         "threshold": Number(),
         "fit_intercept": FLAG,
     }
-
-    def __init__(
-        self, *, coding: str = "one-of-k", threshold: float = 0.0, fit_intercept: bool = True, basis: Any = None
-    ) -> None:
-        self.coding = coding
-        self.threshold = threshold
-        self.fit_intercept = fit_intercept
-        self.basis = basis
+    coding: str = "one-of-k"
+    threshold: float = 0.0
+    fit_intercept: bool = True
+    basis: Any = None
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         targets = self._targets(sums.weights)

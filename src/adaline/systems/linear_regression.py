@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from adaline.construction import configured
@@ -31,6 +32,7 @@ RANKS = ("minimum-norm", "drop")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(LinearSystem):
     """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
 
@@ -96,31 +98,16 @@ class LinearRegression(LinearSystem):
         "epochs": COUNT,
         "rank": OneOf(*RANKS),
     }
-
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        rate: Any = "auto",
-        init: Any = None,
-        tol: float = 1e-10,
-        stop_error: float | None = None,
-        epochs: int = 100_000,
-        rank: str = "minimum-norm",
-        weights: str = "frequency",
-        basis: Any = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.rate = rate
-        self.init = init
-        self.tol = tol
-        self.stop_error = stop_error
-        self.epochs = epochs
-        self.rank = rank
-        self.weights = weights
-        self.basis = basis
+    fit_intercept: bool = True
+    solver: str = "auto"
+    rate: Any = "auto"
+    init: Any = None
+    tol: float = 1e-10
+    stop_error: float | None = None
+    epochs: int = 100_000
+    rank: str = "minimum-norm"
+    weights: str = "frequency"
+    basis: Any = None
 
     def _check_together(self) -> None:
         if self.rank == "drop" and self.solver == "gradient":

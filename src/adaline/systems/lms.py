@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from adaline.systems.families.online import OnlineSystem
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """Least mean squares: minimises the mean of (y - w0 - w'x)^2 / 2 by one step a row, w += eta e x.
 
@@ -78,32 +80,16 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """
 
     _rule = LMSRule
-    _flat: bool  # whether there is one target, given as (n,)
-
-    def __init__(
-        self,
-        *,
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 20,
-        tol: float = 1e-4,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.basis = basis
+    rate: Any = "auto"
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 20
+    tol: float = 1e-4
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

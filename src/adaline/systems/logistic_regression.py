@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -31,7 +31,7 @@ from adaline.input.transaction import transaction
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, combine_certificates, without_constants
+from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
@@ -50,6 +50,7 @@ SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(ClassifierMixin, BaseEstimator):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
@@ -131,50 +132,19 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         "firth": FLAG,
         "basis": BASIS,
     }
-    classes_: Labels
-    coef_: Array
-    intercept_: Array
-    history_: list[float]
-    n_iter_: int
-    rows_seen_: int
-    penalty_: float | Array
-    path_: dict[str, Array] | list[dict[str, Array]]
-    certificate_: Certificate
-    separation_: Separation | None
-    n_features_in_: int
-    _fits: list[LikelihoodFit]
-    _typical: Array  # the mean of the columns
-
-    def __init__(
-        self,
-        *,
-        penalty: float | str = 0.0,
-        l1: float = 0.0,
-        scheme: str = "softmax",
-        solver: str = "auto",
-        tol: float = 1e-10,
-        standardize: bool | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        init: Any = None,
-        warm_start: bool = False,
-        folds: int = 5,
-        firth: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.l1 = l1
-        self.scheme = scheme
-        self.solver = solver
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.init = init
-        self.warm_start = warm_start
-        self.folds = folds
-        self.firth = firth
-        self.basis = basis
+    penalty: float | str = 0.0
+    l1: float = 0.0
+    scheme: str = "softmax"
+    solver: str = "auto"
+    tol: float = 1e-10
+    standardize: bool | None = None
+    fit_intercept: bool = True
+    class_weight: Any = None
+    init: Any = None
+    warm_start: bool = False
+    folds: int = 5
+    firth: bool = False
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

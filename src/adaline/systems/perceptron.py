@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(OnlineClassifier):
     """Rosenblatt's perceptron: minimises -sum of t (w'x + w0) over the wrong rows, those with t (w'x + w0) <= 0.
 
@@ -88,36 +89,19 @@ class Perceptron(OnlineClassifier):
     _rule = PerceptronRule
     _ends_clean = True
 
-    def __init__(
-        self,
-        *,
-        mode: str = "online",
-        rate: Any = 1.0,
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 1000,
-        tol: float = 0.0,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        standardize: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.mode = mode
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.basis = basis
+    mode: str = "online"
+    rate: Any = 1.0
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 1000
+    tol: float = 0.0
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    standardize: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def mistakes_(self) -> int:

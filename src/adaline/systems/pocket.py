@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from adaline.arrays import Array
@@ -22,6 +22,7 @@ FEWEST = "these are the fewest errors found, which need not be the fewest there 
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Pocket(OnlineClassifier):
     """Pocket algorithm: minimises the number of wrong rows, by keeping the best weights that a perceptron comes upon.
 
@@ -86,33 +87,17 @@ class Pocket(OnlineClassifier):
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
     _rule = PerceptronRule
-
-    def __init__(
-        self,
-        *,
-        rate: Any = 1.0,
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 100,
-        tol: float = 0.0,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        standardize: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.basis = basis
+    rate: Any = 1.0
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 100
+    tol: float = 0.0
+    random_state: Any = 0
+    warm_start: bool = False
+    standardize: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def errors_(self) -> Array | None:

@@ -24,6 +24,7 @@ from adaline.systems.families.linear_system import LinearSystem
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Ridge(LinearSystem):
     """Ridge regression: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2 + penalty/2 ||w||^2, w0 free.
 
@@ -72,27 +73,12 @@ class Ridge(LinearSystem):
         "criterion": OneOf(*CRITERIA),
         "standardize": AnyOf(NONE, FLAG),
     }
-    penalty_: float | Array
-    path_: dict[str, Array] | list[dict[str, Array]]
-    noise_variance_: float | Array
-    prior_variance_: float | Array
-
-    def __init__(
-        self,
-        *,
-        penalty: Any = "auto",
-        criterion: str = "gcv",
-        standardize: bool | None = None,
-        fit_intercept: bool = True,
-        weights: str = "frequency",
-        basis: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.criterion = criterion
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.weights = weights
-        self.basis = basis
+    penalty: Any = "auto"
+    criterion: str = "gcv"
+    standardize: bool | None = None
+    fit_intercept: bool = True
+    weights: str = "frequency"
+    basis: Any = None
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         unit = np.ones(moments.shape.features)
@@ -165,7 +151,7 @@ class Ridge(LinearSystem):
             return replace(choice, values=np.ldexp(choice.values, twice))
 
     def _known(self, fit: Fit) -> tuple[Fit, ...]:
-        self.penalty_ = float(self.penalty)
+        self.penalty_: float | Array = float(self.penalty)
         freedom = np.maximum(self._observations(fit.weight) - fit.trace, 1.0)
         self._set_variances(fit.rss / freedom, np.full(len(fit.squares), self.penalty_))
         return (fit,)

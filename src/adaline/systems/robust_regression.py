@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -50,6 +51,7 @@ THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
@@ -127,39 +129,18 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "random_state": SEED,
         "basis": BASIS,
     }
-    coef_: Array
-    intercept_: float | Array
-    scale_: float | Array
-    _like: Any
-
-    def __init__(
-        self,
-        *,
-        loss: str = "huber",
-        threshold: float | None = None,
-        quantile: float = 0.5,
-        scale: Any = "mad",
-        penalty: float = 0.0,
-        standardize: bool = False,
-        fit_intercept: bool = True,
-        init: Any = "robust",
-        tol: float = 1e-10,
-        epochs: int = 200,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.threshold = threshold
-        self.quantile = quantile
-        self.scale = scale
-        self.penalty = penalty
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.tol = tol
-        self.epochs = epochs
-        self.random_state = random_state
-        self.basis = basis
+    loss: str = "huber"
+    threshold: float | None = None
+    quantile: float = 0.5
+    scale: Any = "mad"
+    penalty: float = 0.0
+    standardize: bool = False
+    fit_intercept: bool = True
+    init: Any = "robust"
+    tol: float = 1e-10
+    epochs: int = 200
+    random_state: Any = 0
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class SigmoidPerceptron(OnlineClassifier):
     """Sigmoidal perceptron: minimises 1/2 sum of weight (t - phi(w'x + w0))^2 by its exact gradient.
 
@@ -95,39 +97,20 @@ class SigmoidPerceptron(OnlineClassifier):
         "stop_error": AnyOf(NONE, Number()),
     }
     _rule = SigmoidRule
-
-    def __init__(
-        self,
-        *,
-        activation: str = "tanh",
-        mode: str = "batch",
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 200,
-        tol: float = 1e-4,
-        stop_error: float | None = None,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.activation = activation
-        self.mode = mode
-        self.rate = rate
-        self.stop_error = stop_error
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.basis = basis
+    activation: str = "tanh"
+    mode: str = "batch"
+    rate: Any = "auto"
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 200
+    tol: float = 1e-4
+    stop_error: float | None = None
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
@@ -19,7 +18,6 @@ from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
 from adaline.parameters import ZERO_OR_MORE, Check, OneOf
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.direct import solve_sums
@@ -34,6 +32,7 @@ METHODS = ("covariance", "autocorrelation")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class WienerFilter(SignalSystem):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
 
@@ -87,29 +86,13 @@ class WienerFilter(SignalSystem):
     Lecture S0, section 5.1, (5.9)-(5.11).
     """
 
-    certificate_: Certificate
-    rank_: int
-    aliased_: NDArray[np.object_] | None
-    _recording: Recording
-
     parameters: ClassVar[dict[str, Check]] = {"method": OneOf(*METHODS), "penalty": ZERO_OR_MORE}
-
-    def __init__(
-        self,
-        *,
-        taps: Any = None,
-        method: str = "covariance",
-        delay: int = 0,
-        penalty: float = 0.0,
-        fit_intercept: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.taps = taps
-        self.method = method
-        self.delay = delay
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
-        self.basis = basis
+    taps: Any = None
+    method: str = "covariance"
+    delay: int = 0
+    penalty: float = 0.0
+    fit_intercept: bool = False
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
