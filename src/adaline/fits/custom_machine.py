@@ -75,11 +75,6 @@ def fit_machine(
         status=status,
         objective=objective,
         gradient=gradient,
-        gap=math.inf,
-        digits=math.nan,
-        condition=math.nan,
-        rank=0,
-        passes=0,
         solver=f"{name} on the machine's own gradient",
     )
     return weights, history, known

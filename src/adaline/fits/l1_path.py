@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -144,10 +143,7 @@ def _proof(problem: Problem, evaluation: Any, gap: float, converged: bool) -> Ce
         objective=evaluation.value,
         gradient=problem.steepness(evaluation.gradient),
         gap=gap,
-        digits=math.nan,
-        condition=math.nan,
         rank=problem.features,
-        passes=0,
         solver="proximal Newton along a path",
     )
     return out if converged else replace(out, advice="raise tol, or end the path earlier by a larger ratio")

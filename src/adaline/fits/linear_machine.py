@@ -362,7 +362,6 @@ class _Minimising:
             digits=_digits(problem, found, raw, self.constants.slope),
             condition=condition,
             rank=depends.rank,
-            passes=0,
             solver=solver,
         )
         return replace(proof, advice=DEPENDENT) if status is Status.RANK_DEFICIENT else proof

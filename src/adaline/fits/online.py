@@ -66,12 +66,7 @@ def scan_certificate(status: Status, objective: float, solver: str = "scan", gap
     return certificate(
         status=status,
         objective=objective,
-        gradient=math.nan,
         gap=gap,
-        digits=math.nan,
-        condition=math.nan,
-        rank=0,
-        passes=0,
         solver=solver,
     )
 

@@ -228,9 +228,9 @@ class AdaptiveFilter(SignalSystem):
         found, recorded = self._run(state, blocks)
         self._hold(state)
         self.__dict__.pop("output_", None)
-        self._recorded = [*self._recorded, *recorded]
-        self.history_ = [*self.history_, *_mean_squared_error(before, state)]
-        self._proof = meter.on(self._proof, X if isinstance(X, Source) else None)
+        self._recorded: list[Array] = [*self._recorded, *recorded]
+        self.history_: list[float] = [*self.history_, *_mean_squared_error(before, state)]
+        self._proof: Certificate = meter.on(self._proof, X if isinstance(X, Source) else None)
         if state.diverged and not had_diverged:
             warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)
         return found
@@ -249,11 +249,10 @@ class AdaptiveFilter(SignalSystem):
     def _begin(self, targets: int) -> Adaptation:
         """Return the state before the first sample; nothing is known of the weights yet."""
         state = Adaptation.begin(self._layout(), int(self.delay), targets, **self._rule_numbers())
-        self.history_: list[float] = []
-        self._recorded: list[Array] = []
+        self.history_, self._recorded = [], []
         memory = f"forgetting {state.forgetting:g}" if state.rule == "rls" else f"rate {state.rate:g}"
         proof = scan_certificate(Status.SOLVED, 0.0, f"{state.rule}, {memory}, sample by sample")
-        self._proof: Certificate = replace(proof, rank=sum(state.taps), passes=1, seconds=0.0)
+        self._proof = replace(proof, rank=sum(state.taps), passes=1, seconds=0.0)
         return state
 
     def _continued(self, targets: int) -> Adaptation:

@@ -221,8 +221,6 @@ class GaussianClassifier(ClosedFormClassifier):
         return certificate(
             status=judge(worst, digits, int(varying(sums.total().about_mean()).sum())),
             objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
-            gradient=np.nan,
-            gap=np.inf,
             digits=float(digits),
             condition=worst.condition,
             rank=worst.rank,
@@ -330,10 +328,6 @@ class ClassMixtures(NamedTuple):
         return certificate(
             status=Status.SOLVED if self.converged else Status.NOT_CONVERGED,
             objective=-(self.value + log_priors),
-            gradient=np.nan,
-            gap=np.inf,
-            digits=np.nan,
-            condition=np.nan,
             rank=source.shape.features,
             passes=source.total_reads(),
             solver="EM for each class",

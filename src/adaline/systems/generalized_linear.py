@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, to_device_of
+from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
@@ -19,7 +18,7 @@ from adaline.fits.linear_machine import FittedMachine, Options, best_constants, 
 from adaline.fits.stochastic import walk_rows
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import coded, scored
+from adaline.input.coded import coded
 from adaline.input.columns import set_columns
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.meter import Meter
@@ -41,6 +40,8 @@ from adaline.sources.views import in_memory
 from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.weights import split_theta, theta_of
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
@@ -55,7 +56,7 @@ SEPARATED = (
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class GeneralizedLinear(LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
@@ -170,7 +171,9 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         meter = Meter(X)
         check_parameters(self)
         loss = _read_loss(self)
-        before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
+        before = None
+        if self.warm_start and hasattr(self, "certificate_"):
+            before = theta_of(self) if self.machine is None else self.weights_
         for name in ("coef_", "intercept_", "weights_"):
             self.__dict__.pop(name, None)
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
@@ -207,7 +210,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 of the predictions; softmax: of the probabilities, with 1 for a row's own class and 0 else."""
         if not loss_of(self.loss, self.activation).coupled:
-            return scored(self, super().score, X, y, sample_weight)
+            return super().score(X, y, sample_weight)
         if isinstance(X, Source):
             X = coded(self, X)
             y, sample_weight = X.read_targets()[:, 0], X.read_weights()
@@ -261,11 +264,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _take(self, found: list[FittedMachine], source: Source) -> None:
         theta = np.concatenate([one.solution.theta for one in found])
-        self.coef_ = theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0].copy()
-        like = source.empty_on_device()
-        if like is not None:
-            self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
+        self.coef_, self.intercept_ = split_theta(theta, self._flat, source.empty_on_device())
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
         columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
@@ -301,14 +300,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         x = host(x) if is_device(x) else x
         if self.machine is not None:
             return np.asarray(self.machine.value(self.weights_, dense(x)))
-        return outputs(x, self._theta())
-
-    def _theta(self) -> Array:
-        coef = np.atleast_2d(host(self.coef_))
-        return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
-
-    def _before(self) -> Array:
-        return self.weights_ if self.machine is not None else self._theta()
+        return outputs(x, theta_of(self))
 
     def _warn(self) -> None:
         status, advice = self.certificate_.status, self.certificate_.advice
@@ -318,12 +310,6 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
             warn(f"{status}: {advice}", ConvergenceWarning)
         elif status is Status.RANK_DEFICIENT:
             warn(say_dependent(self.dependencies_), AdalineWarning)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _read_loss(system: Any) -> Loss:

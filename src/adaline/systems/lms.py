@@ -181,8 +181,3 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         if not (t - t == 0 if self._flat else np.isfinite(t).all()):
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(t).any() else 'infinity'}: {y!r}")
         return t
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, to_device_of
+from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
@@ -22,9 +21,7 @@ from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest,
 from adaline.input.basis import columns_of, width_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import ClassifiedRows, open_classes
-from adaline.input.coded import scored
 from adaline.input.columns import set_columns
-from adaline.input.labels import Labels
 from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite
 from adaline.input.transaction import transaction
@@ -39,19 +36,19 @@ from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import build_problem, column_spread
 from adaline.sources.views import recoded
 from adaline.systems.families.decisions import (
-    label_of_largest,
-    linear_outputs,
     one_against_one,
     one_against_rest,
     sum_of_pairs,
 )
+from adaline.systems.families.supervised import LinearClassifier
+from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class LogisticRegression(ClassifierMixin, BaseEstimator):
+class LogisticRegression(LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
@@ -151,7 +148,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
-        before = np.column_stack([self.intercept_, self.coef_]) if self.warm_start and hasattr(self, "coef_") else None
+        before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
@@ -170,10 +167,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             voted = (z > 0).astype(float)
             return sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2
         return z[:, 0] if z.shape[1] == 1 else z
-
-    def predict(self, X: Any) -> Labels:
-        """Return the label of the largest discriminant for each row."""
-        return label_of_largest(self.decision_function(X), self.classes_)
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
@@ -197,10 +190,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
 
     def summary(self, level: float = 0.95, reference: Any = None) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
@@ -326,11 +315,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             every[:, 0] = np.where(present, 0.0, -np.inf)
             every[present] = theta
             theta = every
-        like = rows.source.empty_on_device()
         self.classes_, self._typical, self.rows_seen_ = rows.classes, rows.spread.mean, rows.source.n_rows
-        self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
-        if like is not None:
-            self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
+        self.coef_, self.intercept_ = split_theta(theta, False, rows.source.empty_on_device())
         self._fits = [machine.fit for machine in machines]
         columns = named([fit.dependence for fit in self._fits], columns_of(self))
         proof = combine_certificates([fit.solution.certificate for fit in self._fits])
@@ -361,7 +347,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def _outputs(self, X: Any) -> Array:
         """Return the outputs of the machines, (n, machines), on the host."""
         check_is_fitted(self, "classes_")
-        return linear_outputs(read_finite(self, X), self.coef_, self.intercept_)
+        return np.asarray(host(linear_outputs(read_finite(self, X), theta_of(self))))
 
     def _pair_probabilities(self, z: Array) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""
@@ -381,11 +367,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """Return the labels that have coefficients: those of classes with rows."""
         present = host(self.intercept_) > -np.inf
         return list((self.classes_ if len(self.classes_) == 2 else self.classes_[present]).tolist())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class FittedLikelihood(NamedTuple):

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
@@ -18,7 +17,6 @@ from adaline.inference.left_out import left_out
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import scored
 from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
@@ -45,6 +43,8 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Spread
+from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
@@ -52,7 +52,7 @@ THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class RobustRegression(LinearRegressor):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
     "huber": half squares up to threshold x scale, straight lines beyond; "tukey": rows beyond threshold x scale count
@@ -160,21 +160,12 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._warn()
         return self
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
-
     @by_blocks
     def predict(self, X: Any) -> Array:
         """Return predictions (n,) or (n, K): on the plane."""
         check_is_fitted(self, "coef_")
         x = read_finite(self, X)
-        coef, constant = np.atleast_2d(host(self.coef_)), np.atleast_1d(host(self.intercept_))
-        values: Array
-        if is_device(x):
-            values = namespace(x).matmul(x, to_device_of(x, coef.T.copy())) + to_device_of(x, constant)
-        else:
-            values = np.asarray(x @ coef.T) + constant
+        values: Array = linear_outputs(x, theta_of(self))
         return values[:, 0] if self._flat else values
 
     def row_weights(self, X: Any, y: Any) -> Array:
@@ -273,14 +264,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = max(len(history) for history in histories)
         theta = np.concatenate([fit.solution.theta for fit in self._fits])
         scale = np.array([fit.scale for fit in self._fits])
-        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
+        self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         self.scale_ = float(scale[0]) if self._flat else scale
-        if self._like is not None:
-            self.coef_, self.intercept_ = (
-                to_device_of(self._like, self.coef_),
-                to_device_of(self._like, self.intercept_),
-            )
         proofs = [fit.solution.certificate for fit in self._fits]
         columns = named([fit.dependence for fit in self._fits], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
@@ -327,9 +312,3 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _check_together(self) -> None:
         if self.penalty and self.loss not in THRESHOLDS:
             raise InvalidParameter(f"loss={self.loss!r} takes no penalty: use 'huber' or 'tukey', or penalty=0")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -27,6 +27,7 @@ from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.filter import Filtered, SignalSystem
+from adaline.systems.families.weights import split_theta
 
 METHODS = ("covariance", "autocorrelation")
 
@@ -245,9 +246,7 @@ class WienerFilter(SignalSystem):
 
     def _keep(self, fit: Fit, meter: Meter, source: Source | None = None) -> None:
         """Keep the weights of a fit and what is known of them."""
-        theta = fit.solution.theta
-        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
+        self.coef_, self.intercept_ = split_theta(fit.solution.theta, self._flat, None)
         self.certificate_ = meter.on(fit.solution.certificate, source)
         self.rank_ = self.certificate_.rank
         names = self._tap_names()

@@ -8,16 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, to_device_of
+from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
 from adaline.input.basis import check_basis, columns_of
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import scored
 from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
@@ -30,30 +28,26 @@ from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
-from adaline.systems.families.decisions import label_of_largest, linear_outputs
+from adaline.systems.families.supervised import LinearClassifier
+from adaline.systems.families.weights import linear_outputs, theta_of
 from adaline.wording import counted
 
 SAFE_DIGITS = 9.0  # that have to be left where rows are taken back out
 ONE_CLASS = certificate(
     status=Status.FEW_DIGITS,
-    objective=np.nan,
-    gradient=np.nan,
-    gap=np.inf,
     digits=0.0,
     condition=1.0,
-    rank=0,
     passes=1,
     solver="none: rows of one class only",
 )
 """The certificate of a model fitted to rows of a single class."""
 
 
-class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
+class ClosedFormClassifier(LinearClassifier):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     parameters: ClassVar[dict[str, Check]] = {"basis": BASIS}
-    classes_: Labels
     coef_: Array
     intercept_: Array
     n_features_in_: int
@@ -141,16 +135,8 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         check_is_fitted(self, "classes_")
-        values = linear_outputs(self._read(X), self.coef_, self.intercept_)
+        values = host(linear_outputs(self._read(X), theta_of(self)))
         return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> Labels:
-        """Return the label of the largest discriminant for each row."""
-        return label_of_largest(self.decision_function(X), self.classes_)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
 
     def _read(self, X: Any) -> Any:
         return read_finite(self, X)
@@ -206,10 +192,7 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
             self.classes_ = every
             self._spread_out(present)
         if self._like is not None and hasattr(self, "coef_"):
-            self.coef_, self.intercept_ = (
-                to_device_of(self._like, self.coef_),
-                to_device_of(self._like, self.intercept_),
-            )
+            self.coef_, self.intercept_ = (to_device_of(self._like, one) for one in (self.coef_, self.intercept_))
         self.certificate_ = meter.on(without_constants(proof, self._constant()), counted)
 
     def _constant(self) -> list[str]:
@@ -230,11 +213,6 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
         if k == 2:
             coef, constant = coef[1:] - coef[:1], np.array([np.inf if present[0] == 1 else -np.inf])
         self.coef_, self.intercept_ = coef, constant
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def without(mine: Moments, gone: Moments) -> Moments:

@@ -132,8 +132,3 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _read_desired(self, d: Any, rows: int) -> Array:
         """Return desired signals (n,) or (n, K)."""
         return read_targets(self, host(d) if is_device(d) else d, rows)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
@@ -28,7 +27,6 @@ from adaline.inference.regression import (
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import scored
 from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite
@@ -48,12 +46,14 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
+from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
 
 
-class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearSystem(LinearRegressor):
     """A regression that is solved from second moments: it streams, merges and forgets, and has inference."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -165,10 +165,6 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._keep(fits, meter, source)
         return self
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
-
     @overload
     def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Array: ...
     @overload
@@ -182,20 +178,17 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         given = read_rows(self, X)
         x = rows_through_basis(self, given)
-        theta = self._theta()
+        theta = theta_of(self)
         values: Array
+        if is_device(x) or is_sparse(x) or x.dtype == np.float64:
+            values = linear_outputs(x, theta)
+        else:
+            rows = ArraySource(x, np.empty((x.shape[0], 0)))
+            values = rows.map(lambda block: linear_outputs(block.x, theta))
         if is_device(x):
-            xp = namespace(x)
-            slopes, constant = to_device_of(x, theta[:, 1:].T.copy()), to_device_of(x, theta[:, 0])
-            values = xp.matmul(xp.astype(x, xp.float64, copy=False), slopes) + constant
             if interval is None:
                 return values[:, 0] if self._flat else values
             x, values = host(x), host(values)
-        elif is_sparse(x) or x.dtype == np.float64:
-            values = np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
-        else:
-            rows = ArraySource(x, np.empty((x.shape[0], 0)))
-            values = rows.map(lambda block: block.x @ theta[:, 1:].T + theta[:, 0])
         if not np.isfinite(values).all():
             refuse_nonfinite(self, given)
         if interval is None:
@@ -387,11 +380,6 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Whether to do without a D x D matrix."""
         return is_wide(source)
 
-    def _theta(self) -> Array:
-        """Return coefficients as they stand, (K, 1 + D), so that edits to coef_ are honoured."""
-        coef = np.atleast_2d(host(self.coef_))
-        return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
-
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
         return []
@@ -462,13 +450,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _keep(self, fits: tuple[Fit, ...], meter: Meter, source: Source | None) -> None:
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
         self._fits = fits
-        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
-        if self._like is not None:
-            self.coef_, self.intercept_ = (
-                to_device_of(self._like, self.coef_),
-                to_device_of(self._like, self.intercept_),
-            )
+        self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         proof = combine_certificates([fit.solution.certificate for fit in fits])
         self.certificate_ = meter.on(proof, source)
         self.rank_ = proof.rank
@@ -485,9 +467,3 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.estimable_ = factor.dependence.estimable
             constant = [names[j] for j in np.flatnonzero(factor.dependence.constant)] if factor.decided else []
             self.certificate_ = without_constants(self.certificate_, constant)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags
