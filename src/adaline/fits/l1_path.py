@@ -138,12 +138,12 @@ def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss
 
 
 def _proof(problem: Problem, evaluation: Any, gap: float, converged: bool) -> Certificate:
-    out = certificate(
+    return certificate(
         status=Status.SOLVED if converged else Status.NOT_CONVERGED,
         objective=evaluation.value,
         gradient=problem.steepness(evaluation.gradient),
         gap=gap,
         rank=problem.features,
         solver="proximal Newton along a path",
+        advice=None if converged else "raise tol, or end the path earlier by a larger ratio",
     )
-    return out if converged else replace(out, advice="raise tol, or end the path earlier by a larger ratio")

@@ -354,7 +354,7 @@ class _Minimising:
                 status = Status.RANK_DEFICIENT
             elif condition > 1e8:
                 status = Status.ILL_CONDITIONED
-        proof = certificate(
+        return certificate(
             status=status,
             objective=found.evaluation.value,
             gradient=problem.steepness(found.evaluation.gradient),
@@ -363,8 +363,8 @@ class _Minimising:
             condition=condition,
             rank=depends.rank,
             solver=solver,
+            advice=DEPENDENT if status is Status.RANK_DEFICIENT else None,
         )
-        return replace(proof, advice=DEPENDENT) if status is Status.RANK_DEFICIENT else proof
 
     def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone fall for ever: no count above zero, or all shares one."""

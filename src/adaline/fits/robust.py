@@ -14,6 +14,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
+from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
 from adaline.inference.robust import RobustFit, StandardErrors, m_errors, quantile_errors
 from adaline.input.random_state import generator
@@ -39,11 +40,6 @@ from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import Spread
-
-DEPENDENT = (
-    "some columns are linear combinations of others: the solution of minimum norm is returned; drop them, or give a "
-    "penalty"
-)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -109,6 +109,4 @@ class KeslerPerceptron(OnlineClassifier):
         return theta if len(theta) > 2 else theta[1:] - theta[:1]
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
-        bounded = self.init is None and self.schedule == "constant" and not source.weighted
-        result = replace(run_corrections(source, scan, options, before), bounded=bounded)
-        return explain_mistakes(self, source, scan, options, result)
+        return explain_mistakes(self, source, scan, options, run_corrections(self, source, scan, options, before))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,8 +132,7 @@ class Perceptron(OnlineClassifier):
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if self.mode == "online":
-            bounded = self.init is None and self.schedule == "constant" and not source.weighted
-            result = replace(run_corrections(source, scan, options, before), bounded=bounded)
+            result = run_corrections(self, source, scan, options, before)
         else:
             result = self._correct_batches(source, scan, options, before)
         return explain_mistakes(self, source, scan, options, result)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
+from adaline.errors import InvalidData, InvalidParameter, UnsafeForget
 from adaline.input.basis import check_basis, columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.columns import check_same_columns, set_columns
@@ -159,14 +159,12 @@ class ClosedFormClassifier(LinearClassifier):
 
     def _gathered(self, given: LabelledRows, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
         """Return all classes, the rows with the indices of their labels, and the sums."""
-        classes = union(given.guess())
-        try:
-            source = given.encoded(classes)
+
+        def gathered(found: Labels) -> tuple[Labels, Source, ClassMoments]:
+            source = given.encoded(classes := union(found))
             return classes, source, self._collect(source, len(classes))
-        except UnknownLabel:  # the first rows did not have all labels
-            classes = union(given.all_classes())
-            source = given.encoded(classes)
-            return classes, source, self._collect(source, len(classes))
+
+        return given.using_classes(gathered)
 
     def _collect(self, source: Source, classes: int) -> ClassMoments:
         sums = source.sum(ClassMoments, classes=classes, centred=not source.sparse)

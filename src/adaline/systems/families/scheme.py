@@ -22,12 +22,12 @@ from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.basis import basis_of, check_basis
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import CodedRows
 from adaline.input.columns import set_columns
-from adaline.input.labels import Codes
+from adaline.input.labels import Codes, Labels
 from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite, read_rows, read_weights
 from adaline.input.transaction import transaction
@@ -141,16 +141,12 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
             known = np.unique(classes)
         given = open_labelled(self, X, y, sample_weight, reset=reset)
         set_columns(self, given.columns)
-        found = given.guess() if known is None else known
-        try:
-            source = given.encoded(found)
-            indices = source.read_targets()
-        except UnknownLabel:  # the rows read for the guess did not show all labels
-            if known is not None:
-                raise
-            found = given.all_classes()
-            source = given.encoded(found)
-            indices = source.read_targets()
+
+        def encoded(classes: Labels) -> tuple[Labels, Source, Array]:
+            source = given.encoded(classes)
+            return classes, source, source.read_targets()
+
+        found, source, indices = given.using_classes(encoded) if known is None else encoded(known)
         codes = host(indices)[:, 0].astype(np.intp)
         counts = np.bincount(codes, minlength=len(found))
         rows = source if isinstance(X, Source) else self._rows_in_memory(source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,9 +60,9 @@ class UnsupervisedSystem(BaseEstimator):
             objective=objective,
             rank=source.shape.features,
             solver=solver,
+            advice="a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol",
         )
-        advice = "a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol"
-        return meter.on(replace(proof, advice=advice), source)
+        return meter.on(proof, source)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
