@@ -6,7 +6,7 @@
     OneOf("full", "tied")             one of full, tied
     AnyOf(OneOf("auto"), Number(0))   'auto' or a number of zero or more
 
-A system lists a check for each of its constructor arguments in `parameters`. Checks convert nothing: a value is turned
+A system has a check in the annotation of each of its constructor arguments. Checks convert nothing: a value is turned
 into what a computation needs where that computation is.
 """
 

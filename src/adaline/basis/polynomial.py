@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import COUNT, FLAG, Check
+from adaline.parameters import COUNT, FLAG
 
 MOST_TERMS = 10**5
 
@@ -45,10 +45,9 @@ class Polynomial(Basis):
     Lecture S3, generalized linear discriminants (XOR); S4. G. Forsythe (1957) for the orthogonal ones.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"degree": COUNT, "interactions": FLAG, "orthogonal": FLAG}
-    degree: int = 2
-    interactions: bool = True
-    orthogonal: bool = False
+    degree: Annotated[int, COUNT] = 2
+    interactions: Annotated[bool, FLAG] = True
+    orthogonal: Annotated[bool, FLAG] = False
 
     def learn(self, x: Array) -> None:
         """List the products, and with `orthogonal` find the recurrences."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,7 +13,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Check, Numbers, OneOf
+from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, OneOf
 
 
 @configured
@@ -45,16 +45,10 @@ class Radial(Basis):
     Lecture S3, radial basis functions; centres by k-means.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "centres": AnyOf(COUNT, Numbers("rows of numbers")),
-        "place": OneOf("k-means", "drawn"),
-        "width": AnyOf(AUTO, POSITIVE),
-        "random_state": SEED,
-    }
-    centres: Any = 10
-    place: str = "k-means"
-    width: float | str = "auto"
-    random_state: Any = 0
+    centres: Annotated[Any, AnyOf(COUNT, Numbers("rows of numbers"))] = 10
+    place: Annotated[str, OneOf("k-means", "drawn")] = "k-means"
+    width: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
+    random_state: Annotated[Any, SEED] = 0
 
     def learn(self, x: Array) -> None:
         """Find the centres and the width."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_lms
-from adaline.parameters import MODE, Check
+from adaline.parameters import MODE
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
@@ -73,9 +73,8 @@ class Adaline(OnlineClassifier):
     Lecture S0, section 5.5, (5.21)-(5.22); S1 (stochastic or not), S4 (batch). One pass an epoch; batch one pass.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"mode": MODE}
     _rule = LMSRule
-    mode: str = "online"
+    mode: Annotated[str, MODE] = "online"
     rate: Any = "auto"
     schedule: Any = "constant"
     fit_intercept: bool = True

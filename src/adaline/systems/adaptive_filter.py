@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,7 @@ from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
-from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Check, Number, OneOf, Whole
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, Whole
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
@@ -115,26 +115,16 @@ class AdaptiveFilter(SignalSystem):
         "check_sample_weight_equivalence_on_dense_data": "a weight is a larger step, which is not two steps",
         "check_sample_weight_equivalence_on_sparse_data": "a weight is a larger step, which is not two steps",
     }
-    parameters: ClassVar[dict[str, Check]] = {
-        "rule": OneOf(*RULES),
-        "delay": Whole(0, hint="to look ahead, delay d instead of x"),
-        "rate": AnyOf(AUTO, POSITIVE),
-        "eps": ZERO_OR_MORE,
-        "leak": ZERO_OR_MORE,
-        "forgetting": Number(above=0, most=1),
-        "regularization": POSITIVE,
-        "record": AnyOf(FLAG, Whole(0)),
-    }
-    rule: str = "nlms"
+    rule: Annotated[str, OneOf(*RULES)] = "nlms"
     taps: Any = None
-    delay: int = 0
-    rate: float | str = "auto"
-    eps: float = 1e-6
-    leak: float = 0.0
-    forgetting: float = 1.0
-    regularization: float = 1e-3
+    delay: Annotated[int, Whole(0, hint="to look ahead, delay d instead of x")] = 0
+    rate: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
+    eps: Annotated[float, ZERO_OR_MORE] = 1e-6
+    leak: Annotated[float, ZERO_OR_MORE] = 0.0
+    forgetting: Annotated[float, Number(above=0, most=1)] = 1.0
+    regularization: Annotated[float, POSITIVE] = 1e-3
     fit_intercept: bool = False
-    record: bool | int = False
+    record: Annotated[bool | int, AnyOf(FLAG, Whole(0))] = False
     basis: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

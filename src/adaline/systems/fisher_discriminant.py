@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,7 +13,7 @@ from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.input.by_blocks import by_blocks
-from adaline.parameters import COUNT, NONE, AnyOf, Check, Number, OneOf
+from adaline.parameters import COUNT, NONE, AnyOf, Number, OneOf
 from adaline.results import Certificate
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
 from adaline.solvers.least_squares.factor import EPS, Factor
@@ -67,14 +67,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     Lecture S2, Fisher's linear discriminant. One pass over the rows.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "covariance": OneOf(*COVARIANCES),
-        "threshold": AnyOf(OneOf("middle", "prior"), Number()),
-        "components": AnyOf(NONE, COUNT),
-    }
-    covariance: str = "within"
-    threshold: Any = "middle"
-    components: int | None = None
+    covariance: Annotated[str, OneOf(*COVARIANCES)] = "within"
+    threshold: Annotated[Any, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
+    components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 
     @by_blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.basis import width_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.random_state import generator
-from adaline.parameters import COUNT, NONE, SEED, AnyOf, Check, Number, Numbers, OneOf
+from adaline.parameters import COUNT, NONE, SEED, AnyOf, Number, Numbers, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate, Status
 from adaline.solvers.clusters.components import CovarianceForm, in_raw_units
@@ -99,18 +99,11 @@ class GaussianClassifier(ClosedFormClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"covariance": "full"}, {"covariance": "diag"})
-    parameters: ClassVar[dict[str, Check]] = {
-        "covariance": OneOf(*COVARIANCES),
-        "priors": AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,))),
-        "shrinkage": Number(0, 1),
-        "components": COUNT,
-        "random_state": SEED,
-    }
-    covariance: str = "shared"
-    priors: Any = None
-    shrinkage: float = 0.0
-    components: int = 1
-    random_state: Any = 0
+    covariance: Annotated[str, OneOf(*COVARIANCES)] = "shared"
+    priors: Annotated[Any, AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,)))] = None
+    shrinkage: Annotated[float, Number(0, 1)] = 0.0
+    components: Annotated[int, COUNT] = 1
+    random_state: Annotated[Any, SEED] = 0
     basis: Any = None
 
     @by_blocks

@@ -6,7 +6,7 @@ maximise  sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, wa
 from adaline.input.meter import Meter
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
-from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, Numbers, OneOf
+from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
 from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
 from adaline.sources import Source
@@ -86,29 +86,18 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     step; about K D^2 multiplications a row and step, K D for "diag" and "spherical".
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "n_components": COUNT,
-        "covariance_type": OneOf(*(kind.value for kind in CovarianceForm)),
-        "reg_covar": ZERO_OR_MORE,
-        "n_init": COUNT,
-        "init_params": OneOf(*STARTS),
-        "weights_init": AnyOf(NONE, Numbers("K shares that add up to 1", (1,))),
-        "means_init": AnyOf(NONE, Numbers("means (K, D)", (2,))),
-        "precisions_init": AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3))),
-        "warm_start": FLAG,
-    }
-    n_components: int = 1
-    covariance_type: str = "full"
+    n_components: Annotated[int, COUNT] = 1
+    covariance_type: Annotated[str, OneOf(*(kind.value for kind in CovarianceForm))] = "full"
     tol: float = 1e-3
-    reg_covar: float = 1e-6
+    reg_covar: Annotated[float, ZERO_OR_MORE] = 1e-6
     max_iter: int = 100
-    n_init: int = 1
-    init_params: str = "kmeans"
-    weights_init: Any = None
-    means_init: Any = None
-    precisions_init: Any = None
+    n_init: Annotated[int, COUNT] = 1
+    init_params: Annotated[str, OneOf(*STARTS)] = "kmeans"
+    weights_init: Annotated[Any, AnyOf(NONE, Numbers("K shares that add up to 1", (1,)))] = None
+    means_init: Annotated[Any, AnyOf(NONE, Numbers("means (K, D)", (2,)))] = None
+    precisions_init: Annotated[Any, AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3)))] = None
     random_state: Any = 0
-    warm_start: bool = False
+    warm_start: Annotated[bool, FLAG] = False
     basis: Any = None
 
     @transaction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -27,7 +27,7 @@ from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.losses import Composed, Loss, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
-from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Check, Number, Numbers, OneOf
+from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Number, Numbers, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.schedules import SCHEDULE
@@ -127,40 +127,22 @@ class GeneralizedLinear(LinearRegressor):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"loss": "poisson"}, {"loss": "gamma"})
     """Settings for targets that suit them; with the squared loss it is LinearRegression."""
-    parameters: ClassVar[dict[str, Check]] = {
-        "loss": LOSS,
-        "activation": ACTIVATION,
-        "machine": AnyOf(NONE, MACHINE),
-        "penalty": ZERO_OR_MORE,
-        "solver": OneOf(*SOLVERS),
-        "tol": AnyOf(NONE, ZERO_OR_MORE),
-        "fit_intercept": FLAG,
-        "init": AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9))),
-        "warm_start": FLAG,
-        "rate": BATCH_RATE,
-        "schedule": SCHEDULE,
-        "epochs": COUNT,
-        "stop_error": AnyOf(NONE, Number()),
-        "shuffle": FLAG,
-        "random_state": SEED,
-        "basis": BASIS,
-    }
-    loss: Any = "squared"
-    activation: Any = None
-    machine: Any = None
-    penalty: float = 0.0
-    solver: str = "auto"
-    tol: float | None = None
-    fit_intercept: bool = True
-    init: Any = None
-    warm_start: bool = False
-    rate: Any = "auto"
-    schedule: Any = "constant"
-    epochs: int = 200
-    stop_error: float | None = None
-    shuffle: bool = False
-    random_state: Any = 0
-    basis: Any = None
+    loss: Annotated[Any, LOSS] = "squared"
+    activation: Annotated[Any, ACTIVATION] = None
+    machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None
+    penalty: Annotated[float, ZERO_OR_MORE] = 0.0
+    solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
+    tol: Annotated[float | None, AnyOf(NONE, ZERO_OR_MORE)] = None
+    fit_intercept: Annotated[bool, FLAG] = True
+    init: Annotated[Any, AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9)))] = None
+    warm_start: Annotated[bool, FLAG] = False
+    rate: Annotated[Any, BATCH_RATE] = "auto"
+    schedule: Annotated[Any, SCHEDULE] = "constant"
+    epochs: Annotated[int, COUNT] = 200
+    stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
+    shuffle: Annotated[bool, FLAG] = False
+    random_state: Annotated[Any, SEED] = 0
+    basis: Annotated[Any, BASIS] = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

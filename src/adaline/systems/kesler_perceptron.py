@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
-from adaline.parameters import POSITIVE, Check
+from adaline.parameters import POSITIVE
 from adaline.scans import KeslerRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -76,11 +76,10 @@ class KeslerPerceptron(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
-    parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
     _rule = KeslerRule
     _ends_clean = True
 
-    rate: Any = 1.0
+    rate: Annotated[Any, POSITIVE] = 1.0
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

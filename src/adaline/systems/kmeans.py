@@ -6,7 +6,7 @@ minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest ce
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from adaline.construction import check_parameters, configured
 from adaline.input.meter import Meter
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
-from adaline.parameters import AUTO, COUNT, AnyOf, Check, Numbers, OneOf
+from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.alternate import Clustering, lloyd
 from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
 from adaline.solvers.smooth.problem import column_spread
@@ -86,14 +86,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), LOCAL
     )
     """Checks of scikit-learn that cannot pass, each with its reason."""
-    parameters: ClassVar[dict[str, Check]] = {
-        "n_clusters": COUNT,
-        "init": AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,))),
-        "n_init": AnyOf(AUTO, COUNT),
-    }
-    n_clusters: int = 8
-    init: Any = "k-means++"
-    n_init: Any = "auto"
+    n_clusters: Annotated[int, COUNT] = 8
+    init: Annotated[Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
+    n_init: Annotated[Any, AnyOf(AUTO, COUNT)] = "auto"
     max_iter: int = 300
     tol: float = 1e-4
     random_state: Any = 0

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidData
-from adaline.parameters import FLAG, Check, Number, OneOf
+from adaline.parameters import FLAG, Number, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
@@ -58,14 +58,9 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     Lectures S2 and S3, least-squares classifiers; S1 and S4, classification by regression. Passes as LinearRegression.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "coding": OneOf(*CODINGS),
-        "threshold": Number(),
-        "fit_intercept": FLAG,
-    }
-    coding: str = "one-of-k"
-    threshold: float = 0.0
-    fit_intercept: bool = True
+    coding: Annotated[str, OneOf(*CODINGS)] = "one-of-k"
+    threshold: Annotated[float, Number()] = 0.0
+    fit_intercept: Annotated[bool, FLAG] = True
     basis: Any = None
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
@@ -14,7 +14,6 @@ from adaline.parameters import (
     NONE,
     ZERO_OR_MORE,
     AnyOf,
-    Check,
     Number,
     OneOf,
 )
@@ -89,23 +88,14 @@ class LinearRegression(LinearSystem):
     Lecture S0, section 5.1, (5.3)-(5.8); section 5.3 for the gradient solver. S1, S4: direct solution.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "solver": OneOf(*SOLVERS),
-        "rate": BATCH_RATE,
-        "init": AnyOf(NONE, FIRST_WEIGHTS),
-        "tol": ZERO_OR_MORE,
-        "stop_error": AnyOf(NONE, Number()),
-        "epochs": COUNT,
-        "rank": OneOf(*RANKS),
-    }
     fit_intercept: bool = True
-    solver: str = "auto"
-    rate: Any = "auto"
-    init: Any = None
-    tol: float = 1e-10
-    stop_error: float | None = None
-    epochs: int = 100_000
-    rank: str = "minimum-norm"
+    solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
+    rate: Annotated[Any, BATCH_RATE] = "auto"
+    init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-10
+    stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
+    epochs: Annotated[int, COUNT] = 100_000
+    rank: Annotated[str, OneOf(*RANKS)] = "minimum-norm"
     weights: str = "frequency"
     basis: Any = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite
 from adaline.input.transaction import transaction
 from adaline.losses import Logistic, Loss, Softmax
-from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
+from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, OneOf, Whole
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
@@ -114,34 +114,19 @@ class LogisticRegression(LinearClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
-    parameters: ClassVar[dict[str, Check]] = {
-        "penalty": AnyOf(AUTO, ZERO_OR_MORE),
-        "l1": ZERO_OR_MORE,
-        "scheme": OneOf(*SCHEMES),
-        "solver": OneOf(*SMOOTH_SOLVERS),
-        "tol": ZERO_OR_MORE,
-        "standardize": AnyOf(NONE, FLAG),
-        "fit_intercept": FLAG,
-        "class_weight": CLASS_WEIGHT,
-        "init": AnyOf(NONE, FIRST_WEIGHTS),
-        "warm_start": FLAG,
-        "folds": Whole(2),
-        "firth": FLAG,
-        "basis": BASIS,
-    }
-    penalty: float | str = 0.0
-    l1: float = 0.0
-    scheme: str = "softmax"
-    solver: str = "auto"
-    tol: float = 1e-10
-    standardize: bool | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    init: Any = None
-    warm_start: bool = False
-    folds: int = 5
-    firth: bool = False
-    basis: Any = None
+    penalty: Annotated[float | str, AnyOf(AUTO, ZERO_OR_MORE)] = 0.0
+    l1: Annotated[float, ZERO_OR_MORE] = 0.0
+    scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"
+    solver: Annotated[str, OneOf(*SMOOTH_SOLVERS)] = "auto"
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-10
+    standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
+    fit_intercept: Annotated[bool, FLAG] = True
+    class_weight: Annotated[Any, CLASS_WEIGHT] = None
+    init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
+    warm_start: Annotated[bool, FLAG] = False
+    folds: Annotated[int, Whole(2)] = 5
+    firth: Annotated[bool, FLAG] = False
+    basis: Annotated[Any, BASIS] = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.input.by_blocks import by_blocks
-from adaline.parameters import Check, OneOf
+from adaline.parameters import OneOf
 from adaline.systems.families.decisions import one_against_rest
 from adaline.systems.families.scheme import Rows, Scheme, probability
 
@@ -59,7 +59,7 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"machines": OneOf("K", "K-1")}
+    machines: Annotated[Any, OneOf("K", "K-1")]
 
     def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system

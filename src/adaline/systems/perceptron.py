@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
-from adaline.parameters import MODE, POSITIVE, Check
+from adaline.parameters import MODE, POSITIVE
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
 from adaline.scans.tally import STEPS
@@ -85,12 +85,11 @@ class Perceptron(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
-    parameters: ClassVar[dict[str, Check]] = {"mode": MODE, "rate": POSITIVE}
     _rule = PerceptronRule
     _ends_clean = True
 
-    mode: str = "online"
-    rate: Any = 1.0
+    mode: Annotated[str, MODE] = "online"
+    rate: Annotated[Any, POSITIVE] = 1.0
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

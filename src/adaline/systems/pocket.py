@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
-from adaline.parameters import POSITIVE, Check
+from adaline.parameters import POSITIVE
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
 from adaline.solvers.epochs.pocket import BestWeights, learn_row, run_pocket, stream_pocket
@@ -83,11 +83,10 @@ class Pocket(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"standardize": True},)
-    parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
     _rule = PerceptronRule
-    rate: Any = 1.0
+    rate: Annotated[Any, POSITIVE] = 1.0
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

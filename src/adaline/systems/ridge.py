@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.parameters import AUTO, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.parameters import AUTO, FLAG, NONE, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
@@ -68,14 +68,9 @@ class Ridge(LinearSystem):
     Lecture S0, section 5.2, (5.12)-(5.18). There w contains w0; here the intercept is not penalised.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "penalty": AnyOf(AUTO, ZERO_OR_MORE),
-        "criterion": OneOf(*CRITERIA),
-        "standardize": AnyOf(NONE, FLAG),
-    }
-    penalty: Any = "auto"
-    criterion: str = "gcv"
-    standardize: bool | None = None
+    penalty: Annotated[Any, AnyOf(AUTO, ZERO_OR_MORE)] = "auto"
+    criterion: Annotated[str, OneOf(*CRITERIA)] = "gcv"
+    standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
     weights: str = "frequency"
     basis: Any = None

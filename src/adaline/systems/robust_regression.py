@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -32,7 +32,6 @@ from adaline.parameters import (
     SEED,
     ZERO_OR_MORE,
     AnyOf,
-    Check,
     Number,
     OneOf,
 )
@@ -115,32 +114,18 @@ class RobustRegression(LinearRegressor):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
-    parameters: ClassVar[dict[str, Check]] = {
-        "loss": OneOf(*LOSSES),
-        "threshold": AnyOf(NONE, POSITIVE),
-        "quantile": Number(above=0, below=1),
-        "scale": AnyOf(OneOf("mad", "huber"), POSITIVE),
-        "penalty": ZERO_OR_MORE,
-        "standardize": FLAG,
-        "fit_intercept": FLAG,
-        "init": AnyOf(OneOf("robust", "least_squares"), FIRST_WEIGHTS),
-        "tol": ZERO_OR_MORE,
-        "epochs": COUNT,
-        "random_state": SEED,
-        "basis": BASIS,
-    }
-    loss: str = "huber"
-    threshold: float | None = None
-    quantile: float = 0.5
-    scale: Any = "mad"
-    penalty: float = 0.0
-    standardize: bool = False
-    fit_intercept: bool = True
-    init: Any = "robust"
-    tol: float = 1e-10
-    epochs: int = 200
-    random_state: Any = 0
-    basis: Any = None
+    loss: Annotated[str, OneOf(*LOSSES)] = "huber"
+    threshold: Annotated[float | None, AnyOf(NONE, POSITIVE)] = None
+    quantile: Annotated[float, Number(above=0, below=1)] = 0.5
+    scale: Annotated[Any, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
+    penalty: Annotated[float, ZERO_OR_MORE] = 0.0
+    standardize: Annotated[bool, FLAG] = False
+    fit_intercept: Annotated[bool, FLAG] = True
+    init: Annotated[Any, AnyOf(OneOf("robust", "least_squares"), FIRST_WEIGHTS)] = "robust"
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-10
+    epochs: Annotated[int, COUNT] = 200
+    random_state: Annotated[Any, SEED] = 0
+    basis: Annotated[Any, BASIS] = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

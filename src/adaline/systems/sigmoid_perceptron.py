@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input.by_blocks import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
-from adaline.parameters import MODE, NONE, AnyOf, Check, Number, OneOf
+from adaline.parameters import MODE, NONE, AnyOf, Number, OneOf
 from adaline.results import Status
 from adaline.scans import Scan, SigmoidRule
 from adaline.scans.tally import STEPS
@@ -91,21 +91,16 @@ class SigmoidPerceptron(OnlineClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"activation": "logistic"},)
     expected_failures: ClassVar[dict[str, str]] = {}  # a batch step is a sum over rows: weights are repetitions
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "activation": OneOf(*LOSSES),
-        "mode": MODE,
-        "stop_error": AnyOf(NONE, Number()),
-    }
     _rule = SigmoidRule
-    activation: str = "tanh"
-    mode: str = "batch"
+    activation: Annotated[str, OneOf(*LOSSES)] = "tanh"
+    mode: Annotated[str, MODE] = "batch"
     rate: Any = "auto"
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None
     epochs: int = 200
     tol: float = 1e-4
-    stop_error: float | None = None
+    stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     shuffle: bool = False
     random_state: Any = 0
     warm_start: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, overload
+from typing import Annotated, Any, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,7 @@ from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
-from adaline.parameters import ZERO_OR_MORE, Check, OneOf
+from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
@@ -87,11 +87,10 @@ class WienerFilter(SignalSystem):
     Lecture S0, section 5.1, (5.9)-(5.11).
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"method": OneOf(*METHODS), "penalty": ZERO_OR_MORE}
     taps: Any = None
-    method: str = "covariance"
+    method: Annotated[str, OneOf(*METHODS)] = "covariance"
     delay: int = 0
-    penalty: float = 0.0
+    penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     fit_intercept: bool = False
     basis: Any = None
 

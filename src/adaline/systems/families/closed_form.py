@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.input.transaction import transaction
-from adaline.parameters import Check
 from adaline.results import Certificate, Status, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
@@ -47,7 +46,7 @@ class ClosedFormClassifier(LinearClassifier):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
-    parameters: ClassVar[dict[str, Check]] = {"basis": BASIS}
+    basis: Annotated[Any, BASIS]
     coef_: Array
     intercept_: Array
     n_features_in_: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ from adaline.parameters import (
     LEVEL,
     NONE,
     AnyOf,
-    Check,
     OneOf,
 )
 from adaline.results import Certificate, combine_certificates, without_constants
@@ -57,15 +56,15 @@ class LinearSystem(LinearRegressor):
     """A regression that is solved from second moments: it streams, merges and forgets, and has inference."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
-    parameters: ClassVar[dict[str, Check]] = {"fit_intercept": FLAG, "weights": OneOf(*WEIGHTS), "basis": BASIS}
+    basis: Annotated[Any, BASIS]
     coef_: Array
     intercept_: float | Array
     rank_: int
     aliased_: NDArray[np.object_] | None
     dependencies_: list[str] | None
     estimable_: NDArray[np.bool_] | None
-    fit_intercept: bool
-    weights: str
+    fit_intercept: Annotated[bool, FLAG]
+    weights: Annotated[str, OneOf(*WEIGHTS)]
     n_features_in_: int
     certificate_: Certificate
     _fits: tuple[Fit, ...]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -29,7 +29,7 @@ from adaline.input.meter import Meter
 from adaline.input.open import read_finite
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
-from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status
 from adaline.scans import Scan, State
 from adaline.scans.schedules import SCHEDULE
@@ -61,29 +61,17 @@ class OnlineSystem(BaseEstimator):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(WEIGHT_CHECKS, ORDER)
     """Checks of scikit-learn that cannot pass, each with its reason."""
-    parameters: ClassVar[dict[str, Check]] = {
-        "rate": AnyOf(AUTO, POSITIVE),
-        "schedule": SCHEDULE,
-        "fit_intercept": FLAG,
-        "init": AnyOf(NONE, OneOf("random"), FIRST_WEIGHTS),
-        "epochs": COUNT,
-        "tol": ZERO_OR_MORE,
-        "shuffle": FLAG,
-        "random_state": SEED,
-        "warm_start": FLAG,
-        "standardize": FLAG,
-        "basis": BASIS,
-    }
-    fit_intercept: bool
-    init: Any
-    rate: Any
-    schedule: Any
-    epochs: int
-    tol: float
-    shuffle: bool
-    random_state: Any
-    warm_start: bool
-    standardize: bool = False  # an argument of the systems that work in the units of the columns otherwise
+    basis: Annotated[Any, BASIS]
+    fit_intercept: Annotated[bool, FLAG]
+    init: Annotated[Any, AnyOf(NONE, OneOf("random"), FIRST_WEIGHTS)]
+    rate: Annotated[Any, AnyOf(AUTO, POSITIVE)]
+    schedule: Annotated[Any, SCHEDULE]
+    epochs: Annotated[int, COUNT]
+    tol: Annotated[float, ZERO_OR_MORE]
+    shuffle: Annotated[bool, FLAG]
+    random_state: Annotated[Any, SEED]
+    warm_start: Annotated[bool, FLAG]
+    standardize: Annotated[bool, FLAG] = False  # an argument only of systems that work in the units of the columns
     n_features_in_: int
 
     _rule: ClassVar[type[Scan]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -21,7 +21,7 @@ from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled
 from adaline.input.transaction import transaction
-from adaline.parameters import CLASS_WEIGHT, Check
+from adaline.parameters import CLASS_WEIGHT
 from adaline.scans import Scan
 from adaline.sources import Source
 from adaline.sources.views import in_memory, recoded
@@ -32,8 +32,7 @@ from adaline.systems.families.online import OnlineSystem
 class OnlineClassifier(ClassifierMixin, OnlineSystem):
     """A classifier that learns row by row: one machine for two classes, one for each of K > 2 classes."""
 
-    parameters: ClassVar[dict[str, Check]] = {"class_weight": CLASS_WEIGHT}
-    class_weight: Any
+    class_weight: Annotated[Any, CLASS_WEIGHT]
     classes_: Labels
     _targets: dict[Any, Any]  # the target, or targets, of each label
 

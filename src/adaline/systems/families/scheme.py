@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from adaline.input.labels import Codes, Labels
 from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite, read_rows, read_weights
 from adaline.input.transaction import transaction
-from adaline.parameters import NONE, AnyOf, Check, Having
+from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.base import Reader
@@ -49,11 +49,8 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
-    parameters: ClassVar[dict[str, Check]] = {
-        "system": AnyOf(NONE, Having("fit", what="a classifier for two classes")),
-        "basis": BASIS,
-    }
-    system: Any
+    basis: Annotated[Any, BASIS]
+    system: Annotated[Any, AnyOf(NONE, Having("fit", what="a classifier for two classes"))]
     estimators_: list[Any]
     n_features_in_: int
     rows_seen_: int

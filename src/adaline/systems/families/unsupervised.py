@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,7 +15,7 @@ from adaline.errors import InvalidParameter
 from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_unlabelled
-from adaline.parameters import COUNT, SEED, ZERO_OR_MORE, Check
+from adaline.parameters import COUNT, SEED, ZERO_OR_MORE
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
@@ -25,12 +25,10 @@ class UnsupervisedSystem(BaseEstimator):
     """A system that learns from rows without targets: opens rows, maps functions over them, certifies."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # without a target nothing can be compared
-    parameters: ClassVar[dict[str, Check]] = {
-        "tol": ZERO_OR_MORE,
-        "max_iter": COUNT,
-        "random_state": SEED,
-        "basis": BASIS,
-    }
+    tol: Annotated[float, ZERO_OR_MORE]
+    max_iter: Annotated[int, COUNT]
+    random_state: Annotated[Any, SEED]
+    basis: Annotated[Any, BASIS]
     n_features_in_: int
     certificate_: Certificate
 
