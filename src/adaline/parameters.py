@@ -272,6 +272,17 @@ class AnyOf(Check):
         return "; ".join(filter(None, reasons))
 
 
+class Penalty(AnyOf):
+    """A penalty as a number, or "auto"; the words of scikit-learn are translated."""
+
+    def reason(self, value: Any) -> str:
+        if value is None or (isinstance(value, str) and value.lower() == "none"):
+            return "no penalty is penalty=0"
+        words = {"l2": "write how strong it is, penalty=1/C", "l1": "write how strong it is, l1=1/C"}
+        words["elasticnet"] = "write how strong its parts are, penalty=(1 - l1_ratio)/C and l1=l1_ratio/C"
+        return words.get(value, "") if isinstance(value, str) else ""
+
+
 def _array(value: Any) -> NDArray[np.float64] | None:
     """Return a value as an array of numbers; None where it cannot be one."""
     try:
@@ -286,6 +297,7 @@ AUTO = OneOf("auto")
 COUNT = Whole(1)
 ZERO_OR_MORE = Number(least=0)
 POSITIVE = Number(above=0)
+PENALTY = Penalty(AUTO, ZERO_OR_MORE)
 LEVEL = Number(above=0, below=1)
 SEED = Seed()
 MODE = OneOf("online", "batch")

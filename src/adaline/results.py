@@ -156,17 +156,29 @@ class Certificate:
         )
 
 
+def after_one_go(proof: Certificate) -> Certificate:
+    """Return the certificate of a fit to all rows in one go; its advice is not to do that."""
+    advice = proof.advice.replace(", use Ridge, or fit all rows in one go", " or use Ridge").replace(
+        "the sums alone leave few correct digits; fit all rows in one go to have them refined",
+        "few correct digits are left: rescale columns, drop some, or use Ridge",
+    )
+    return proof if advice == proof.advice else replace(proof, advice=advice)
+
+
 def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
     """Return the certificate; its advice names the constant columns, which were left out, if there are any."""
-    if not names:
-        return proof
-    note = say_constant(names)
+    return with_note(proof, say_constant(names)) if names else proof
+
+
+def with_note(proof: Certificate, note: str) -> Certificate:
+    """Return the certificate with a note beside its advice, or instead of it where there is nothing to do."""
     return replace(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
 
 
-def say_constant(names: Sequence[str]) -> str:
-    """Return a note on constant columns."""
-    return f"column{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} constant and left out"
+def say_constant(names: Sequence[str], where: str = "") -> str:
+    """Return a note on constant columns, constant in all rows or as `where` says."""
+    are = "are" if len(names) > 1 else "is"
+    return f"column{'s' * (len(names) > 1)} {some(names)} {are} constant {where}{' ' * bool(where)}and left out"
 
 
 def some(names: Sequence[str], between: str = ", ", most: int = MOST_NAMES) -> str:

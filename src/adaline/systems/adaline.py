@@ -60,6 +60,7 @@ class Adaline(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : error of each epoch: online the mean of e^2/2, each row's before its own step; batch half the sum of e^2.
     n_iter_ : epochs. rate_bound_ : 2/Trace[Rxx] on the last online epoch and rows since. certificate_ : how it ended.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------

@@ -49,6 +49,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     ----------
     classes_, means_ : labels and class means.
     coef_, intercept_ : two classes: w (1, D) and minus the threshold (1,); K classes: the K discriminants.
+    threshold_ : where w'x is cut, for two classes.
     directions_ : (r, D) rows w along which class means differ; `transform` projects on them about the overall mean.
     criterion_ : J(w) with S_B = (m_1 - m_0)(m_1 - m_0)' and scatters as sums, for two classes; (r,) generalised
         eigenvalues of the between and within scatter for K classes.
@@ -94,6 +95,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         else:
             self._solve_many(solved, sums.weights)
         return solved.certificate
+
+    def _constant_within_classes(self) -> list[str]:
+        return self._varying_between_classes_alone() if self.covariance == "within" else []
 
     def _solve_two(self, solved: Discriminant, weights: Array) -> None:
         """Scale w so that w' Sigma w = 1 (or |w| = 1), and cut."""

@@ -168,6 +168,10 @@ class GaussianClassifier(ClosedFormClassifier):
             return self._solve_mixtures(source, sums)
         return self._solve_linear(sums) if self._linear() else self._solve_quadratic(sums)
 
+    def _constant_within_classes(self) -> list[str]:
+        measured = self.components == 1 and COVARIANCES[self.covariance] is not CovarianceForm.SPHERICAL
+        return self._varying_between_classes_alone() if measured else []
+
     def _solve_linear(self, sums: ClassMoments) -> Certificate:
         within = sums.within()
         shape = spherical(within) if self.covariance == "identity" else shrunk(within, self.shrinkage)

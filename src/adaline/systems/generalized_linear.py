@@ -110,7 +110,8 @@ class GeneralizedLinear(LinearRegressor):
     ----------
     coef_, intercept_ : (D,) and a number, or (K, D) and (K,). weights_ : W of a machine of one's own.
     certificate_ : how good the solution is. history_ : objective after each step; stochastic: mean loss of each epoch.
-    n_iter_ : steps or epochs.
+    n_iter_ : steps or epochs. rows_seen_ : number of rows. aliased_ : names of the columns that are constant or depend
+    on those before them. dependencies_ : how, as text.
 
     Examples
     --------

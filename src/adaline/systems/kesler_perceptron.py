@@ -61,6 +61,7 @@ class KeslerPerceptron(OnlineClassifier):
     classes_ : labels. coef_, intercept_ : (K, D) and (K,); with two classes the difference, (1, D) and (1,).
     history_ : rows with a correction in each epoch. n_iter_ : epochs. certificate_ : how it ended.
     mistakes_ : corrections made since the start.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------

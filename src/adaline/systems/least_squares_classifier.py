@@ -10,6 +10,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidData
+from adaline.input.basis import columns_of
 from adaline.parameters import FLAG, Number, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
@@ -18,6 +19,7 @@ from adaline.solvers.least_squares.direct import solve_sums
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.weights import column_notes, warn_of_dependence
 
 CODINGS = ("one-of-k", "signed", "fisher")
 
@@ -43,7 +45,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     Attributes
     ----------
     classes_ : labels. coef_, intercept_ : (1, D) and (1,) for two classes, else (K, D) and (K,).
-    rank_ : of the design. certificate_ : digits, condition, rank.
+    rank_ : of the design. certificate_ : digits, condition, rank. aliased_ : names of the columns that are constant or
+    depend on those before them (None for wide data). dependencies_ : how, as text.
 
     Examples
     --------
@@ -81,7 +84,10 @@ class LeastSquaresClassifier(ClosedFormClassifier):
             theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
             theta = theta - np.append(self.threshold, np.zeros(sums.features))
         self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
-        self.rank_ = fit.solution.certificate.rank
+        self.rank_, before = fit.solution.certificate.rank, self.__dict__.get("dependencies_")
+        self.aliased_, self.dependencies_, *_ = column_notes(fit, lambda: columns_of(self))
+        if source is not None or sums.rows > sums.features:
+            warn_of_dependence(self.dependencies_, None if source is not None else before)
         return fit.solution.certificate
 
     def _targets(self, weights: Array) -> Array:

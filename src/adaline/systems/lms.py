@@ -62,6 +62,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     ----------
     coef_, intercept_ : the weights. history_ : mean of e^2/2 in each epoch, each row's before its own step.
     n_iter_ : epochs. rate_bound_ : 2/Trace[Rxx] on the last epoch and rows since. certificate_ : how it ended.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------

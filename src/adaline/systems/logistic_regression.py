@@ -26,7 +26,7 @@ from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite
 from adaline.input.transaction import transaction
 from adaline.losses import Logistic, Loss, Softmax
-from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, OneOf, Whole
+from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, Whole
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
@@ -93,6 +93,7 @@ class LogisticRegression(LinearClassifier):
     classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
     certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    rows_seen_ : number of rows.
     aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
     separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
         `direction` of a plane that separates the classes.
@@ -114,7 +115,7 @@ class LogisticRegression(LinearClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
-    penalty: Annotated[float | str, AnyOf(AUTO, ZERO_OR_MORE)] = 0.0
+    penalty: Annotated[float | str, PENALTY] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
     scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"
     solver: Annotated[str, OneOf(*SMOOTH_SOLVERS)] = "auto"

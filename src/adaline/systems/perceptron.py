@@ -70,6 +70,7 @@ class Perceptron(OnlineClassifier):
         where x are the columns that the rule works in (`standardize`), from the clean epoch itself; NaN and infinity
         where there was none, or the theorem does not apply (weights, another start, a schedule, the batch rule). K
         machines: the smallest M they share, and K R^2/M^2.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------

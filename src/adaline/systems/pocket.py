@@ -67,6 +67,7 @@ class Pocket(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : of the pocket, (1, D) and (1,), or (K, D)
     and (K,). errors_ : weight of the rows that each machine in the pocket gets wrong; None after partial_fit.
     history_ : errors of the pocket after each epoch. n_iter_ : epochs. certificate_ : its gap is the number of errors.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------

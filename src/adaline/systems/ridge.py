@@ -10,7 +10,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.parameters import AUTO, FLAG, NONE, ZERO_OR_MORE, AnyOf, OneOf
+from adaline.parameters import FLAG, NONE, PENALTY, AnyOf, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
@@ -50,7 +50,7 @@ class Ridge(LinearSystem):
 
     Attributes
     ----------
-    coef_, intercept_, certificate_, rank_, aliased_ : as for LinearRegression.
+    coef_, intercept_, certificate_, rank_, aliased_, dependencies_, estimable_ : as for LinearRegression.
     penalty_ : penalty used, one for each target if there are several.
     path_ : for "auto", a dictionary with `penalties` and `values` of the criterion, to plot.
     noise_variance_, prior_variance_ : of (5.16) and (5.18); their ratio is penalty_.
@@ -68,7 +68,7 @@ class Ridge(LinearSystem):
     Lecture S0, section 5.2, (5.12)-(5.18). There w contains w0; here the intercept is not penalised.
     """
 
-    penalty: Annotated[Any, AnyOf(AUTO, ZERO_OR_MORE)] = "auto"
+    penalty: Annotated[Any, PENALTY] = "auto"
     criterion: Annotated[str, OneOf(*CRITERIA)] = "gcv"
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True

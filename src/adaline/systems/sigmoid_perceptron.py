@@ -75,6 +75,7 @@ class SigmoidPerceptron(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has the target 1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : error of each epoch: batch half the sum of e^2, online its mean, each row's before its own step.
     n_iter_ : epochs. certificate_ : how it ended.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.filter import Filtered, SignalSystem
-from adaline.systems.families.weights import split_theta
+from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
 METHODS = ("covariance", "autocorrelation")
 
@@ -66,7 +66,8 @@ class WienerFilter(SignalSystem):
     ----------
     coef_ : (D,) or (K, D), the filter, all taps of signal 0 first; `taps_` : one view of it for each signal;
     intercept_ : w0, or 0; `certificate_` : how good the solution is; `rank_` : of R_xx;
-    `aliased_` : taps that depend on those before them, as "x0(n-3)" (None for wide filters solved in the dual).
+    `aliased_` : taps that depend on those before them, as "x0(n-3)" (None for wide filters solved in the dual);
+    `dependencies_` : how, as text.
 
     Examples
     --------
@@ -102,6 +103,7 @@ class WienerFilter(SignalSystem):
         """
         meter = Meter(X)
         check_parameters(self)
+        self.__dict__.pop("dependencies_", None)
         if isinstance(X, Source):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
@@ -168,7 +170,7 @@ class WienerFilter(SignalSystem):
         assert gone is not None
         left = without(mine, gone)
         fit = self._solve(None, left) if left.weight > 0 else None
-        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits)
+        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits, self.dependencies_)
         assert fit is not None
         self._recording = self._recording.afresh(left)
         self._keep(fit, meter)
@@ -247,11 +249,11 @@ class WienerFilter(SignalSystem):
         """Keep the weights of a fit and what is known of them."""
         self.coef_, self.intercept_ = split_theta(fit.solution.theta, self._flat, None)
         self.certificate_ = meter.on(fit.solution.certificate, source)
-        self.rank_ = self.certificate_.rank
-        names = self._tap_names()
-        whole = self.rank_ == len(names)
-        aliased = [] if whole else None if fit.factor is None else [names[j] for j in fit.factor.aliased()]
-        self.aliased_ = None if aliased is None else np.array(aliased, dtype=object)
+        self.rank_, before = self.certificate_.rank, self.__dict__.get("dependencies_")
+        self.aliased_, self.dependencies_, *_ = column_notes(fit, self._tap_names)
+        total = self._recording.total
+        if total is not None and total.rows > total.shape.features:
+            warn_of_dependence(self.dependencies_, before)
 
     def _own_sums(self, verb: str) -> Moments:
         """Return the sums of the recording; refuse to do what `verb` says where there are none."""

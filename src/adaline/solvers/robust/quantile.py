@@ -236,6 +236,7 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     return _onto_plane(a, t, theta, d, s, steps)
 
 
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # a direction that is not finite is none
 def _step(
     a: Array, t: Array, theta: Array, d: Array, s: Array, below: Array, above: Array
 ) -> tuple[Array, Array, Array, Array, Array] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import InvalidData, InvalidParameter, UnsafeForget
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
 from adaline.input.basis import check_basis, columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.columns import check_same_columns, set_columns
@@ -21,7 +22,7 @@ from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.input.transaction import transaction
-from adaline.results import Certificate, Status, without_constants
+from adaline.results import Certificate, Status, after_one_go, say_constant, some, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
@@ -40,6 +41,7 @@ ONE_CLASS = certificate(
     solver="none: rows of one class only",
 )
 """The certificate of a model fitted to rows of a single class."""
+WITHIN = "nothing says how far apart is far. Decide by that column itself, or use LeastSquaresClassifier"
 
 
 class ClosedFormClassifier(LinearClassifier):
@@ -70,6 +72,7 @@ class ClosedFormClassifier(LinearClassifier):
                 f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
             )
         self._finish(source, meter, source)
+        self.certificate_ = after_one_go(self.certificate_)
         return self
 
     @transaction
@@ -127,7 +130,7 @@ class ClosedFormClassifier(LinearClassifier):
         self._sums = self._sums.copy()
         self._sums.subtract(gone)
         self._finish(None, meter, source)
-        refuse_few_digits(self.certificate_.digits)
+        refuse_few_digits(self.certificate_.digits, getattr(self, "dependencies_", None))
         return self
 
     @by_blocks
@@ -190,6 +193,11 @@ class ClosedFormClassifier(LinearClassifier):
             self._spread_out(present)
         if self._like is not None and hasattr(self, "coef_"):
             self.coef_, self.intercept_ = (to_device_of(self._like, one) for one in (self.coef_, self.intercept_))
+        lost = self._constant_within_classes()
+        if lost:
+            note = f"{say_constant(lost, 'within every class')}, though it may tell classes apart: {WITHIN}"
+            proof = replace(proof, advice=note)
+            warn(note, AdalineWarning)
         self.certificate_ = meter.on(without_constants(proof, self._constant()), counted)
 
     def _constant(self) -> list[str]:
@@ -197,6 +205,17 @@ class ClosedFormClassifier(LinearClassifier):
         if not getattr(self, "fit_intercept", True):
             return []
         return [columns_of(self)[j] for j in np.flatnonzero(~varying(self._sums.total().about_mean()))]
+
+    def _constant_within_classes(self) -> list[str]:
+        """Return the names of columns that vary between classes alone, where the system can make no use of them."""
+        return []
+
+    def _varying_between_classes_alone(self) -> list[str]:
+        """Return the names of columns that are constant within every class, and not in all rows."""
+        if (self._sums.weights > 0).sum() < 2:
+            return []
+        alone = varying(self._sums.total().about_mean()) & ~varying(self._sums.within())
+        return [columns_of(self)[j] for j in np.flatnonzero(alone)]
 
     def _spread_out(self, present: NDArray[np.intp]) -> None:
         """Spread the coefficients of the classes present over all classes; the others score minus infinity."""
@@ -224,8 +243,13 @@ def without(mine: Moments, gone: Moments) -> Moments:
     return left
 
 
-def refuse_few_digits(digits: float) -> None:
-    """Refuse a model that would be left with fewer digits than is safe."""
+def refuse_few_digits(digits: float, dependencies: list[str] | None) -> None:
+    """Refuse a model that would be left with fewer digits than is safe; `dependencies` are those of its columns."""
+    if digits < SAFE_DIGITS and dependencies:
+        raise UnsafeForget(
+            f"cannot forget rows: some columns are linear combinations of others, {some(dependencies, '; ', 3)}, and "
+            "sums alone leave no digits of their coefficients. Leave out a column of each combination, and fit anew."
+        )
     if digits < SAFE_DIGITS:
         raise UnsafeForget(
             f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "

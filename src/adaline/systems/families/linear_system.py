@@ -38,15 +38,14 @@ from adaline.parameters import (
     AnyOf,
     OneOf,
 )
-from adaline.results import Certificate, combine_certificates, without_constants
+from adaline.results import Certificate, after_one_go, combine_certificates, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums
-from adaline.solvers.least_squares.dependence import say_dependent
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.supervised import LinearRegressor
-from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
+from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, theta_of, warn_of_dependence
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
@@ -103,10 +102,8 @@ class LinearSystem(LinearRegressor):
         else:
             self._sums = sums(source, self.fit_intercept)
             self._keep(self._solve(source, self._sums), meter, source)
-        if self.dependencies_:
-            dropped = getattr(self, "rank", None) == "drop"
-            left_out = f"left out, as combinations of columns before them: {'; '.join(self.dependencies_)}"
-            warn(left_out if dropped else say_dependent(self.dependencies_), AdalineWarning)
+        self.certificate_ = after_one_go(self.certificate_)
+        self._warn_of_dependence(None)
         return self
 
     @transaction
@@ -159,7 +156,7 @@ class LinearSystem(LinearRegressor):
         self._counted = self._count_with(self._count(source), -1)
         fits = self._solve(None, left) if left.weight > 0 else ()
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
-        refuse_few_digits(digits)
+        refuse_few_digits(digits, self.dependencies_)
         self._sums = left
         self._keep(fits, meter, source)
         return self
@@ -443,26 +440,26 @@ class LinearSystem(LinearRegressor):
 
     def _take(self, total: Moments, counted: Any, meter: Meter, source: Source | None) -> None:
         """Solve from new sums and take them over."""
+        before = self.__dict__.get("dependencies_")
         self._sums, self._counted = total, counted
         self._keep(self._solve(None, total), meter, source)
+        if total.rows > total.shape.features:  # with fewer rows columns depend on each other in any case
+            self._warn_of_dependence(before)
+
+    def _warn_of_dependence(self, before: list[str] | None) -> None:
+        """Warn of columns that are combinations of others, unless that was known before."""
+        if getattr(self, "rank", None) != "drop":
+            warn_of_dependence(self.dependencies_, before)
+        elif self.dependencies_ and self.dependencies_ != before:
+            left_out = "; ".join(self.dependencies_)
+            warn(f"left out, as combinations of columns before them: {left_out}", AdalineWarning)
 
     def _keep(self, fits: tuple[Fit, ...], meter: Meter, source: Source | None) -> None:
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
         self._fits = fits
         self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         proof = combine_certificates([fit.solution.certificate for fit in fits])
-        self.certificate_ = meter.on(proof, source)
+        notes = column_notes(fits[0], lambda: columns_of(self))
+        self.aliased_, self.dependencies_, self.estimable_, constant = notes
+        self.certificate_ = without_constants(meter.on(proof, source), constant)
         self.rank_ = proof.rank
-        factor, columns = fits[0].factor, theta.shape[1] - 1
-        if factor is None and proof.rank < columns:
-            self.aliased_ = self.dependencies_ = self.estimable_ = None
-            return
-        self.aliased_, self.dependencies_ = np.array([], dtype=object), []
-        self.estimable_ = np.ones(columns, dtype=bool)
-        if factor is not None and factor.rank < columns:
-            names = columns_of(self)
-            self.aliased_ = np.array([names[j] for j in factor.aliased()], dtype=object)
-            self.dependencies_ = factor.dependence.texts(names)
-            self.estimable_ = factor.dependence.estimable
-            constant = [names[j] for j in np.flatnonzero(factor.dependence.constant)] if factor.decided else []
-            self.certificate_ = without_constants(self.certificate_, constant)

@@ -30,7 +30,7 @@ from adaline.input.open import read_finite
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
-from adaline.results import Certificate, Status
+from adaline.results import Certificate, Status, say_constant, with_note, without_constants
 from adaline.scans import Scan, State
 from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import RUNNING, STATUS
@@ -108,9 +108,26 @@ class OnlineSystem(BaseEstimator):
         scan = self._scan.copy() if goes_on else self._start(rows.shape)
         before = self._result if goes_on else self._first_result(scan)
         result = self._run(rows, scan, self._epoch_options(once), before)
-        if self.fit_intercept and isinstance(self.rate, str) and not goes_on and not once:
-            _fold_constants(rows, scan)
+        if self.fit_intercept and not goes_on and not once:
+            result = self._note_constants(rows, scan, result)
         self._keep(scan, result, before, rows, meter, once)
+
+    def _note_constants(self, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
+        """Return the result with a note on columns that are constant in rows in memory.
+
+        With rate="auto" their weights are moved onto the intercept, which changes no prediction.
+        """
+        spread = None if source.streamed else _spread_of_constants(source)
+        if spread is None:
+            return result
+        constant = ~varying(spread)
+        if isinstance(self.rate, str):
+            scan.fold(constant, spread.mean)
+        names = [columns_of(self)[j] for j in np.flatnonzero(constant)]
+        if isinstance(self.rate, str) or self._standard is not None:
+            return replace(result, certificate=without_constants(result.certificate, names))
+        note = say_constant(names).replace("and left out", "beside the intercept: leave out")
+        return replace(result, certificate=with_note(result.certificate, note))
 
     def _scanned_rows(self, source: Source, goes_on: bool) -> Source:
         """Return the rows in the columns that the scan works in; a new model learns from them which these are."""
@@ -329,16 +346,14 @@ def _learn_standard(source: Source, centred: bool) -> Standard:
     return Standard(mean, np.where(size > ROUNDED * np.abs(mean), size, rest))
 
 
-def _fold_constants(source: Source, scan: Scan) -> None:
-    """Move the weights of columns that are constant in rows in memory onto the intercept: predictions are the same."""
-    if source.streamed:
-        return
+def _spread_of_constants(source: Source) -> Spread | None:
+    """Return mean and spread of columns of which some are constant; None as soon as all of them vary."""
     spread = Spread.zero(source.shape)
     for block in source.blocks():
         spread.add(block)
         if varying(spread).all():
-            return
-    scan.fold(~varying(spread), spread.mean)
+            return None
+    return spread
 
 
 def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Array:

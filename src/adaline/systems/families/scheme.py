@@ -22,21 +22,22 @@ from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
-from adaline.errors import InvalidData, InvalidParameter
-from adaline.input.basis import basis_of, check_basis
+from adaline.errors import InvalidData, InvalidParameter, kept_warnings, warn
+from adaline.input.basis import basis_of, check_basis, columns_of
 from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import CodedRows
-from adaline.input.columns import set_columns
+from adaline.input.columns import SHOWN_NAMES, set_columns
 from adaline.input.labels import Codes, Labels
 from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite, read_rows, read_weights
 from adaline.input.transaction import transaction
 from adaline.parameters import NONE, AnyOf, Having
-from adaline.results import Certificate, worst
+from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.base import Reader
 from adaline.sources.expanded import Expanded
 from adaline.sources.views import SourceView
+from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.gaussian_classifier import GaussianClassifier
 
@@ -151,17 +152,29 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         targets = self._targets(len(found))
         machines = [clone(self._machine()) for _ in targets] if reset else deepcopy(self.estimators_)
-        for machine, values in zip(machines, targets, strict=True):
-            if isinstance(rows, Source):
-                part = Relabelled(rows, values[:, None], counts)
-                if part.n_rows:
-                    getattr(machine, verb)(part)
-            else:
-                fit_machine(machine, verb, rows, values, codes, sample_weight)
+        said: list[list[tuple[str, type[Warning]]]] = []
+        token = SHOWN_NAMES.set(tuple(columns_of(self)))
+        try:
+            for machine, values in zip(machines, targets, strict=True):
+                with kept_warnings() as kept:
+                    if not isinstance(rows, Source):
+                        fit_machine(machine, verb, rows, values, codes, sample_weight)
+                    elif (part := Relabelled(rows, values[:, None], counts)).n_rows:
+                        getattr(machine, verb)(part)
+                said.append(kept)
+        finally:
+            SHOWN_NAMES.reset(token)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
         self._passes = meter.passes(rows) if isinstance(X, Source) else None
+        self._repeat(said)
+
+    def _repeat(self, said: list[list[tuple[str, type[Warning]]]]) -> None:
+        """Issue the warnings of each machine, each text once; those of some machines only say whose they are."""
+        for message, category in dict.fromkeys(one for kept in said for one in kept):
+            whose = [q for q, kept in zip(self.questions(), said, strict=True) if (message, category) in kept]
+            warn(message if len(whose) == len(said) else f"{some(whose)}: {message}", category)
 
 
 def fit_machine(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
@@ -184,6 +197,11 @@ def is_fitted(machine: Any) -> bool:
 
 def check_machine(machine: Any) -> None:
     """Refuse a system that is neither a classifier with decisions or probabilities, nor a regression."""
+    if isinstance(machine, SignalSystem):
+        raise InvalidParameter(
+            f"system is {type(machine).__name__}, a filter of signals in time, and classes are of rows: use a "
+            "classifier, such as LogisticRegression()"
+        )
     sure = hasattr(machine, "decision_function") or hasattr(machine, "predict_proba")
     if not hasattr(machine, "fit") or not (sure or is_regressor(machine)):
         raise InvalidParameter(
