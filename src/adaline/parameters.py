@@ -2,7 +2,7 @@
 
     Number(least=0)                    a number of zero or more
     Number(above=0, most=1)            a number above 0 and at most 1
-    Whole(1)                           a whole number of 1 or more
+    WholeNumber(1)                     a whole number of 1 or more
     OneOf("full", "tied")             one of full, tied
     AnyOf(OneOf("auto"), Number(0))   'auto' or a number of zero or more
 
@@ -109,7 +109,7 @@ class Number(Check):
         return "a number " + " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
 
 
-class Whole(Check):
+class WholeNumber(Check):
     """A whole number, `least` or more where that is given."""
 
     def __init__(self, least: int | None = None, *, hint: str = "") -> None:
@@ -294,7 +294,7 @@ def _array(value: Any) -> NDArray[np.float64] | None:
 FLAG = Flag()
 NONE = Nothing()
 AUTO = OneOf("auto")
-COUNT = Whole(1)
+COUNT = WholeNumber(1)
 ZERO_OR_MORE = Number(least=0)
 POSITIVE = Number(above=0)
 PENALTY = Penalty(AUTO, ZERO_OR_MORE)

@@ -40,7 +40,7 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-Function = Callable[[Mapping[str, Array]], Any]
+ColumnFunction = Callable[[Mapping[str, Array]], Any]
 
 
 def names_in(text: str) -> list[str]:
@@ -55,12 +55,12 @@ def evaluate(text: str, columns: Mapping[str, Array]) -> Array:
 
 
 @cache
-def _compiled(text: str) -> tuple[tuple[str, ...], Function]:
+def _compiled(text: str) -> tuple[tuple[str, ...], ColumnFunction]:
     """Return the columns of an expression, and a function from columns to its value."""
     tree, quoted = _parsed(text)
     names: list[str] = []
 
-    def build(node: ast.expr) -> Function:
+    def build(node: ast.expr) -> ColumnFunction:
         match node:
             case ast.Name(id=word):
                 name = quoted.get(word, word)

@@ -20,7 +20,7 @@ from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
 from adaline.input.transaction import transaction
-from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, Whole
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, WholeNumber
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
@@ -117,14 +117,14 @@ class AdaptiveFilter(SignalSystem):
     }
     rule: Annotated[str, OneOf(*RULES)] = "nlms"
     taps: Any = None
-    delay: Annotated[int, Whole(0, hint="to look ahead, delay d instead of x")] = 0
+    delay: Annotated[int, WholeNumber(0, hint="to look ahead, delay d instead of x")] = 0
     rate: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
     eps: Annotated[float, ZERO_OR_MORE] = 1e-6
     leak: Annotated[float, ZERO_OR_MORE] = 0.0
     forgetting: Annotated[float, Number(above=0, most=1)] = 1.0
     regularization: Annotated[float, POSITIVE] = 1e-3
     fit_intercept: bool = False
-    record: Annotated[bool | int, AnyOf(FLAG, Whole(0))] = False
+    record: Annotated[bool | int, AnyOf(FLAG, WholeNumber(0))] = False
     basis: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

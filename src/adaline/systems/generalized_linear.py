@@ -14,7 +14,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
-from adaline.fits.linear_machine import FittedMachine, Options, best_constants, constants_of_targets, minimise
+from adaline.fits.linear_machine import FittedMachine, MachineOptions, best_constants, constants_of_targets, minimise
 from adaline.fits.stochastic import walk_rows
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
@@ -220,7 +220,7 @@ class GeneralizedLinear(LinearRegressor):
         self._take(found, source)
 
     def _minimum(
-        self, source: Source, loss: Loss, options: Options, opening: FirstPass, constant: Array, own: slice
+        self, source: Source, loss: Loss, options: MachineOptions, opening: FirstPass, constant: Array, own: slice
     ) -> FittedMachine:
         """Return the machine of the targets `own`."""
         problem = build_problem(
@@ -256,13 +256,13 @@ class GeneralizedLinear(LinearRegressor):
             combine_certificates([one.solution.certificate for one in found]), columns.constant
         )
 
-    def _options(self, outputs: int, features: int, before: Any) -> Options:
+    def _options(self, outputs: int, features: int, before: Any) -> MachineOptions:
         given = self.init if before is None else before
         init = None if given is None else read_init(given, outputs, 1 + features)
         if init is not None:
             init[:, 0] *= bool(self.fit_intercept)
         penalty = RidgePenalty(float(self.penalty), np.ones(features))
-        return Options(
+        return MachineOptions(
             *(penalty, bool(self.fit_intercept), self._tol(), self.solver, init),
             rate=self.rate,
             epochs=int(self.epochs),

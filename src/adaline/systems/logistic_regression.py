@@ -14,7 +14,7 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.linear_machine import Options, constants_of_classes, likelihood_of, minimise
+from adaline.fits.linear_machine import MachineOptions, constants_of_classes, likelihood_of, minimise
 from adaline.fits.penalty_path import PenaltyPath, cross_validated
 from adaline.fits.separation import Separation
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
@@ -26,7 +26,7 @@ from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite
 from adaline.input.transaction import transaction
 from adaline.losses import Logistic, Loss, Softmax
-from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, Whole
+from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, WholeNumber
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
@@ -125,7 +125,7 @@ class LogisticRegression(LinearClassifier):
     class_weight: Annotated[Any, CLASS_WEIGHT] = None
     init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
     warm_start: Annotated[bool, FLAG] = False
-    folds: Annotated[int, Whole(2)] = 5
+    folds: Annotated[int, WholeNumber(2)] = 5
     firth: Annotated[bool, FLAG] = False
     basis: Annotated[Any, BASIS] = None
 
@@ -270,7 +270,7 @@ class LogisticRegression(LinearClassifier):
         if self.penalty == "auto" if self.standardize is None else self.standardize:
             unit = spread.deviation if self.fit_intercept else spread.root
         value = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
-        options = Options(
+        options = MachineOptions(
             *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
             *(init, float(self.l1), bool(self.firth)),
         )

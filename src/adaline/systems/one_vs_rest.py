@@ -13,7 +13,7 @@ from adaline.construction import configured
 from adaline.input.by_blocks import by_blocks
 from adaline.parameters import OneOf
 from adaline.systems.families.decisions import one_against_rest
-from adaline.systems.families.scheme import Rows, Scheme, probability
+from adaline.systems.families.scheme import Mask, Scheme, probability
 
 
 @configured
@@ -84,7 +84,7 @@ class OneVsRest(Scheme):
     def _scores(self, y: Array) -> Array:
         return y if y.shape[1] == len(self.classes_) else np.column_stack([y, np.zeros(len(y))])
 
-    def _ambiguous(self, y: Array) -> Rows:
+    def _ambiguous(self, y: Array) -> Mask:
         claims = (y > 0).sum(axis=1)
         return np.asarray(claims != 1 if y.shape[1] == len(self.classes_) else claims > 1)
 

@@ -28,27 +28,27 @@ FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, 
 
 
 @dataclass(frozen=True)
-class Plane:
+class LowerPlane:
     """constant + <slope, theta>, slope (K, 1 + D), at or below the loss everywhere."""
 
     constant: float
     slope: Array
 
-    def plus(self, share: float, other: Plane) -> Plane:
+    def plus(self, share: float, other: LowerPlane) -> LowerPlane:
         """Return the sum with `share` times another plane."""
-        return Plane(self.constant + share * other.constant, self.slope + share * other.slope)
+        return LowerPlane(self.constant + share * other.constant, self.slope + share * other.slope)
 
-    def times(self, share: float) -> Plane:
+    def times(self, share: float) -> LowerPlane:
         """Return `share` times the plane."""
-        return Plane(share * self.constant, share * self.slope)
+        return LowerPlane(share * self.constant, share * self.slope)
 
 
-def tangent(problem: Problem, theta: Array, evaluation: Evaluation) -> Plane:
+def tangent(problem: Problem, theta: Array, evaluation: Evaluation) -> LowerPlane:
     """Return the tangent plane of the loss, ridge left out."""
     slope = evaluation.gradient.copy()
     slope[:, 1:] -= problem.ridge * theta[:, 1:]
     value = evaluation.value - 0.5 * float((problem.ridge * theta[:, 1:] ** 2).sum())
-    return Plane(value - float((slope * theta).sum()), slope)
+    return LowerPlane(value - float((slope * theta).sum()), slope)
 
 
 class Planes:
@@ -60,7 +60,7 @@ class Planes:
     def __init__(self, problem: Problem, once: bool = False) -> None:
         self.problem, self.once = problem, once
         self.lowest = float(problem.source.sum(Targets, problem.loss).least[0])
-        self.tilted: list[Plane] = []
+        self.tilted: list[LowerPlane] = []
 
     def gap(self, theta: Array, evaluation: Evaluation, l1: Array) -> float:
         """Return a bound on how far the objective with penalties lies above its minimum; infinity where none is known.
@@ -73,7 +73,7 @@ class Planes:
         value = evaluation.value + float((l1 * np.abs(theta[:, 1:])).sum())
         return math.inf if level is None else max(value - self._bound(level, l1), 0.0)
 
-    def _bound(self, plane: Plane, l1: Array) -> float:
+    def _bound(self, plane: LowerPlane, l1: Array) -> float:
         """Return the best of the bounds that combinations of the plane with the lowest costs give."""
         steep, ridge = np.abs(plane.slope[:, 1:]), self.problem.ridge
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,7 +87,7 @@ class Planes:
             best = max(best, share * plane.constant + rest - 0.5 * float((over**2 / ridge[ridge > 0]).sum()))
         return best
 
-    def _level(self, plane: Plane, theta: Array, evaluation: Evaluation) -> Plane | None:
+    def _level(self, plane: LowerPlane, theta: Array, evaluation: Evaluation) -> LowerPlane | None:
         """Return a combination with planes at other intercepts that is level in the intercepts; None where none is."""
         slope = plane.slope[:, 0]
         if not self.problem.intercept or not slope.any():

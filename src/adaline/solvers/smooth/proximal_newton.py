@@ -29,7 +29,7 @@ from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import FLAT, DescentResult, curvature_gap, factor_hessian, line_search
 from adaline.solvers.smooth.problem import Evaluation, Problem
 
-Columns = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 # the working set
 WHOLE = 128  # columns up to which all are in it
@@ -168,7 +168,7 @@ def solve_penalised(
     evaluation: Evaluation,
     wanted: float,
     max_steps: int,
-    start: Columns = NO_COLUMNS,
+    start: Indices = NO_COLUMNS,
 ) -> DescentResult:
     """Step down from theta, where F is known.
 
@@ -205,7 +205,7 @@ def solve_penalised(
     return here
 
 
-def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Columns) -> Columns:
+def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Indices) -> Indices:
     """Return the columns to begin with."""
     problem = penalised.problem
     if problem.features <= WHOLE:
@@ -217,7 +217,7 @@ def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Co
     return np.flatnonzero(nonzero) if len(start) else _wider(penalised, theta, evaluation, np.flatnonzero(nonzero))
 
 
-def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Columns) -> Columns:
+def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: Indices) -> Indices:
     """Return the columns and those others that violate their condition most; all columns, once they are most of all."""
     problem = penalised.problem
     violation = penalised.violations(theta, evaluation)
@@ -228,7 +228,7 @@ def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: 
     return np.arange(problem.features) if len(wider) > problem.features // 2 and len(worst) else wider
 
 
-def _cut(theta: Array, evaluation: Evaluation, columns: Columns, few: Problem | None) -> tuple[Array, Evaluation]:
+def _cut(theta: Array, evaluation: Evaluation, columns: Indices, few: Problem | None) -> tuple[Array, Evaluation]:
     """Return theta and F there in the coordinates of the problem of few columns."""
     if few is None:
         return theta, evaluation
@@ -237,7 +237,7 @@ def _cut(theta: Array, evaluation: Evaluation, columns: Columns, few: Problem | 
 
 
 def _whole(
-    problem: Problem, theta: Array, iterate: Iterate, columns: Columns, few: Problem | None
+    problem: Problem, theta: Array, iterate: Iterate, columns: Indices, few: Problem | None
 ) -> tuple[Array, Evaluation]:
     """Return theta with all columns, and F there."""
     if few is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +21,7 @@ from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.input.transaction import transaction
-from adaline.results import Certificate, Status, after_one_go, say_constant, some, without_constants
+from adaline.results import Certificate, Status, after_one_go, say_constant, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
@@ -196,7 +195,7 @@ class ClosedFormClassifier(LinearClassifier):
         lost = self._constant_within_classes()
         if lost:
             note = f"{say_constant(lost, 'within every class')}, though it may tell classes apart: {WITHIN}"
-            proof = replace(proof, advice=note)
+            proof = with_note(proof, note)
             warn(note, AdalineWarning)
         self.certificate_ = meter.on(without_constants(proof, self._constant()), counted)
 

@@ -16,7 +16,7 @@ from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_
 from adaline.input.coded import CodedRows, coded, scored
 from adaline.input.columns import set_columns
 from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite
-from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, Whole
+from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 
@@ -35,7 +35,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     fit_intercept: Annotated[bool, FLAG]
     basis: Annotated[Any, BASIS]
     taps: Annotated[Any, AnyOf(NONE, COUNT, ListOf(COUNT, "a list of such numbers, one a signal"))]
-    delay: Annotated[int, Whole()]
+    delay: Annotated[int, WholeNumber()]
     coef_: Array
     intercept_: float | Array
     n_features_in_: int

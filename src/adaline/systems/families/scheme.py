@@ -41,7 +41,7 @@ from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.gaussian_classifier import GaussianClassifier
 
-Rows = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 MOST = 1e100  # larger decisions, such as those of a machine with rows of one class only, count as this
 
@@ -65,7 +65,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         """Return discriminants (n, K) from the machines' decisions, (n, machines)."""
 
     @abstractmethod
-    def _ambiguous(self, y: Array) -> Rows:
+    def _ambiguous(self, y: Array) -> Mask:
         """Return the rows for which the machines' signs alone give no answer."""
 
     @transaction
@@ -89,7 +89,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         scores = self._scores(self.decisions(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def ambiguous(self, X: Any) -> Rows:
+    def ambiguous(self, X: Any) -> Mask:
         """Return, for each row, whether the signs of the machines alone give no answer."""
         return self._ambiguous(self.decisions(X))
 
