@@ -47,10 +47,7 @@ class Status(Enum):
         "directions were cut off and no digits are claimed; drop columns (see aliased_), use Ridge, or fit all rows in "
         "one go",
     )
-    FEW_DIGITS = (
-        "few digits",
-        "the sums alone leave few correct digits; fit all rows in one go to have them refined",
-    )
+    FEW_DIGITS = ("few digits", "the sums alone leave few correct digits; fit all rows in one go to have them refined")
     SEPARATED = (
         "separated",
         "a plane has every row on its side, so that weights grow without end and the likelihood has no maximum: the "
@@ -175,10 +172,9 @@ def with_note(proof: Certificate, note: str) -> Certificate:
     return replace(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
 
 
-def say_constant(names: Sequence[str], where: str = "") -> str:
-    """Return a note on constant columns, constant in all rows or as `where` says."""
-    are = "are" if len(names) > 1 else "is"
-    return f"column{'s' * (len(names) > 1)} {some(names)} {are} constant {where}{' ' * bool(where)}and left out"
+def say_constant(names: Sequence[str]) -> str:
+    """Return a note on constant columns."""
+    return f"column{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} constant and left out"
 
 
 def some(names: Sequence[str], between: str = ", ", most: int = MOST_NAMES) -> str:

@@ -118,9 +118,7 @@ class Basis(TransformerMixin, BaseEstimator):
 BASIS = AnyOf(
     NONE,
     Instance(
-        Basis,
-        "a basis, such as basis.Polynomial(degree=2)",
-        hint="a function of rows goes into basis.Custom(function)",
+        Basis, "a basis, such as basis.Polynomial(degree=2)", hint="a function of rows goes into basis.Custom(function)"
     ),
 )
 """The parameter `basis` of systems."""

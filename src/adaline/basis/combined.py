@@ -61,11 +61,9 @@ class Beside(Basis):
         self.bases_ = [clone(one).fit(x) for one in self.bases]
 
     def of(self, x: Array) -> Array:
-        """Return all columns."""
         return np.concatenate([one.of(x) for one in self.bases_], axis=1)
 
     def names(self, given: list[str]) -> list[str]:
-        """Return all names."""
         return [name for one in self.bases_ for name in one.names(given)]
 
     @property
@@ -113,11 +111,9 @@ class After(Basis):
         self.outer_ = clone(self.outer).fit(self.inner_.of(x))
 
     def of(self, x: Array) -> Array:
-        """Return outer(inner(x))."""
         return np.asarray(self.outer_.of(self.inner_.of(x)))
 
     def names(self, given: list[str]) -> list[str]:
-        """Return the names of the outer basis."""
         return list(self.outer_.names(self.inner_.names(given)))
 
     @property

@@ -59,7 +59,6 @@ class Custom(Basis):
             raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
 
     def of(self, x: Array) -> Array:
-        """Return the values of the function."""
         out = self._values(x)
         if out.shape[1] != self.columns_:
             raise InvalidData(f"the basis function gave {out.shape[1]} columns, and {self.columns_} for the first rows")

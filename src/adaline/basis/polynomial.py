@@ -64,7 +64,6 @@ class Polynomial(Basis):
             self.recurrence_ = np.stack([_recurrence(x[:, j], degree) for j in columns])
 
     def of(self, x: Array) -> Array:
-        """Return the products."""
         powers = self._powers(np.asfortranarray(x))
         out = np.empty((len(self.terms_), len(x)))  # column by column: five to ten times as fast as row by row
         for column, term in zip(out, self.terms_, strict=True):

@@ -72,9 +72,6 @@ def fit_machine(
         weights, history, objective = found.theta, found.history, found.evaluation.value
         gradient = float(np.abs(found.evaluation.gradient).max(initial=0.0))
     known = certificate(
-        status=status,
-        objective=objective,
-        gradient=gradient,
-        solver=f"{name} on the machine's own gradient",
+        status=status, objective=objective, gradient=gradient, solver=f"{name} on the machine's own gradient"
     )
     return weights, history, known

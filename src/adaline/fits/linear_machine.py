@@ -319,9 +319,7 @@ class _Minimising:
             return problem, found, status, "batch gradient descent on standardised columns"
         d = problem.features
         raw = replace(
-            problem,
-            view=View(np.ones(d), np.zeros(d)),
-            ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64)),
+            problem, view=View(np.ones(d), np.zeros(d)), ridge=options.penalty.scaled(np.zeros(d, dtype=np.int64))
         )
         start = np.zeros((problem.outputs, 1 + d)) if options.init is None else options.init
         found, status = gradient_descent(raw, start, diagonal_metric(raw), read_rate(options.rate, 1 + d), stop)

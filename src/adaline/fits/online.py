@@ -63,12 +63,7 @@ def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, **confi
 
 def scan_certificate(status: Status, objective: float, solver: str = "scan", gap: float = math.inf) -> Certificate:
     """Return a certificate of rows learned one after the other: it claims neither digits nor a rank."""
-    return certificate(
-        status=status,
-        objective=objective,
-        gap=gap,
-        solver=solver,
-    )
+    return certificate(status=status, objective=objective, gap=gap, solver=solver)
 
 
 def run_epochs(source: Source, scan: Scan, options: EpochOptions) -> OnlineResult:

@@ -17,7 +17,7 @@ from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
 from adaline.inference.robust import RobustFit, StandardErrors, m_errors, quantile_errors
-from adaline.input.random_state import generator
+from adaline.input import generator
 from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status

@@ -15,11 +15,10 @@ from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import scan_certificate
+from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
-from adaline.input.columns import InputColumns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
-from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, WholeNumber
 from adaline.results import Certificate, Status
 from adaline.scans import Tally

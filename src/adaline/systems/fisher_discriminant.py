@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.input.by_blocks import by_blocks
+from adaline.input import by_blocks
 from adaline.parameters import COUNT, NONE, AnyOf, Number, OneOf
 from adaline.results import Certificate
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_sparse
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input import by_blocks, generator
 from adaline.input.basis import width_of
-from adaline.input.by_blocks import by_blocks
-from adaline.input.random_state import generator
 from adaline.parameters import COUNT, NONE, SEED, AnyOf, Number, Numbers, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate, Status

@@ -17,9 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_sparse
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
-from adaline.input.meter import Meter
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
+from adaline.input import Meter, generator, transaction
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
 from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
@@ -141,7 +139,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of ln p(x)."""
-        return float(np.average(self.score_samples(X), weights=self._weight(X, sample_weight)))
+        return float(np.average(self.score_samples(X), weights=self._weights_given(X, sample_weight)))
 
     def predict_proba(self, X: Any) -> Array:
         """Return p(k | x), (n, K)."""
@@ -196,10 +194,6 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         """Return function(ln pi_k N(x; mean_k, Sigma_k)) of rows X, from an array (n, K) for each block."""
         components = self._components()
         return self._over(X, lambda block: np.asarray(function(host(log_joint(block.gathered().x, components)))))
-
-    def _weight(self, X: Any, sample_weight: Any) -> Array | None:
-        weight = self._open_given(X, sample_weight).read_weights()
-        return None if weight is None else host(weight)
 
     def _rows(self, X: Any, sample_weight: Any) -> float:
         check_is_fitted(self, "means_")

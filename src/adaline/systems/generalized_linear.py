@@ -16,15 +16,11 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter,
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import FittedMachine, MachineOptions, best_constants, constants_of_targets, minimise
 from adaline.fits.stochastic import walk_rows
+from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import coded
-from adaline.input.columns import set_columns
 from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
 from adaline.losses import Composed, Loss, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
 from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Number, Numbers, OneOf

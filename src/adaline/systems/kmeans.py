@@ -15,9 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
 from adaline.construction import check_parameters, configured
-from adaline.input.meter import Meter
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
+from adaline.input import Meter, generator, transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.alternate import Clustering, lloyd
 from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
@@ -139,13 +137,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         squares = self._nearest(X)[:, 1]
-        weight = self._open_given(X, sample_weight).read_weights()
-        total = float((squares if weight is None else squares * host(weight)).sum())
+        weight = self._weights_given(X, sample_weight)
+        total = float((squares if weight is None else squares * weight).sum())
         return -_raw(total, self._centres().view)
 
     def _nearest(self, X: Any) -> Array:
         centres = self._centres()
-
         return self._over(X, lambda block: nearest(block, centres))
 
     def _centres(self) -> Centres:

@@ -7,16 +7,7 @@ from typing import Annotated, Any
 
 from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
-from adaline.parameters import (
-    BATCH_RATE,
-    COUNT,
-    FIRST_WEIGHTS,
-    NONE,
-    ZERO_OR_MORE,
-    AnyOf,
-    Number,
-    OneOf,
-)
+from adaline.parameters import BATCH_RATE, COUNT, FIRST_WEIGHTS, NONE, ZERO_OR_MORE, AnyOf, Number, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Status
 from adaline.solvers.least_squares import descent

@@ -12,13 +12,10 @@ from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData
 from adaline.fits.online import OnlineResult, run_lms
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
-from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
-from adaline.input.columns import set_columns
-from adaline.input.meter import Meter
 from adaline.input.open import open_rows
-from adaline.input.transaction import transaction
 from adaline.scans import LMSRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source

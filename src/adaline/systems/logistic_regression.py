@@ -18,13 +18,10 @@ from adaline.fits.linear_machine import MachineOptions, constants_of_classes, li
 from adaline.fits.penalty_path import PenaltyPath, cross_validated
 from adaline.fits.separation import Separation
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
-from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import ClassifiedRows, open_classes
-from adaline.input.columns import set_columns
-from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite
-from adaline.input.transaction import transaction
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, WholeNumber
 from adaline.penalties import RidgePenalty
@@ -35,11 +32,7 @@ from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import build_problem, column_spread
 from adaline.sources.views import recoded
-from adaline.systems.families.decisions import (
-    one_against_one,
-    one_against_rest,
-    sum_of_pairs,
-)
+from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
@@ -256,7 +249,7 @@ class LogisticRegression(LinearClassifier):
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
             return [self._fit_machine(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
-        coded = (one_against_rest if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
+        coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
         init = self._first(before, len(coded))
         return [
             self._fit_machine(_two_classes(rows, targets), True, None if init is None else init[i : i + 1])

@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.construction import configured
-from adaline.input.by_blocks import by_blocks
+from adaline.input import by_blocks
 from adaline.parameters import OneOf
-from adaline.systems.families.decisions import one_against_rest
 from adaline.systems.families.scheme import Mask, Scheme, probability
 
 
@@ -66,7 +65,9 @@ class OneVsRest(Scheme):
         self.machines = machines
         self.basis = basis
 
-    @available_if(lambda scheme: _has_probabilities(scheme))  # type: ignore[untyped-decorator]
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
+    )
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.
@@ -79,7 +80,7 @@ class OneVsRest(Scheme):
         return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def _targets(self, classes: int) -> Array:
-        return one_against_rest(classes)[: classes if self.machines == "K" else -1]
+        return np.eye(classes)[: classes if self.machines == "K" else -1]
 
     def _scores(self, y: Array) -> Array:
         return y if y.shape[1] == len(self.classes_) else np.column_stack([y, np.zeros(len(y))])
@@ -87,7 +88,3 @@ class OneVsRest(Scheme):
     def _ambiguous(self, y: Array) -> Mask:
         claims = (y > 0).sum(axis=1)
         return np.asarray(claims != 1 if y.shape[1] == len(self.classes_) else claims > 1)
-
-
-def _has_probabilities(scheme: OneVsRest) -> bool:
-    return scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")

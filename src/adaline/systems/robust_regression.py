@@ -15,12 +15,9 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter,
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.inference.left_out import left_out
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.by_blocks import by_blocks
-from adaline.input.columns import set_columns
-from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite
-from adaline.input.transaction import transaction
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
     COUNT,

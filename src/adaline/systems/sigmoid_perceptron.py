@@ -11,7 +11,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
-from adaline.input.by_blocks import by_blocks
+from adaline.input import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
 from adaline.parameters import MODE, NONE, AnyOf, Number, OneOf
 from adaline.results import Status

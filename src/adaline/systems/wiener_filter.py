@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import check_basis, width_of
-from adaline.input.columns import check_same_columns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import check_same_columns
 from adaline.input.open import open_rows
-from adaline.input.transaction import transaction
 from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import toeplitz

@@ -14,14 +14,12 @@ from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of
-from adaline.input.by_blocks import by_blocks
-from adaline.input.columns import check_same_columns, set_columns
+from adaline.input.columns import check_same_columns
 from adaline.input.labels import Labels, all_classes
-from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled, read_finite
-from adaline.input.transaction import transaction
-from adaline.results import Certificate, Status, after_one_go, say_constant, some, with_note, without_constants
+from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
@@ -33,14 +31,10 @@ from adaline.wording import counted
 
 SAFE_DIGITS = 9.0  # that have to be left where rows are taken back out
 ONE_CLASS = certificate(
-    status=Status.FEW_DIGITS,
-    digits=0.0,
-    condition=1.0,
-    passes=1,
-    solver="none: rows of one class only",
+    status=Status.FEW_DIGITS, digits=0.0, condition=1.0, passes=1, solver="none: rows of one class only"
 )
 """The certificate of a model fitted to rows of a single class."""
-WITHIN = "nothing says how far apart is far. Decide by that column itself, or use LeastSquaresClassifier"
+WITHIN = "To tell classes apart by such a column, decide by its values, or use LeastSquaresClassifier"
 
 
 class ClosedFormClassifier(LinearClassifier):
@@ -194,7 +188,7 @@ class ClosedFormClassifier(LinearClassifier):
             self.coef_, self.intercept_ = (to_device_of(self._like, one) for one in (self.coef_, self.intercept_))
         lost = self._constant_within_classes()
         if lost:
-            note = f"{say_constant(lost, 'within every class')}, though it may tell classes apart: {WITHIN}"
+            note = f"left out, as nothing varies there within any class: {some(lost)}. {WITHIN}"
             proof = with_note(proof, note)
             warn(note, AdalineWarning)
         self.certificate_ = meter.on(without_constants(proof, self._constant()), counted)

@@ -20,11 +20,6 @@ def label_of_largest(scores: Array, classes: Labels) -> Labels:
     return np.asarray(classes[best])
 
 
-def one_against_rest(classes: int) -> Array:
-    """Return the target that each machine gives each class, (K, K): 1 for its own class, 0 for the rest."""
-    return np.eye(classes)
-
-
 def one_against_one(classes: int) -> Array:
     """Return the target that each machine gives each class, (pairs, K): 0 and 1 for its two, NaN for those left out.
 

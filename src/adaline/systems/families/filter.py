@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.input import set_columns
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.columns import set_columns
 from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source

@@ -17,27 +17,13 @@ from adaline.inference.classical import Interval, by_target, half_widths
 from adaline.inference.covariance import factor_of
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import Influence, influence
-from adaline.inference.regression import (
-    Summary,
-    hypothesis_test,
-    needs_rows,
-    summarise_regression,
-    variance_inflation,
-)
+from adaline.inference.regression import Summary, hypothesis_test, needs_rows, summarise_regression, variance_inflation
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
-from adaline.input.by_blocks import by_blocks
-from adaline.input.columns import check_same_columns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import check_same_columns
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite
-from adaline.input.transaction import transaction
-from adaline.parameters import (
-    FLAG,
-    LEVEL,
-    NONE,
-    AnyOf,
-    OneOf,
-)
+from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
 from adaline.results import Certificate, after_one_go, combine_certificates, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums
 from adaline.solvers.least_squares.fit import Fit

@@ -23,12 +23,10 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
+from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
-from adaline.input.columns import InputColumns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import InputColumns
 from adaline.input.open import read_finite
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status, say_constant, with_note, without_constants
 from adaline.scans import Scan, State
@@ -45,10 +43,7 @@ from adaline.sums.wrong_rows import outputs
 ORDER = (
     "what a scan learns depends on the order of rows and on the number of steps; a weight multiplies the rate of one"
 )
-WEIGHT_CHECKS = (
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
-)
+WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
 
 class OnlineSystem(BaseEstimator):

@@ -11,16 +11,13 @@ from adaline.arrays import Array
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
-from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import class_weights
 from adaline.input.coded import scored
-from adaline.input.columns import set_columns
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels, all_classes
-from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled
-from adaline.input.transaction import transaction
 from adaline.parameters import CLASS_WEIGHT
 from adaline.scans import Scan
 from adaline.sources import Source

@@ -23,14 +23,12 @@ from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidData, InvalidParameter, kept_warnings, warn
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import basis_of, check_basis, columns_of
-from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import CodedRows
-from adaline.input.columns import SHOWN_NAMES, set_columns
+from adaline.input.columns import SHOWN_NAMES
 from adaline.input.labels import Codes, Labels
-from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite, read_rows, read_weights
-from adaline.input.transaction import transaction
 from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource

@@ -8,12 +8,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
-from adaline.input.columns import set_columns
-from adaline.input.meter import Meter
+from adaline.input import Meter, set_columns
 from adaline.input.open import open_unlabelled
 from adaline.parameters import COUNT, SEED, ZERO_OR_MORE
 from adaline.results import Certificate, Status
@@ -42,6 +41,11 @@ class UnsupervisedSystem(BaseEstimator):
     def _open_given(self, X: Any, sample_weight: Any) -> Source:
         """Return the source of rows as given, for their weights."""
         return open_unlabelled(self, X, sample_weight, reset=False, through_basis=False).source
+
+    def _weights_given(self, X: Any, sample_weight: Any) -> Array | None:
+        """Return the weights of rows X, (n,), or None."""
+        weight = self._open_given(X, sample_weight).read_weights()
+        return None if weight is None else host(weight)
 
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of rows X, joined in their order; refuse a row that is not finite, by its number."""
