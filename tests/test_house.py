@@ -41,3 +41,16 @@ def test_no_two_classes_share_a_name() -> None:
 def test_nothing_refers_to_documents_outside_the_project() -> None:
     for path in HOME.rglob("*.py"):
         assert not re.search(r"\brows? [A-D]\d", path.read_text(encoding="utf-8")), path
+
+
+def test_a_name_of_a_type_means_one_thing() -> None:
+    meanings: dict[str, set[str]] = {}
+    for path in HOME.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                meanings.setdefault(node.name, set()).add(str(path))
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                if re.fullmatch(r"[A-Z][a-z]\w+", name) and "TypeVar" not in ast.unparse(node.value):
+                    meanings.setdefault(name, set()).add(ast.unparse(node.value))
+    assert [name for name, known in meanings.items() if len(known) > 1] == []

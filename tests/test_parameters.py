@@ -24,7 +24,7 @@ from adaline.parameters import (
     Number,
     Numbers,
     OneOf,
-    Whole,
+    WholeNumber,
 )
 
 CASES: list[tuple[Check, str, list[Any], list[Any]]] = [
@@ -34,15 +34,20 @@ CASES: list[tuple[Check, str, list[Any], list[Any]]] = [
     (Number(0, 1), "a number from 0 to 1", [0, 0.5, 1], [-0.1, 1.1]),
     (Number(above=0, below=1), "between 0 and 1", [0.5], [0, 1]),
     (Number(above=0, most=1), "a number above 0 and at most 1", [0.5, 1], [0, 1.5]),
-    (Whole(), "a whole number", [-3, np.int64(2)], [1.0, True, "2"]),
-    (Whole(2), "a whole number of 2 or more", [2], [1]),
+    (WholeNumber(), "a whole number", [-3, np.int64(2)], [1.0, True, "2"]),
+    (WholeNumber(2), "a whole number of 2 or more", [2], [1]),
     (OneOf("full", "tied"), "one of full, tied", ["full"], ["ful", None, 1, ["full"]]),
     (FLAG, "True or False", [True, np.False_], [0, 1, "yes", None]),
     (AnyOf(NONE, FLAG), "None, True or False", [None, True], [0]),
     (AnyOf(OneOf("auto"), Number(0)), "'auto' or a number of zero or more", ["auto", 1], ["aut", -1]),
     (Numbers("weights", (1,)), "weights", [[1, 2], pd.Series([1.0])], [1.0, [[1.0]], [], ["a"], [[1], [1, 2]]]),
     (Numbers("rates", (1, 2), positive=True), "rates", [[1.0], [[2.0]]], [[0.0], [1.0, -1.0]]),
-    (ListOf(Whole(1), "counts"), "counts", [[1, 2], (3,), np.array([1]), range(1, 3)], [[], [0], "12", {1}, {1: 2}, 1]),
+    (
+        ListOf(WholeNumber(1), "counts"),
+        "counts",
+        [[1, 2], (3,), np.array([1]), range(1, 3)],
+        [[], [0], "12", {1}, {1: 2}, 1],
+    ),
     (Instance(dict, "a dict"), "a dict", [{}], [dict, []]),
     (Function(), "a function", [len, lambda t: t], ["len", 1]),
     (SEED, "None, a whole number or a generator", [None, 0, np.random.default_rng(0), [1, 2]], [-1, True, 1.5, "a"]),
@@ -75,7 +80,7 @@ def test_checks_accept_what_is_meant_and_name_what_is_not(
         (Numbers("weights", (1,)), np.ones((2, 3)), r"its shape is \(2, 3\)"),
         (Having("fit", "predict", what="a model"), object(), "it lacks fit, predict"),
         (Having("keys", what="a dict"), dict, "it is a class"),
-        (Whole(0, hint="delay d instead"), -1, "got -1; delay d instead"),
+        (WholeNumber(0, hint="delay d instead"), -1, "got -1; delay d instead"),
         (AnyOf(NONE, Numbers("a"), Numbers("b")), [np.inf], r"got \[inf\]; numbers must be finite$"),
     ],
 )

@@ -64,19 +64,15 @@ class Identity(Activation):
     name = "identity"
 
     def value(self, z: Any) -> Any:
-        """Return z."""
         return z
 
     def slope(self, z: Any) -> Any:
-        """Return 1."""
         return z * 0.0 + 1.0
 
     def bend(self, z: Any) -> Any:
-        """Return 0."""
         return z * 0.0
 
     def inverse(self, y: Array) -> Array:
-        """Return y."""
         return y
 
 
@@ -86,7 +82,6 @@ class Tanh(Activation):
     name = "tanh"
 
     def value(self, z: Any) -> Any:
-        """Return tanh z."""
         return namespace(z).tanh(z)
 
     def slope(self, z: Any) -> Any:
@@ -100,7 +95,6 @@ class Tanh(Activation):
         return -2.0 * y * (1.0 - y * y)
 
     def inverse(self, y: Array) -> Array:
-        """Return artanh y."""
         return np.asarray(np.arctanh(np.clip(y, EDGE - 1.0, 1.0 - EDGE)))
 
 
@@ -110,7 +104,6 @@ class LogisticActivation(Activation):
     name = "logistic"
 
     def value(self, z: Any) -> Any:
-        """Return p."""
         xp = namespace(z)
         small = xp.exp(-xp.abs(z))
         return xp.where(z > 0, 1.0 + 0.0 * small, small) / (1.0 + small)
@@ -126,7 +119,6 @@ class LogisticActivation(Activation):
         return self.slope(z) * (1.0 - 2.0 * self.value(z))
 
     def inverse(self, y: Array) -> Array:
-        """Return the log odds."""
         inside = np.clip(y, EDGE, 1.0 - EDGE)
         return np.asarray(np.log(inside / (1.0 - inside)))
 
@@ -137,15 +129,12 @@ class Exp(Activation):
     name = "exp"
 
     def value(self, z: Any) -> Any:
-        """Return exp z."""
         return namespace(z).exp(z)
 
     def slope(self, z: Any) -> Any:
-        """Return exp z."""
         return self.value(z)
 
     def bend(self, z: Any) -> Any:
-        """Return exp z."""
         return self.value(z)
 
     def inverse(self, y: Array) -> Array:
@@ -159,7 +148,6 @@ class Softplus(Activation):
     name = "softplus"
 
     def value(self, z: Any) -> Any:
-        """Return ln(1 + exp z)."""
         xp = namespace(z)
         return xp.where(z > 0, z, 0.0 * z) + xp.log1p(xp.exp(-xp.abs(z)))
 
@@ -184,7 +172,6 @@ class SoftmaxActivation(Activation):
     coupled = True
 
     def value(self, z: Any) -> Any:
-        """Return p."""
         xp = namespace(z)
         small = xp.exp(z - xp.max(z, axis=1, keepdims=True))
         return small / xp.sum(small, axis=1, keepdims=True)
@@ -206,11 +193,9 @@ class Flat(Activation):
     flat = True
 
     def slope(self, z: Any) -> Any:
-        """Return 0."""
         return z * 0.0
 
     def bend(self, z: Any) -> Any:
-        """Return 0."""
         return z * 0.0
 
 
@@ -220,7 +205,6 @@ class Sign(Flat):
     name = "sign"
 
     def value(self, z: Any) -> Any:
-        """Return the sign of z."""
         return namespace(z).sign(z)
 
 
@@ -230,7 +214,6 @@ class Step(Flat):
     name = "step"
 
     def value(self, z: Any) -> Any:
-        """Return whether z > 0, as a number."""
         return namespace(z).astype(z > 0, z.dtype)
 
 

@@ -40,6 +40,12 @@ def to_device_of(other: Any, array: Any) -> Any:
     return xp.asarray(array, dtype=xp.float64, device=other.device)
 
 
+def repeated_name(frame: Any) -> str:
+    """Return the first name that two columns of a frame share."""
+    names = list(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
+    return next(name for i, name in enumerate(names) if name in names[:i])
+
+
 def as_dense(x: Any) -> Any:
     """Return sparse rows as a dense NumPy array, other arrays as they are."""
     return x.toarray() if is_sparse(x) else x

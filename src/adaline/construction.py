@@ -1,10 +1,13 @@
-"""Constructor arguments of estimators: unknown names are explained, values are checked before a fit."""
+"""Constructor arguments of estimators: unknown names are explained, values are checked before a fit.
+
+An estimator is a dataclass, whose fields are its arguments: `penalty: Annotated[float, ZERO_OR_MORE] = 0.0`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, get_annotations, signature
 from typing import Any, TypeVar
 
 from adaline import peers
@@ -50,10 +53,12 @@ def configured(cls: C) -> C:
 
 @cache
 def checks_of(cls: type[Any]) -> dict[str, Check]:
-    """Return the check of each constructor parameter: `parameters` of a class adds to those of its bases."""
+    """Return the check of each constructor parameter: that of its annotation, `Annotated[type, check]`, or a base's."""
     out: dict[str, Check] = {}
-    for base in reversed(cls.__mro__):
-        out |= vars(base).get("parameters", {})
+    for base in (one for one in reversed(cls.__mro__) if one.__module__.startswith("adaline.")):
+        for name, hint in get_annotations(base, eval_str=True).items():
+            for check in getattr(hint, "__metadata__", ()):
+                out[name] = check
     return out
 
 

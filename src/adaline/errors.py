@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from os.path import dirname, sep
 from typing import TYPE_CHECKING, Any
 
@@ -100,8 +103,26 @@ PASSED_ON = ("sklearn", "joblib", "importlib", "functools")
 """Modules that forward calls: a warning refers to the line that called them."""
 
 
+_KEPT: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[tuple[str, type[Warning]]]]:
+    """Keep what `warn` is called with inside as (message, category), in order, instead of issuing it."""
+    found: list[tuple[str, type[Warning]]] = []
+    token = _KEPT.set(found)
+    try:
+        yield found
+    finally:
+        _KEPT.reset(token)
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Issue a warning that points at the line of the user's own code."""
+    kept = _KEPT.get()
+    if kept is not None:
+        kept.append((message, category))
+        return
     frame = sys._getframe(1)
     while frame.f_back is not None and _passes_on(frame.f_code.co_filename, frame.f_globals.get("__name__", "")):
         frame = frame.f_back

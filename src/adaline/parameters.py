@@ -2,11 +2,11 @@
 
     Number(least=0)                    a number of zero or more
     Number(above=0, most=1)            a number above 0 and at most 1
-    Whole(1)                           a whole number of 1 or more
+    WholeNumber(1)                     a whole number of 1 or more
     OneOf("full", "tied")             one of full, tied
     AnyOf(OneOf("auto"), Number(0))   'auto' or a number of zero or more
 
-A system lists a check for each of its constructor arguments in `parameters`. Checks convert nothing: a value is turned
+A system has a check in the annotation of each of its constructor arguments. Checks convert nothing: a value is turned
 into what a computation needs where that computation is.
 """
 
@@ -38,14 +38,14 @@ class Check(ABC):
     adaline.errors.InvalidParameter: penalty must be a number of zero or more, got -1
     """
 
+    wanted: str
+    """The values allowed, in words that follow "must be"."""
+    hint: str = ""
+    """What to do instead of a value that is refused."""
+
     @abstractmethod
     def accepts(self, value: Any) -> bool:
         """Whether a value is allowed."""
-
-    @property
-    @abstractmethod
-    def wanted(self) -> str:
-        """The values allowed, in words that follow "must be"."""
 
     @property
     def options(self) -> list[str]:
@@ -54,7 +54,7 @@ class Check(ABC):
 
     def reason(self, value: Any) -> str:
         """Return why a value is refused, or what to do instead; "" where the message needs no more."""
-        return ""
+        return self.hint
 
     def check(self, name: str, value: Any) -> None:
         """Raise InvalidParameter, with the name of the parameter, where its value is not allowed."""
@@ -80,6 +80,7 @@ class Number(Check):
         below: float | None = None,
     ) -> None:
         self.least, self.most, self.above, self.below = least, most, above, below
+        self.wanted = self._in_words()
 
     def accepts(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
@@ -92,8 +93,7 @@ class Number(Check):
             and (self.below is None or number < self.below)
         )
 
-    @property
-    def wanted(self) -> str:
+    def _in_words(self) -> str:
         match self.least, self.above, self.most, self.below:
             case None, None, None, None:
                 return "a number"
@@ -109,36 +109,26 @@ class Number(Check):
         return "a number " + " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
 
 
-class Whole(Check):
+class WholeNumber(Check):
     """A whole number, `least` or more where that is given."""
 
     def __init__(self, least: int | None = None, *, hint: str = "") -> None:
         self.least, self.hint = least, hint
+        self.wanted = "a whole number" if least is None else f"a whole number of {least} or more"
 
     def accepts(self, value: Any) -> bool:
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         return whole and (self.least is None or int(value) >= self.least)
-
-    @property
-    def wanted(self) -> str:
-        return "a whole number" if self.least is None else f"a whole number of {self.least} or more"
-
-    def reason(self, value: Any) -> str:
-        return self.hint
 
 
 class OneOf(Check):
     """One of some words."""
 
     def __init__(self, *words: str) -> None:
-        self.words = words
+        self.words, self.wanted = words, f"one of {', '.join(words)}"
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.words
-
-    @property
-    def wanted(self) -> str:
-        return f"one of {', '.join(self.words)}"
 
     @property
     def options(self) -> list[str]:
@@ -148,12 +138,10 @@ class OneOf(Check):
 class Flag(Check):
     """True or False."""
 
+    wanted = "True or False"
+
     def accepts(self, value: Any) -> bool:
         return isinstance(value, bool | np.bool_)
-
-    @property
-    def wanted(self) -> str:
-        return "True or False"
 
     @property
     def options(self) -> list[str]:
@@ -163,29 +151,23 @@ class Flag(Check):
 class Nothing(Check):
     """None."""
 
+    wanted = "None"
+
     def accepts(self, value: Any) -> bool:
         return value is None
-
-    @property
-    def wanted(self) -> str:
-        return "None"
 
 
 class Numbers(Check):
     """Finite numbers as an array, or a list that makes one, of one of the `dimensions`; `what` describes them."""
 
     def __init__(self, what: str, dimensions: Sequence[int] = (1, 2), *, positive: bool = False) -> None:
-        self.what, self.dimensions, self.positive = what, tuple(dimensions), positive
+        self.wanted, self.dimensions, self.positive = what, tuple(dimensions), positive
 
     def accepts(self, value: Any) -> bool:
         given = _array(value)
         if given is None or given.ndim not in self.dimensions or given.size == 0:
             return False
         return bool(np.isfinite(given).all() and (not self.positive or (given > 0).all()))
-
-    @property
-    def wanted(self) -> str:
-        return self.what
 
     def reason(self, value: Any) -> str:
         given = _array(value)
@@ -198,7 +180,7 @@ class ListOf(Check):
     """A list, or another ordered collection, not empty, of values that the check `each` accepts."""
 
     def __init__(self, each: Check, what: str) -> None:
-        self.each, self.what = each, what
+        self.each, self.wanted = each, what
 
     def accepts(self, value: Any) -> bool:
         several = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping | Set)
@@ -206,40 +188,25 @@ class ListOf(Check):
             return False
         return len(value) > 0 and all(map(self.each.accepts, value))
 
-    @property
-    def wanted(self) -> str:
-        return self.what
-
 
 class Instance(Check):
     """An object of a class."""
 
     def __init__(self, kind: type[Any], what: str, *, hint: str = "") -> None:
-        self.kind, self.what, self.hint = kind, what, hint
+        self.kind, self.wanted, self.hint = kind, what, hint
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, self.kind)
-
-    @property
-    def wanted(self) -> str:
-        return self.what
-
-    def reason(self, value: Any) -> str:
-        return self.hint
 
 
 class Having(Check):
     """An object, not a class, that has some methods."""
 
     def __init__(self, *methods: str, what: str) -> None:
-        self.methods, self.what = methods, what
+        self.methods, self.wanted = methods, what
 
     def accepts(self, value: Any) -> bool:
         return not isinstance(value, type) and not self._missing(value)
-
-    @property
-    def wanted(self) -> str:
-        return self.what
 
     def reason(self, value: Any) -> str:
         return "it is a class" if isinstance(value, type) else f"it lacks {', '.join(self._missing(value))}"
@@ -251,27 +218,25 @@ class Having(Check):
 class Function(Check):
     """Anything that can be called."""
 
+    wanted = "a function"
+
     def accepts(self, value: Any) -> bool:
         return callable(value)
-
-    @property
-    def wanted(self) -> str:
-        return "a function"
 
 
 class ClassWeightCheck(Check):
     """A dict of numbers of zero or more by labels."""
 
+    wanted = "a dict by labels of numbers of zero or more"
+
     def accepts(self, value: Any) -> bool:
         return isinstance(value, Mapping) and all(map(Number(least=0).accepts, value.values()))
-
-    @property
-    def wanted(self) -> str:
-        return "a dict by labels of numbers of zero or more"
 
 
 class Seed(Check):
     """A `random_state`: None, a whole number, or a generator of NumPy."""
+
+    wanted = "None, a whole number or a generator"
 
     def accepts(self, value: Any) -> bool:
         if value is None or isinstance(value, np.random.Generator | np.random.RandomState):
@@ -286,24 +251,17 @@ class Seed(Check):
             return False
         return True
 
-    @property
-    def wanted(self) -> str:
-        return "None, a whole number or a generator"
-
 
 class AnyOf(Check):
     """A value that at least one of several checks accepts."""
 
     def __init__(self, *checks: Check) -> None:
         self.checks = checks
+        *first, last = self.options
+        self.wanted = f"{', '.join(first)} or {last}" if first else last
 
     def accepts(self, value: Any) -> bool:
         return any(one.accepts(value) for one in self.checks)
-
-    @property
-    def wanted(self) -> str:
-        *first, last = self.options
-        return f"{', '.join(first)} or {last}" if first else last
 
     @property
     def options(self) -> list[str]:
@@ -312,6 +270,17 @@ class AnyOf(Check):
     def reason(self, value: Any) -> str:
         reasons = dict.fromkeys(one.reason(value) for one in self.checks)
         return "; ".join(filter(None, reasons))
+
+
+class Penalty(AnyOf):
+    """A penalty as a number, or "auto"; the words of scikit-learn are translated."""
+
+    def reason(self, value: Any) -> str:
+        if value is None or (isinstance(value, str) and value.lower() == "none"):
+            return "no penalty is penalty=0"
+        words = {"l2": "write how strong it is, penalty=1/C", "l1": "write how strong it is, l1=1/C"}
+        words["elasticnet"] = "write how strong its parts are, penalty=(1 - l1_ratio)/C and l1=l1_ratio/C"
+        return words.get(value, "") if isinstance(value, str) else ""
 
 
 def _array(value: Any) -> NDArray[np.float64] | None:
@@ -325,9 +294,10 @@ def _array(value: Any) -> NDArray[np.float64] | None:
 FLAG = Flag()
 NONE = Nothing()
 AUTO = OneOf("auto")
-COUNT = Whole(1)
+COUNT = WholeNumber(1)
 ZERO_OR_MORE = Number(least=0)
 POSITIVE = Number(above=0)
+PENALTY = Penalty(AUTO, ZERO_OR_MORE)
 LEVEL = Number(above=0, below=1)
 SEED = Seed()
 MODE = OneOf("online", "batch")

@@ -47,10 +47,7 @@ class Status(Enum):
         "directions were cut off and no digits are claimed; drop columns (see aliased_), use Ridge, or fit all rows in "
         "one go",
     )
-    FEW_DIGITS = (
-        "few digits",
-        "the sums alone leave few correct digits; fit all rows in one go to have them refined",
-    )
+    FEW_DIGITS = ("few digits", "the sums alone leave few correct digits; fit all rows in one go to have them refined")
     SEPARATED = (
         "separated",
         "a plane has every row on its side, so that weights grow without end and the likelihood has no maximum: the "
@@ -161,11 +158,22 @@ class Certificate:
         )
 
 
+def after_one_go(proof: Certificate) -> Certificate:
+    """Return the certificate of a fit to all rows in one go; its advice is not to do that."""
+    advice = proof.advice.replace(", use Ridge, or fit all rows in one go", " or use Ridge").replace(
+        "the sums alone leave few correct digits; fit all rows in one go to have them refined",
+        "few correct digits are left: rescale columns, drop some, or use Ridge",
+    )
+    return proof if advice == proof.advice else replace(proof, advice=advice)
+
+
 def without_constants(proof: Certificate, names: Sequence[str]) -> Certificate:
     """Return the certificate; its advice names the constant columns, which were left out, if there are any."""
-    if not names:
-        return proof
-    note = say_constant(names)
+    return with_note(proof, say_constant(names)) if names else proof
+
+
+def with_note(proof: Certificate, note: str) -> Certificate:
+    """Return the certificate with a note beside its advice, or instead of it where there is nothing to do."""
     return replace(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
 
 

@@ -155,7 +155,7 @@ def test_settings_are_literals_or_text(shell: Shell, data: Path) -> None:
 
 def test_a_formula_and_weights(shell: Shell, data: Path) -> None:
     values = shell.good("fit", data, "--formula", "y ~ a * b + C(rank)", "--weight", "id", "-o", "m", "--json").json
-    assert values["features"] == ["a", "b", "C(rank)[T.1]", "C(rank)[T.2]", "a:b"] or "a:b" in values["features"]
+    assert values["features"] == ["a", "b", "C(rank)[T.1]", "C(rank)[T.2]", "a:b"]
     assert len(shell.good("predict", "m", data, "--keep", "none").rows) == 90
     assert shell.good("update", "m", data, "--json").json["rows_after"] == 180
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -300,3 +301,12 @@ def test_the_generalized_linear_machine_suits_every_regression() -> None:
 def test_perceptrons_are_compared_on_standardised_columns() -> None:
     found = compare_table(bundled("penguins"), systems=["Perceptron", "KeslerPerceptron", "Pocket"])
     assert all(result.settings["standardize"] and result.error < 0.1 for result in found.results)
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(1, 2), (3, 2), (10, 1), (10, 20)])
+def test_too_few_rows_or_folds_are_told_in_numbers_that_can_be(rows: int, folds: int) -> None:
+    data = regression()
+    with pytest.raises(InvalidData, match="too few") as caught:
+        compare_table(replace(data, X=data.X[:rows], y=data.y[:rows]), folds=folds)
+    assert "1 folds" not in str(caught.value)
+    assert not re.search(r"from 2 to [01]\b", str(caught.value))

@@ -353,7 +353,10 @@ WEIGHTS: dict[str, Callable[[], Given]] = {
     "weights NaN": _weights(np.where(np.arange(N) == 3, np.nan, 1.0)),
     "weights infinite": _weights(np.where(np.arange(N) == 3, np.inf, 1.0)),
     **{f"weights of {size:g}": _weights(np.full(N, size)) for size in (*SIZES, 1e-320, 9e139, 2e-140)},
-    **{f"one weight of {size:g}": _weights(np.where(np.arange(N) == 3, size, 1.0)) for size in (*SIZES, 1e-320, 9e139, 2e-140)},
+    **{
+        f"one weight of {size:g}": _weights(np.where(np.arange(N) == 3, size, 1.0))
+        for size in (*SIZES, 1e-320, 9e139, 2e-140)
+    },
     "weights from 1e-300 to 1e300": _weights(np.logspace(-300, 300, N)),
     "weights too short": _weights(np.ones(N - 1)),
     "weights empty": _weights([]),

@@ -15,13 +15,14 @@ from types import MethodType
 from typing import Any, Self
 
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from adaline.arrays import Array, as_dense
+from adaline.arrays import Array, as_dense, repeated_name
 from adaline.construction import check_parameters
-from adaline.errors import InvalidType
+from adaline.errors import InvalidData, InvalidType
 from adaline.parameters import NONE, AnyOf, Instance
 
 
@@ -40,16 +41,15 @@ class Basis(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what the basis needs from rows X (n, D)."""
-        x = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
+        x = self._validated(X, reset=True)
         check_parameters(self)
-        self.learn(_dense(x))
+        self.learn(x)
         return self
 
     def transform(self, X: Any) -> Array:
         """Return phi(x) for each row, (n, M)."""
         check_is_fitted(self)
-        x = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        return self.of(_dense(x))
+        return self.of(self._validated(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of phi."""
@@ -102,6 +102,13 @@ class Basis(TransformerMixin, BaseEstimator):
 
         return After(self, _other(other, "@"))
 
+    def _validated(self, X: Any, *, reset: bool) -> Array:
+        """Return rows X as numbers, (n, D); `reset` learns D and the names."""
+        try:
+            return np.asarray(as_dense(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)))
+        except DuplicateError:
+            raise InvalidData(f"the frame has two columns called {repeated_name(X)!r}: rename one of them") from None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -111,9 +118,7 @@ class Basis(TransformerMixin, BaseEstimator):
 BASIS = AnyOf(
     NONE,
     Instance(
-        Basis,
-        "a basis, such as basis.Polynomial(degree=2)",
-        hint="a function of rows goes into basis.Custom(function)",
+        Basis, "a basis, such as basis.Polynomial(degree=2)", hint="a function of rows goes into basis.Custom(function)"
     ),
 )
 """The parameter `basis` of systems."""
@@ -152,7 +157,3 @@ def _parts(function: Any) -> Any:
     if isinstance(function, MethodType):
         return function.__func__, vars(function.__self__)
     return vars(function)
-
-
-def _dense(x: Any) -> Array:
-    return np.asarray(as_dense(x))

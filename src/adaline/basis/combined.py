@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -10,7 +10,7 @@ from sklearn.base import clone
 from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
-from adaline.parameters import Check, Instance, ListOf
+from adaline.parameters import Instance, ListOf
 
 ONE = Instance(Basis, "a basis")
 
@@ -33,7 +33,7 @@ class Beside(Basis):
     ['x0', 'sin(1 x0)', 'cos(1 x0)']
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"bases": ListOf(ONE, "a list of bases")}
+    bases: Annotated[Any, ListOf(ONE, "a list of bases")]
 
     def __init__(self, bases: Any) -> None:
         self.bases = bases
@@ -61,11 +61,9 @@ class Beside(Basis):
         self.bases_ = [clone(one).fit(x) for one in self.bases]
 
     def of(self, x: Array) -> Array:
-        """Return all columns."""
         return np.concatenate([one.of(x) for one in self.bases_], axis=1)
 
     def names(self, given: list[str]) -> list[str]:
-        """Return all names."""
         return [name for one in self.bases_ for name in one.names(given)]
 
     @property
@@ -99,7 +97,8 @@ class After(Basis):
     5
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"outer": ONE, "inner": ONE}
+    outer: Annotated[Any, ONE]
+    inner: Annotated[Any, ONE]
 
     def __init__(self, outer: Any, inner: Any) -> None:
         self.outer = outer
@@ -112,11 +111,9 @@ class After(Basis):
         self.outer_ = clone(self.outer).fit(self.inner_.of(x))
 
     def of(self, x: Array) -> Array:
-        """Return outer(inner(x))."""
         return np.asarray(self.outer_.of(self.inner_.of(x)))
 
     def names(self, given: list[str]) -> list[str]:
-        """Return the names of the outer basis."""
         return list(self.outer_.names(self.inner_.names(given)))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.parameters import NONE, AnyOf, Check, Function, Instance, ListOf
+from adaline.parameters import NONE, AnyOf, Function, Instance, ListOf
 
 
 @configured
@@ -38,10 +38,8 @@ class Custom(Basis):
     Lectures S3 and S4: any fixed functions of x.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "function": Function(),
-        "names_out": AnyOf(NONE, ListOf(Instance(str, "a text"), "a list of texts")),
-    }
+    function: Annotated[Any, Function()]
+    names_out: Annotated[Any, AnyOf(NONE, ListOf(Instance(str, "a text"), "a list of texts"))]
 
     def __init__(self, function: Any, *, names_out: Sequence[str] | None = None) -> None:
         self.function = function
@@ -61,7 +59,6 @@ class Custom(Basis):
             raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
 
     def of(self, x: Array) -> Array:
-        """Return the values of the function."""
         out = self._values(x)
         if out.shape[1] != self.columns_:
             raise InvalidData(f"the basis function gave {out.shape[1]} columns, and {self.columns_} for the first rows")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,10 +12,13 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Check, Numbers
+from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Numbers
+
+PERIOD = AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), positive=True))
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Fourier(Basis):
     """sin(k x) and cos(k x), k = 1 .. terms, of each column; or cosines along random directions (random features).
 
@@ -42,18 +46,10 @@ class Fourier(Basis):
     Lecture S3, the square wave. A. Rahimi and B. Recht, Random features for large-scale kernel machines (2007).
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "terms": COUNT,
-        "period": AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), positive=True)),
-        "random": FLAG,
-        "random_state": SEED,
-    }
-
-    def __init__(self, *, terms: int = 3, period: Any = "auto", random: bool = False, random_state: Any = 0) -> None:
-        self.terms = terms
-        self.period = period
-        self.random = random
-        self.random_state = random_state
+    terms: Annotated[int, COUNT] = 3
+    period: Annotated[Any, PERIOD] = "auto"
+    random: Annotated[bool, FLAG] = False
+    random_state: Annotated[Any, SEED] = 0
 
     def learn(self, x: Array) -> None:
         """Find the frequencies of the columns, or draw random directions in units of the columns."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -12,12 +13,13 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import COUNT, FLAG, Check
+from adaline.parameters import COUNT, FLAG
 
 MOST_TERMS = 10**5
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Polynomial(Basis):
     """Products of powers of the columns, of total degree 1 to `degree`; the constant is the system's intercept.
 
@@ -43,12 +45,9 @@ class Polynomial(Basis):
     Lecture S3, generalized linear discriminants (XOR); S4. G. Forsythe (1957) for the orthogonal ones.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"degree": COUNT, "interactions": FLAG, "orthogonal": FLAG}
-
-    def __init__(self, *, degree: int = 2, interactions: bool = True, orthogonal: bool = False) -> None:
-        self.degree = degree
-        self.interactions = interactions
-        self.orthogonal = orthogonal
+    degree: Annotated[int, COUNT] = 2
+    interactions: Annotated[bool, FLAG] = True
+    orthogonal: Annotated[bool, FLAG] = False
 
     def learn(self, x: Array) -> None:
         """List the products, and with `orthogonal` find the recurrences."""
@@ -65,7 +64,6 @@ class Polynomial(Basis):
             self.recurrence_ = np.stack([_recurrence(x[:, j], degree) for j in columns])
 
     def of(self, x: Array) -> Array:
-        """Return the products."""
         powers = self._powers(np.asfortranarray(x))
         out = np.empty((len(self.terms_), len(x)))  # column by column: five to ten times as fast as row by row
         for column, term in zip(out, self.terms_, strict=True):

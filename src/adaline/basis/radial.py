@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,10 +13,11 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Check, Numbers, OneOf
+from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, OneOf
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Radial(Basis):
     """exp(-||x - c||^2 / (2 width^2)) for centres c, distances taken on standardised columns: units do not matter.
 
@@ -43,20 +45,10 @@ class Radial(Basis):
     Lecture S3, radial basis functions; centres by k-means.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "centres": AnyOf(COUNT, Numbers("rows of numbers")),
-        "place": OneOf("k-means", "drawn"),
-        "width": AnyOf(AUTO, POSITIVE),
-        "random_state": SEED,
-    }
-
-    def __init__(
-        self, *, centres: Any = 10, place: str = "k-means", width: float | str = "auto", random_state: Any = 0
-    ) -> None:
-        self.centres = centres
-        self.place = place
-        self.width = width
-        self.random_state = random_state
+    centres: Annotated[Any, AnyOf(COUNT, Numbers("rows of numbers"))] = 10
+    place: Annotated[str, OneOf("k-means", "drawn")] = "k-means"
+    width: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
+    random_state: Annotated[Any, SEED] = 0
 
     def learn(self, x: Array) -> None:
         """Find the centres and the width."""

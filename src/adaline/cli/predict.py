@@ -38,8 +38,8 @@ from adaline.storage.container import replacing
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
 
-Rows = NDArray[np.bool_]
-Columns = dict[str, NDArray[Any]]
+Mask = NDArray[np.bool_]
+NamedColumns = dict[str, NDArray[Any]]
 
 BATCH = 2**15
 
@@ -103,7 +103,7 @@ def run_predict(
 
 def predictions(
     model: Any, relation: Relation, coding: Coding, options: PredictOptions
-) -> Iterator[tuple[Any, Rows, Columns]]:
+) -> Iterator[tuple[Any, Mask, NamedColumns]]:
     """Return batches of the table, which of their rows have all that is needed, and what is predicted for those."""
     whole: NDArray[Any] | None = None  # of a filter, whose output depends on rows before: filtered as a whole
     if isinstance(model, SignalSystem):
@@ -122,7 +122,7 @@ def predictions(
             first += len(frame)
 
 
-def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Rows, first_row: int) -> NDArray[np.float64]:
+def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: int) -> NDArray[np.float64]:
     """Return X of the complete rows; errors name rows as the table counts them."""
     if complete.all():
         return coding.code(frame, first_row)
@@ -190,7 +190,7 @@ def unique(names: Any, taken: list[str]) -> dict[str, str]:
     return out
 
 
-def _answers(model: Any, x: Any, options: PredictOptions) -> Columns:
+def _answers(model: Any, x: Any, options: PredictOptions) -> NamedColumns:
     """Return what the model says about rows, column by column."""
     if len(x) == 0:
         found = _answers(model, np.zeros((1, x.shape[1])).view(CodedRows), options)
@@ -206,12 +206,12 @@ def _answers(model: Any, x: Any, options: PredictOptions) -> Columns:
     return out
 
 
-def _named(what: str, values: NDArray[Any]) -> Columns:
+def _named(what: str, values: NDArray[Any]) -> NamedColumns:
     """Return an array as a column, or its columns with a number each."""
     return {what: values} if values.ndim == 1 else {f"{what}_{k}": column for k, column in enumerate(values.T)}
 
 
-def _column(values: NDArray[Any], complete: Rows, kind: Any) -> Any:
+def _column(values: NDArray[Any], complete: Mask, kind: Any) -> Any:
     """Return predictions of the complete rows as an Arrow column of all rows, empty at the others."""
     column = pa.array(values.tolist() if values.dtype.kind == "O" else values, kind)
     if complete.all():

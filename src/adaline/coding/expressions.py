@@ -42,7 +42,7 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 MOST_PARTS = 200  # of an expression: names, numbers, operators, calls
 
-Function = Callable[[Mapping[str, Array]], Any]
+ColumnFunction = Callable[[Mapping[str, Array]], Any]
 
 
 def names_in(text: str) -> list[str]:
@@ -57,13 +57,13 @@ def evaluate(text: str, columns: Mapping[str, Array]) -> Array:
 
 
 @cache
-def _compiled(text: str) -> tuple[tuple[str, ...], Function]:
+def _compiled(text: str) -> tuple[tuple[str, ...], ColumnFunction]:
     """Return the columns of an expression, and a function from columns to its value."""
     tree, quoted = _parsed(text)
     names: list[str] = []
     parts = 0
 
-    def build(node: ast.expr) -> Function:
+    def build(node: ast.expr) -> ColumnFunction:
         nonlocal parts
         parts += 1
         if parts > MOST_PARTS:

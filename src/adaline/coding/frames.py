@@ -9,6 +9,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
+from adaline.arrays import repeated_name
 from adaline.coding.coding import Coding
 from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
 from adaline.coding.terms import Term, TermFactor, without_repetition
@@ -27,8 +28,8 @@ def collected(data: Any) -> Any:
         return data
     try:
         frame = nw.from_native(data, pass_through=True)
-    except DuplicateError:  # two columns of one name: the caller says so
-        return data
+    except DuplicateError:
+        raise InvalidData(f"the frame has two columns called {repeated_name(data)!r}: rename one of them") from None
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data
 
 

@@ -13,7 +13,6 @@ from itertools import combinations
 
 from adaline.errors import InvalidParameter
 
-
 MOST_CATEGORIES = 8  # in a product: one of m has 2^m subspaces
 
 

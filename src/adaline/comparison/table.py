@@ -176,8 +176,9 @@ class Table:
             if length != right:
                 raise InvalidData(f"{what} has {length} entries where X of shape {self.X.shape} asks for {right}")
         if folds < 2 or n < 2 * folds:
-            few = f"{counted(n)} {'is' if n == 1 else 'are'} too few for {folds} folds"
-            raise InvalidData(f"{few}: give more rows, or folds from 2 to {n // 2}")
+            few = f"{counted(n)} {'is' if n == 1 else 'are'} too few for {counted(folds, 'fold')}"
+            fewer = f", or folds from 2 to {n // 2}" if n >= 4 else ""
+            raise InvalidData(f"{few}: give {'more rows' if folds > 1 else 'at least 2 folds'}{fewer}")
         if d == 0:
             raise InvalidData("there is no column to predict from")
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):

@@ -51,7 +51,7 @@ ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 
 
 @dataclass(frozen=True)
-class Options:
+class MachineOptions:
     """How a machine is to be fitted.
 
     Parameters
@@ -165,12 +165,12 @@ def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
     return loss.constant(class_weights_of(source).of(classes) / targets.weight)
 
 
-def minimise(problem: Problem, constants: Constants, options: Options) -> FittedMachine:
+def minimise(problem: Problem, constants: Constants, options: MachineOptions) -> FittedMachine:
     """Return the machine of least objective."""
     return _Minimising(problem, constants, options).run()
 
 
-def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> LikelihoodFit:
+def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -> LikelihoodFit:
     """Return a fitted machine with what inference needs; `null` is minus the log-likelihood of the best constants."""
     problem, found = fitted.problem, fitted.found
     assert problem is not None
@@ -198,7 +198,7 @@ def likelihood_of(fitted: FittedMachine, options: Options, null: float) -> Likel
     )
 
 
-def _corners(problem: Problem, options: Options) -> Array:
+def _corners(problem: Problem, options: MachineOptions) -> Array:
     """Return the l1 penalties of the coefficients in the view, (D,)."""
     return np.asarray(options.l1 * options.penalty.unit * problem.view.scale)
 
@@ -206,7 +206,7 @@ def _corners(problem: Problem, options: Options) -> Array:
 class _Minimising:
     """One run of `minimise`: it may find on the way that there is no minimum."""
 
-    def __init__(self, problem: Problem, constants: Constants, options: Options) -> None:
+    def __init__(self, problem: Problem, constants: Constants, options: MachineOptions) -> None:
         self.problem, self.constants, self.options = problem, constants, options
         self.loss = problem.loss
         self.wanted = constants.gap(options.tol)

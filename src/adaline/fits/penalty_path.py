@@ -34,12 +34,7 @@ class PenaltyPath(NamedTuple):
 
 
 def cross_validated(
-    source: Source,
-    problem: Problem,
-    unit: Array,
-    start: Array,
-    null: float,
-    folds: int,
+    source: Source, problem: Problem, unit: Array, start: Array, null: float, folds: int
 ) -> PenaltyPath:
     """Return the path of penalties and the best one."""
     spread = problem.spread

@@ -17,7 +17,7 @@ from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
 from adaline.inference.robust import RobustFit, StandardErrors, m_errors, quantile_errors
-from adaline.input.random_state import generator
+from adaline.input import generator
 from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
@@ -134,16 +134,13 @@ def _m_estimate(
     square = 2 * units.exponent
     error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())
     error[:, 1:][:, problem.constant] = 0.0
-    gap = math.inf  # the scale moves with the weights: nothing is proven
-    proof = certificate(
+    proof = certificate(  # without a gap, as the scale moves with the weights
         status=_status(found.converged, True, problem, gram),
         objective=_ldexp(found.history[-1], square),
         gradient=_ldexp(problem.steepness(found.evaluation.gradient), units.exponent),
-        gap=_ldexp(gap, square),
         digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.converged else math.nan,
         condition=gram.condition,
         rank=problem.dependence(gram.null).rank,
-        passes=0,
         solver=_called(found, criterion),
     )
     reach = criterion.threshold * found.scale
@@ -173,12 +170,10 @@ def _quantile(
             found.gap <= criterion.tol * found.objective + 64 * EPS * weight.sum(), found.unique, problem, gram
         ),
         objective=times * _ldexp(found.objective, units.exponent),
-        gradient=math.nan,
         gap=times * _ldexp(found.gap, units.exponent),
         digits=digits(error, theta, np.ones_like(theta[0])) if found.unique else math.nan,
         condition=gram.condition,
         rank=problem.dependence(gram.null).rank,
-        passes=0,
         solver="interior point, onto the rows it meets",
     )
 

@@ -56,9 +56,10 @@ class Separation:
         shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
         how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]
         unproven = " (to prove it would take too long)" if self.kind == "suspected" else ""
+        advice = self.status.advice.partition(": ")[2]
         return (
             f"the classes {how} separated by a plane{unproven}, mostly along {shown} (see separation_.direction): the "
-            f"likelihood has no maximum. {self.status.advice}"
+            f"likelihood has no maximum, and {advice}"
         )
 
 

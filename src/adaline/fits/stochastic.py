@@ -8,7 +8,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import Shape
-from adaline.fits.linear_machine import FittedMachine, Options
+from adaline.fits.linear_machine import FittedMachine, MachineOptions
 from adaline.fits.online import WIDE, scan_certificate, start_scan
 from adaline.losses import Loss, SigmoidSquared, Softmax, Squared, TanhSquared
 from adaline.results import Solution, Status
@@ -29,7 +29,13 @@ RULES: dict[type[Loss], tuple[type[Scan], dict[str, Any]]] = {
 
 
 def walk_rows(
-    source: Source, loss: Loss, options: Options, schedule: Any, epochs: EpochOptions, spread: Spread, constant: Array
+    source: Source,
+    loss: Loss,
+    options: MachineOptions,
+    schedule: Any,
+    epochs: EpochOptions,
+    spread: Spread,
+    constant: Array,
 ) -> FittedMachine:
     """Return the machine after epochs of single steps; the rate "auto" starts from the outputs `constant` (K,)."""
     automatic = isinstance(options.rate, str)
@@ -44,7 +50,7 @@ def walk_rows(
 
 
 def _by_scan(
-    source: Source, loss: Loss, options: Options, schedule: Any, epochs: EpochOptions, outputs: int
+    source: Source, loss: Loss, options: MachineOptions, schedule: Any, epochs: EpochOptions, outputs: int
 ) -> tuple[Array, list[float], Status]:
     """Return theta (K, 1 + D), the mean loss of each epoch and the status, by the scan of the loss."""
     rule, config = RULES[type(loss)]
@@ -57,7 +63,13 @@ def _by_scan(
 
 
 def _by_loop(
-    source: Source, loss: Loss, options: Options, schedule: Any, epochs: EpochOptions, spread: Spread, constant: Array
+    source: Source,
+    loss: Loss,
+    options: MachineOptions,
+    schedule: Any,
+    epochs: EpochOptions,
+    spread: Spread,
+    constant: Array,
 ) -> tuple[Array, list[float], Status]:
     """Return the same by a loop: in raw columns where the rate is a number, else in standardised ones."""
     d = source.shape.features

@@ -192,7 +192,7 @@ CONSTANT = -1
 LONGEST = 1000  # digits of a number
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
-Linear = dict[int, Fraction]
+LinearSum = dict[int, Fraction]
 """Coefficients by index: 0 the intercept, 1, 2, ... the columns, CONSTANT a number by itself."""
 
 
@@ -223,7 +223,7 @@ class _Parser:
         self.longest_first = sorted(self.index, key=len, reverse=True)
         self.at = 0
 
-    def hypotheses(self) -> list[Linear]:
+    def hypotheses(self) -> list[LinearSum]:
         out = self.equation()
         while self.take(","):
             out += self.equation()
@@ -231,7 +231,7 @@ class _Parser:
             raise self.error("expected +, -, *, /, = or a comma")
         return out
 
-    def equation(self) -> list[Linear]:
+    def equation(self) -> list[LinearSum]:
         sides = [self.sum()]
         while self.take("="):
             sides.append(self.sum())
@@ -239,7 +239,7 @@ class _Parser:
             return sides
         return [_add(left, right, Fraction(-1)) for left, right in pairwise(sides)]
 
-    def sum(self) -> Linear:
+    def sum(self) -> LinearSum:
         sign = Fraction(-1 if self.take("-") else 1)
         if sign > 0:
             self.take("+")
@@ -252,7 +252,7 @@ class _Parser:
             else:
                 return out
 
-    def term(self) -> Linear:
+    def term(self) -> LinearSum:
         out = self.factor()
         while True:
             start = self.at
@@ -271,7 +271,7 @@ class _Parser:
             else:
                 return out
 
-    def factor(self) -> Linear:
+    def factor(self) -> LinearSum:
         if self.take("("):
             out = self.sum()
             if not self.take(")"):
@@ -333,14 +333,14 @@ def hint(word: str, names: Sequence[str]) -> str:
     return f" (there are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''})"
 
 
-def _add(a: Linear, b: Linear, times: Fraction) -> Linear:
+def _add(a: LinearSum, b: LinearSum, times: Fraction) -> LinearSum:
     out = dict(a)
     for j, coefficient in b.items():
         out[j] = out.get(j, Fraction(0)) + times * coefficient
     return out
 
 
-def _is_number(a: Linear) -> bool:
+def _is_number(a: LinearSum) -> bool:
     return all(j == CONSTANT or not coefficient for j, coefficient in a.items())
 
 

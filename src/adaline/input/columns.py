@@ -5,6 +5,7 @@ What opens rows (`input.open`) returns this record beside the source; `set_colum
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
+
+SHOWN_NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names", default=None)
+"""The names of columns given without names, while a system is fitted inside another one, which knows them."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,8 @@ class InputColumns:
 
     def given_names(self) -> list[str]:
         """Return the names of the columns as given, (D,): x0, x1, ... where they have none."""
-        return [f"x{j}" for j in range(self.count)] if self.names is None else list(self.names)
+        names = SHOWN_NAMES.get() if self.names is None else self.names
+        return list(names) if names and len(names) == self.count else [f"x{j}" for j in range(self.count)]
 
     def coefficient_names(self) -> list[str]:
         """Return the names of the columns that the system works on, one for each coefficient."""

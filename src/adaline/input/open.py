@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _g
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.coding.frames import collected, learn_from_frame
-from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import CodedRows, check_intercept, coded
 from adaline.input.columns import InputColumns, columns_on
@@ -32,6 +32,7 @@ from adaline.sources.base import IndexedSource
 from adaline.sources.tables.source import Codebook
 
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
+T = TypeVar("T")
 
 
 class OpenedRows(NamedTuple):
@@ -57,6 +58,13 @@ class LabelledRows(NamedTuple):
     all_classes: Callable[[], Labels]
     encoded: Callable[[Labels], Source]
     numbered: Callable[[], tuple[Source, Codebook]] | None = None
+
+    def using_classes(self, use: Callable[[Labels], T]) -> T:
+        """Return use(classes) of the classes guessed; of all classes where that meets a label not among them."""
+        try:
+            return use(self.guess())
+        except UnknownLabel:
+            return use(self.all_classes())
 
 
 class GivenRows(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.losses.base import Loss
 
-Function = Callable[[Any, Any], Any]
+LossFunction = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class CustomLoss(Loss):
     Lecture S4: learning as function estimation, any per-sample loss.
     """
 
-    of_value: Function
-    of_slope: Function
-    of_curvature: Function
+    of_value: LossFunction
+    of_slope: LossFunction
+    of_curvature: LossFunction
     name: ClassVar[str] = "custom"
     convex: ClassVar[bool] = False  # it may be convex, but that is not known
 

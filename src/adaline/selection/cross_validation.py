@@ -27,7 +27,7 @@ from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.labels import Labels, read_labels
 from adaline.input.open import read_weights
-from adaline.parameters import Whole
+from adaline.parameters import WholeNumber
 from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
@@ -368,7 +368,7 @@ def _indexable(x: Any) -> Any:
 
 
 def _check_folds(folds: Any, rows: int) -> None:
-    Whole(2).check("folds", folds)
+    WholeNumber(2).check("folds", folds)
     if folds > rows:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 

@@ -17,7 +17,7 @@ from adaline import peers
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.inference.summary import number
-from adaline.parameters import OneOf, Whole
+from adaline.parameters import OneOf, WholeNumber
 from adaline.selection.cross_validation import (
     CandidateErrors,
     Fits,
@@ -123,7 +123,7 @@ def select(
     candidates = read_candidates(system, both)
     OneOf(*METHODS).check("method", method)
     OneOf(*RULES).check("rule", rule)
-    Whole(2).check("folds", folds)
+    WholeNumber(2).check("folds", folds)
     if not isinstance(X, Source):
         for one in candidates:
             refuse_no_targets(one.system, y)

@@ -12,7 +12,7 @@ DELAY, PAUSE = 1.0, 0.2  # seconds before the line appears, and between its upda
 WIDTH = 24
 
 
-class Progress:
+class ReadingProgress:
     """A count of rows, or of another unit; it is printed where `shown`, after a delay."""
 
     def __init__(self, title: str, total: int | None, shown: bool, unit: str = "rows") -> None:
@@ -54,9 +54,9 @@ class Progress:
 
 
 @contextmanager
-def watched(title: str, total: int | None, shown: bool | None, unit: str = "rows") -> Iterator[Progress]:
+def watched(title: str, total: int | None, shown: bool | None, unit: str = "rows") -> Iterator[ReadingProgress]:
     """Return a progress line that is erased at the end; it is shown if `shown`, or for None if stderr is a terminal."""
-    progress = Progress(title, total, sys.stderr.isatty() if shown is None else shown, unit)
+    progress = ReadingProgress(title, total, sys.stderr.isatty() if shown is None else shown, unit)
     try:
         yield progress
     finally:

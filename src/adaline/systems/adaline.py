@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_lms
-from adaline.parameters import MODE, Check
+from adaline.parameters import MODE
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
@@ -19,6 +19,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Adaline(OnlineClassifier):
     """Adaptive linear element: minimises the mean of (t - w0 - w'x)^2 / 2 over targets +-1, by steps of LMS.
 
@@ -59,6 +60,7 @@ class Adaline(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : error of each epoch: online the mean of e^2/2, each row's before its own step; batch half the sum of e^2.
     n_iter_ : epochs. rate_bound_ : 2/Trace[Rxx] on the last online epoch and rows since. certificate_ : how it ended.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------
@@ -72,37 +74,19 @@ class Adaline(OnlineClassifier):
     Lecture S0, section 5.5, (5.21)-(5.22); S1 (stochastic or not), S4 (batch). One pass an epoch; batch one pass.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"mode": MODE}
     _rule = LMSRule
-
-    def __init__(
-        self,
-        *,
-        mode: str = "online",
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 20,
-        tol: float = 1e-4,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.mode = mode
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.basis = basis
+    mode: Annotated[str, MODE] = "online"
+    rate: Any = "auto"
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 20
+    tol: float = 1e-4
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def rate_bound_(self) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,12 +15,11 @@ from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import scan_certificate
+from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
-from adaline.input.columns import InputColumns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
-from adaline.input.transaction import transaction
-from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Check, Number, OneOf, Whole
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, WholeNumber
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
@@ -33,6 +32,7 @@ AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdaptiveFilter(SignalSystem):
     """The filter that follows a desired signal d: each sample's step minimises (d_n - w'u_n)^2, in part or for all.
 
@@ -114,47 +114,17 @@ class AdaptiveFilter(SignalSystem):
         "check_sample_weight_equivalence_on_dense_data": "a weight is a larger step, which is not two steps",
         "check_sample_weight_equivalence_on_sparse_data": "a weight is a larger step, which is not two steps",
     }
-    parameters: ClassVar[dict[str, Check]] = {
-        "rule": OneOf(*RULES),
-        "delay": Whole(0, hint="to look ahead, delay d instead of x"),
-        "rate": AnyOf(AUTO, POSITIVE),
-        "eps": ZERO_OR_MORE,
-        "leak": ZERO_OR_MORE,
-        "forgetting": Number(above=0, most=1),
-        "regularization": POSITIVE,
-        "record": AnyOf(FLAG, Whole(0)),
-    }
-    history_: list[float]
-    _state: Adaptation
-    _recorded: list[Array]
-    _proof: Certificate
-
-    def __init__(
-        self,
-        *,
-        rule: str = "nlms",
-        taps: Any = None,
-        delay: int = 0,
-        rate: float | str = "auto",
-        eps: float = 1e-6,
-        leak: float = 0.0,
-        forgetting: float = 1.0,
-        regularization: float = 1e-3,
-        fit_intercept: bool = False,
-        record: bool | int = False,
-        basis: Any = None,
-    ) -> None:
-        self.rule = rule
-        self.taps = taps
-        self.delay = delay
-        self.rate = rate
-        self.eps = eps
-        self.leak = leak
-        self.forgetting = forgetting
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.record = record
-        self.basis = basis
+    rule: Annotated[str, OneOf(*RULES)] = "nlms"
+    taps: Any = None
+    delay: Annotated[int, WholeNumber(0, hint="to look ahead, delay d instead of x")] = 0
+    rate: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
+    eps: Annotated[float, ZERO_OR_MORE] = 1e-6
+    leak: Annotated[float, ZERO_OR_MORE] = 0.0
+    forgetting: Annotated[float, Number(above=0, most=1)] = 1.0
+    regularization: Annotated[float, POSITIVE] = 1e-3
+    fit_intercept: bool = False
+    record: Annotated[bool | int, AnyOf(FLAG, WholeNumber(0))] = False
+    basis: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Start afresh on signals X (n,) or (n, C) and the desired y (n,) or (n, K), or on a source.
@@ -247,9 +217,9 @@ class AdaptiveFilter(SignalSystem):
         found, recorded = self._run(state, blocks)
         self._hold(state)
         self.__dict__.pop("output_", None)
-        self._recorded = [*self._recorded, *recorded]
-        self.history_ = [*self.history_, *_mean_squared_error(before, state)]
-        self._proof = meter.on(self._proof, X if isinstance(X, Source) else None)
+        self._recorded: list[Array] = [*self._recorded, *recorded]
+        self.history_: list[float] = [*self.history_, *_mean_squared_error(before, state)]
+        self._proof: Certificate = meter.on(self._proof, X if isinstance(X, Source) else None)
         if state.diverged and not had_diverged:
             warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)
         return found

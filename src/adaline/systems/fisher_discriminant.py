@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.input.by_blocks import by_blocks
+from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
-from adaline.parameters import COUNT, NONE, AnyOf, Check, Number, OneOf
+from adaline.parameters import COUNT, NONE, AnyOf, Number, OneOf
 from adaline.results import Certificate
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
 from adaline.solvers.least_squares.factor import EPS, Factor
@@ -25,6 +26,7 @@ COVARIANCES = ("within", "identity")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClosedFormClassifier):
     """Maximises J(w) = w'S_B w / w'S_W w, the separation of class means along w over the spread within classes.
 
@@ -48,6 +50,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     ----------
     classes_, means_ : labels and class means.
     coef_, intercept_ : two classes: w (1, D) and minus the threshold (1,); K classes: the K discriminants.
+    threshold_ : where w'x is cut, for two classes.
     directions_ : (r, D) rows w along which class means differ; `transform` projects on them about the overall mean.
     criterion_ : J(w) with S_B = (m_1 - m_0)(m_1 - m_0)' and scatters as sums, for two classes; (r,) generalised
         eigenvalues of the between and within scatter for K classes.
@@ -66,19 +69,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     Lecture S2, Fisher's linear discriminant. One pass over the rows.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "covariance": OneOf(*COVARIANCES),
-        "threshold": AnyOf(OneOf("middle", "prior"), Number()),
-        "components": AnyOf(NONE, COUNT),
-    }
-
-    def __init__(
-        self, *, covariance: str = "within", threshold: Any = "middle", components: int | None = None, basis: Any = None
-    ) -> None:
-        self.covariance = covariance
-        self.threshold = threshold
-        self.components = components
-        self.basis = basis
+    covariance: Annotated[str, OneOf(*COVARIANCES)] = "within"
+    threshold: Annotated[Any, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
+    components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
+    basis: Any = None
 
     @by_blocks
     def transform(self, X: Any) -> Array:
@@ -102,6 +96,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         else:
             self._solve_many(solved, sums.weights)
         return solved.certificate
+
+    def _constant_within_classes(self) -> list[str]:
+        return self._varying_between_classes_alone() if self.covariance == "within" else []
 
     def _solve_two(self, solved: Discriminant, weights: Array) -> None:
         """Scale w so that w' Sigma w = 1 (or |w| = 1), and cut."""

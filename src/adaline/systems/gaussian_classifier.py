@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_sparse
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input import by_blocks, generator
 from adaline.input.basis import width_of
-from adaline.input.by_blocks import by_blocks
 from adaline.input.open import refuse_overflow
-from adaline.input.random_state import generator
-from adaline.parameters import COUNT, NONE, SEED, AnyOf, Check, Number, Numbers, OneOf
+from adaline.parameters import COUNT, NONE, SEED, AnyOf, Number, Numbers, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate, Status
 from adaline.solvers.clusters.components import CovarianceForm, in_raw_units
@@ -48,6 +47,7 @@ TOL, MOST_STEPS = 1e-6, 300  # of EM
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianClassifier(ClosedFormClassifier):
     """Bayes' rule with a normal density for each class: maximises log p(c_k) + log N(x; mean_k, Sigma_k).
 
@@ -99,32 +99,12 @@ class GaussianClassifier(ClosedFormClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"covariance": "full"}, {"covariance": "diag"})
-    parameters: ClassVar[dict[str, Check]] = {
-        "covariance": OneOf(*COVARIANCES),
-        "priors": AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,))),
-        "shrinkage": Number(0, 1),
-        "components": COUNT,
-        "random_state": SEED,
-    }
-    _densities: ClassDensities
-    _mixtures: list[Components]
-
-    def __init__(
-        self,
-        *,
-        covariance: str = "shared",
-        priors: Any = None,
-        shrinkage: float = 0.0,
-        components: int = 1,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.covariance = covariance
-        self.priors = priors
-        self.shrinkage = shrinkage
-        self.components = components
-        self.random_state = random_state
-        self.basis = basis
+    covariance: Annotated[str, OneOf(*COVARIANCES)] = "shared"
+    priors: Annotated[Any, AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,)))] = None
+    shrinkage: Annotated[float, Number(0, 1)] = 0.0
+    components: Annotated[int, COUNT] = 1
+    random_state: Annotated[Any, SEED] = 0
+    basis: Any = None
 
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
@@ -188,6 +168,10 @@ class GaussianClassifier(ClosedFormClassifier):
             return self._solve_mixtures(source, sums)
         return self._solve_linear(sums) if self._linear() else self._solve_quadratic(sums)
 
+    def _constant_within_classes(self) -> list[str]:
+        measured = self.components == 1 and COVARIANCES[self.covariance] is not CovarianceForm.SPHERICAL
+        return self._varying_between_classes_alone() if measured else []
+
     def _solve_linear(self, sums: ClassMoments) -> Certificate:
         within = sums.within()
         shape = spherical(within) if self.covariance == "identity" else shrunk(within, self.shrinkage)
@@ -234,8 +218,6 @@ class GaussianClassifier(ClosedFormClassifier):
         return certificate(
             status=judge(worst, digits, int(varying(sums.total().about_mean()).sum())),
             objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
-            gradient=np.nan,
-            gap=np.inf,
             digits=float(digits),
             condition=worst.condition,
             rank=worst.rank,
@@ -343,10 +325,6 @@ class ClassMixtures(NamedTuple):
         return certificate(
             status=Status.SOLVED if self.converged else Status.NOT_CONVERGED,
             objective=-(self.value + log_priors),
-            gradient=np.nan,
-            gap=np.inf,
-            digits=np.nan,
-            condition=np.nan,
             rank=source.shape.features,
             passes=source.total_reads(),
             solver="EM for each class",

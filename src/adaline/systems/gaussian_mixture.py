@@ -5,8 +5,8 @@ maximise  sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k)
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_sparse
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
-from adaline.input.meter import Meter
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
-from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, Numbers, OneOf
+from adaline.input import Meter, generator, transaction
+from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
 from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
 from adaline.sources import Source
@@ -30,6 +28,7 @@ from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """Mixture of Gaussians: maximises the sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k), by EM.
 
@@ -85,48 +84,19 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     step; about K D^2 multiplications a row and step, K D for "diag" and "spherical".
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "n_components": COUNT,
-        "covariance_type": OneOf(*(kind.value for kind in CovarianceForm)),
-        "reg_covar": ZERO_OR_MORE,
-        "n_init": COUNT,
-        "init_params": OneOf(*STARTS),
-        "weights_init": AnyOf(NONE, Numbers("K shares that add up to 1", (1,))),
-        "means_init": AnyOf(NONE, Numbers("means (K, D)", (2,))),
-        "precisions_init": AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3))),
-        "warm_start": FLAG,
-    }
-
-    def __init__(
-        self,
-        *,
-        n_components: int = 1,
-        covariance_type: str = "full",
-        tol: float = 1e-3,
-        reg_covar: float = 1e-6,
-        max_iter: int = 100,
-        n_init: int = 1,
-        init_params: str = "kmeans",
-        weights_init: Any = None,
-        means_init: Any = None,
-        precisions_init: Any = None,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.means_init = means_init
-        self.precisions_init = precisions_init
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.basis = basis
+    n_components: Annotated[int, COUNT] = 1
+    covariance_type: Annotated[str, OneOf(*(kind.value for kind in CovarianceForm))] = "full"
+    tol: float = 1e-3
+    reg_covar: Annotated[float, ZERO_OR_MORE] = 1e-6
+    max_iter: int = 100
+    n_init: Annotated[int, COUNT] = 1
+    init_params: Annotated[str, OneOf(*STARTS)] = "kmeans"
+    weights_init: Annotated[Any, AnyOf(NONE, Numbers("K shares that add up to 1", (1,)))] = None
+    means_init: Annotated[Any, AnyOf(NONE, Numbers("means (K, D)", (2,)))] = None
+    precisions_init: Annotated[Any, AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3)))] = None
+    random_state: Any = 0
+    warm_start: Annotated[bool, FLAG] = False
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -169,7 +139,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of ln p(x)."""
-        return float(np.average(self.score_samples(X), weights=self._weight(X, sample_weight)))
+        return float(np.average(self.score_samples(X), weights=self._weights_given(X, sample_weight)))
 
     def predict_proba(self, X: Any) -> Array:
         """Return p(k | x), (n, K)."""
@@ -224,10 +194,6 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         """Return function(ln pi_k N(x; mean_k, Sigma_k)) of rows X, from an array (n, K) for each block."""
         components = self._components()
         return self._over(X, lambda block: np.asarray(function(host(log_joint(block.gathered().x, components)))))
-
-    def _weight(self, X: Any, sample_weight: Any) -> Array | None:
-        weight = self._open_given(X, sample_weight).read_weights()
-        return None if weight is None else host(weight)
 
     def _rows(self, X: Any, sample_weight: Any) -> float:
         check_is_fitted(self, "means_")

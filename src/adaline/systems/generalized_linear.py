@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, to_device_of
+from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
-from adaline.fits.linear_machine import FittedMachine, Options, best_constants, constants_of_targets, minimise
+from adaline.fits.linear_machine import FittedMachine, MachineOptions, best_constants, constants_of_targets, minimise
 from adaline.fits.stochastic import walk_rows
+from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import coded, scored
-from adaline.input.columns import set_columns
+from adaline.input.coded import coded
 from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite, refuse_overflow
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
 from adaline.losses import Composed, Loss, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
-from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Check, Number, Numbers, OneOf
+from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Number, Numbers, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.schedules import SCHEDULE
@@ -41,6 +36,8 @@ from adaline.sources.views import in_memory
 from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.weights import split_theta, theta_of
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
@@ -54,7 +51,8 @@ SEPARATED = (
 
 
 @configured
-class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GeneralizedLinear(LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
@@ -108,7 +106,8 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     coef_, intercept_ : (D,) and a number, or (K, D) and (K,). weights_ : W of a machine of one's own.
     certificate_ : how good the solution is. history_ : objective after each step; stochastic: mean loss of each epoch.
-    n_iter_ : steps or epochs.
+    n_iter_ : steps or epochs. rows_seen_ : number of rows. aliased_ : names of the columns that are constant or depend
+    on those before them. dependencies_ : how, as text.
 
     Examples
     --------
@@ -125,71 +124,22 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"loss": "poisson"}, {"loss": "gamma"})
     """Settings for targets that suit them; with the squared loss it is LinearRegression."""
-    parameters: ClassVar[dict[str, Check]] = {
-        "loss": LOSS,
-        "activation": ACTIVATION,
-        "machine": AnyOf(NONE, MACHINE),
-        "penalty": ZERO_OR_MORE,
-        "solver": OneOf(*SOLVERS),
-        "tol": AnyOf(NONE, ZERO_OR_MORE),
-        "fit_intercept": FLAG,
-        "init": AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9))),
-        "warm_start": FLAG,
-        "rate": BATCH_RATE,
-        "schedule": SCHEDULE,
-        "epochs": COUNT,
-        "stop_error": AnyOf(NONE, Number()),
-        "shuffle": FLAG,
-        "random_state": SEED,
-        "basis": BASIS,
-    }
-    coef_: Array
-    intercept_: float | Array
-    weights_: Array
-    n_features_in_: int
-    certificate_: Certificate
-    history_: list[float]
-    n_iter_: int
-    rows_seen_: int
-    _flat: bool
-    _typical: Array  # the mean of the columns
-
-    def __init__(
-        self,
-        *,
-        loss: Any = "squared",
-        activation: Any = None,
-        machine: Any = None,
-        penalty: float = 0.0,
-        solver: str = "auto",
-        tol: float | None = None,
-        fit_intercept: bool = True,
-        init: Any = None,
-        warm_start: bool = False,
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        epochs: int = 200,
-        stop_error: float | None = None,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.activation = activation
-        self.machine = machine
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.warm_start = warm_start
-        self.rate = rate
-        self.schedule = schedule
-        self.epochs = epochs
-        self.stop_error = stop_error
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.basis = basis
+    loss: Annotated[Any, LOSS] = "squared"
+    activation: Annotated[Any, ACTIVATION] = None
+    machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None
+    penalty: Annotated[float, ZERO_OR_MORE] = 0.0
+    solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
+    tol: Annotated[float | None, AnyOf(NONE, ZERO_OR_MORE)] = None
+    fit_intercept: Annotated[bool, FLAG] = True
+    init: Annotated[Any, AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9)))] = None
+    warm_start: Annotated[bool, FLAG] = False
+    rate: Annotated[Any, BATCH_RATE] = "auto"
+    schedule: Annotated[Any, SCHEDULE] = "constant"
+    epochs: Annotated[int, COUNT] = 200
+    stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
+    shuffle: Annotated[bool, FLAG] = False
+    random_state: Annotated[Any, SEED] = 0
+    basis: Annotated[Any, BASIS] = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -200,7 +150,9 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         meter = Meter(X)
         check_parameters(self)
         loss = _read_loss(self)
-        before = self._before() if self.warm_start and hasattr(self, "certificate_") else None
+        before = None
+        if self.warm_start and hasattr(self, "certificate_"):
+            before = theta_of(self) if self.machine is None else self.weights_
         for name in ("coef_", "intercept_", "weights_"):
             self.__dict__.pop(name, None)
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
@@ -216,7 +168,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._fit_linear(source, loss, opening, constant, before)
         else:
             self._fit_machine(source, loss, len(constant), before)
-        self.certificate_ = meter.on(self.certificate_, source)
+        self.certificate_: Certificate = meter.on(self.certificate_, source)
         self._warn()
         return self
 
@@ -236,7 +188,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 of the predictions; softmax: of the probabilities, with 1 for a row's own class and 0 else."""
         if not loss_of(self.loss, self.activation).coupled:
-            return scored(self, super().score, X, y, sample_weight)
+            return super().score(X, y, sample_weight)
         if isinstance(X, Source):
             X = coded(self, X)
             y, sample_weight = X.read_targets()[:, 0], X.read_weights()
@@ -263,7 +215,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._take(found, source)
 
     def _minimum(
-        self, source: Source, loss: Loss, options: Options, opening: FirstPass, constant: Array, own: slice
+        self, source: Source, loss: Loss, options: MachineOptions, opening: FirstPass, constant: Array, own: slice
     ) -> FittedMachine:
         """Return the machine of the targets `own`."""
         problem = build_problem(
@@ -290,11 +242,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _take(self, found: list[FittedMachine], source: Source) -> None:
         theta = np.concatenate([one.solution.theta for one in found])
-        self.coef_ = theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0].copy()
-        like = source.empty_on_device()
-        if like is not None:
-            self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
+        self.coef_, self.intercept_ = split_theta(theta, self._flat, source.empty_on_device())
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
         columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
@@ -303,13 +251,13 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
             combine_certificates([one.solution.certificate for one in found]), columns.constant
         )
 
-    def _options(self, outputs: int, features: int, before: Any) -> Options:
+    def _options(self, outputs: int, features: int, before: Any) -> MachineOptions:
         given = self.init if before is None else before
         init = None if given is None else read_init(given, outputs, 1 + features)
         if init is not None:
             init[:, 0] *= bool(self.fit_intercept)
         penalty = RidgePenalty(float(self.penalty), np.ones(features))
-        return Options(
+        return MachineOptions(
             *(penalty, bool(self.fit_intercept), self._tol(), self.solver, init),
             rate=self.rate,
             epochs=int(self.epochs),
@@ -330,14 +278,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
         x = host(x) if is_device(x) else x
         if self.machine is not None:
             return np.asarray(self.machine.value(self.weights_, dense(x)))
-        return outputs(x, self._theta())
-
-    def _theta(self) -> Array:
-        coef = np.atleast_2d(host(self.coef_))
-        return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
-
-    def _before(self) -> Array:
-        return self.weights_ if self.machine is not None else self._theta()
+        return outputs(x, theta_of(self))
 
     def _warn(self) -> None:
         status, advice = self.certificate_.status, self.certificate_.advice
@@ -347,12 +288,6 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
             warn(f"{status}: {advice}", ConvergenceWarning)
         elif status is Status.RANK_DEFICIENT:
             warn(say_dependent(self.dependencies_), AdalineWarning)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _read_loss(system: Any) -> Loss:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
-from adaline.parameters import POSITIVE, Check
+from adaline.parameters import POSITIVE
 from adaline.scans import KeslerRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -18,6 +18,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class KeslerPerceptron(OnlineClassifier):
     """Kesler's perceptron of K classes: minimises the sum of w_j'x - w_i'x over the rivals j that lie above class i.
 
@@ -60,6 +61,7 @@ class KeslerPerceptron(OnlineClassifier):
     classes_ : labels. coef_, intercept_ : (K, D) and (K,); with two classes the difference, (1, D) and (1,).
     history_ : rows with a correction in each epoch. n_iter_ : epochs. certificate_ : how it ended.
     mistakes_ : corrections made since the start.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------
@@ -75,38 +77,21 @@ class KeslerPerceptron(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
-    parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
     _rule = KeslerRule
     _ends_clean = True
 
-    def __init__(
-        self,
-        *,
-        rate: Any = 1.0,
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 1000,
-        tol: float = 0.0,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        standardize: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.basis = basis
+    rate: Annotated[Any, POSITIVE] = 1.0
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 1000
+    tol: float = 0.0
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    standardize: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def mistakes_(self) -> int:
@@ -124,6 +109,4 @@ class KeslerPerceptron(OnlineClassifier):
         return theta if len(theta) > 2 else theta[1:] - theta[:1]
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
-        bounded = self.init is None and self.schedule == "constant" and not source.weighted
-        result = replace(run_corrections(source, scan, options, before), bounded=bounded)
-        return explain_mistakes(self, source, scan, options, result)
+        return explain_mistakes(self, source, scan, options, run_corrections(self, source, scan, options, before))

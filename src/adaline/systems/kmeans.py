@@ -5,7 +5,8 @@ minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest ce
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
 from adaline.construction import check_parameters, configured
-from adaline.input.meter import Meter
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
-from adaline.parameters import AUTO, COUNT, AnyOf, Check, Numbers, OneOf
+from adaline.input import Meter, generator, transaction
+from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.alternate import Clustering, lloyd
 from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
 from adaline.solvers.smooth.problem import column_spread
@@ -31,6 +30,7 @@ LOCAL = "first centres are drawn from the rows, so that weighted rows lead to an
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedSystem):
     """K-means: minimises the sum over rows of weight ||x - c_k||^2, k the nearest centre of the row.
 
@@ -84,30 +84,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"), LOCAL
     )
     """Checks of scikit-learn that cannot pass, each with its reason."""
-    parameters: ClassVar[dict[str, Check]] = {
-        "n_clusters": COUNT,
-        "init": AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,))),
-        "n_init": AnyOf(AUTO, COUNT),
-    }
-
-    def __init__(
-        self,
-        *,
-        n_clusters: int = 8,
-        init: Any = "k-means++",
-        n_init: Any = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.basis = basis
+    n_clusters: Annotated[int, COUNT] = 8
+    init: Annotated[Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
+    n_init: Annotated[Any, AnyOf(AUTO, COUNT)] = "auto"
+    max_iter: int = 300
+    tol: float = 1e-4
+    random_state: Any = 0
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -154,13 +137,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         squares = self._nearest(X)[:, 1]
-        weight = self._open_given(X, sample_weight).read_weights()
-        total = float((squares if weight is None else squares * host(weight)).sum())
+        weight = self._weights_given(X, sample_weight)
+        total = float((squares if weight is None else squares * weight).sum())
         return -_raw(total, self._centres().view)
 
     def _nearest(self, X: Any) -> Array:
         centres = self._centres()
-
         return self._over(X, lambda block: nearest(block, centres))
 
     def _centres(self) -> Centres:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidData
-from adaline.parameters import FLAG, Check, Number, OneOf
+from adaline.input.basis import columns_of
+from adaline.parameters import FLAG, Number, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
@@ -17,11 +19,13 @@ from adaline.solvers.least_squares.direct import solve_sums
 from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.weights import column_notes, warn_of_dependence
 
 CODINGS = ("one-of-k", "signed", "fisher")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class LeastSquaresClassifier(ClosedFormClassifier):
     """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2, exactly.
 
@@ -41,7 +45,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     Attributes
     ----------
     classes_ : labels. coef_, intercept_ : (1, D) and (1,) for two classes, else (K, D) and (K,).
-    rank_ : of the design. certificate_ : digits, condition, rank.
+    rank_ : of the design. certificate_ : digits, condition, rank. aliased_ : names of the columns that are constant or
+    depend on those before them (None for wide data). dependencies_ : how, as text.
 
     Examples
     --------
@@ -56,19 +61,10 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     Lectures S2 and S3, least-squares classifiers; S1 and S4, classification by regression. Passes as LinearRegression.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "coding": OneOf(*CODINGS),
-        "threshold": Number(),
-        "fit_intercept": FLAG,
-    }
-
-    def __init__(
-        self, *, coding: str = "one-of-k", threshold: float = 0.0, fit_intercept: bool = True, basis: Any = None
-    ) -> None:
-        self.coding = coding
-        self.threshold = threshold
-        self.fit_intercept = fit_intercept
-        self.basis = basis
+    coding: Annotated[str, OneOf(*CODINGS)] = "one-of-k"
+    threshold: Annotated[float, Number()] = 0.0
+    fit_intercept: Annotated[bool, FLAG] = True
+    basis: Any = None
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         targets = self._targets(sums.weights)
@@ -88,7 +84,10 @@ class LeastSquaresClassifier(ClosedFormClassifier):
             theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
             theta = theta - np.append(self.threshold, np.zeros(sums.features))
         self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
-        self.rank_ = fit.solution.certificate.rank
+        self.rank_, before = fit.solution.certificate.rank, self.__dict__.get("dependencies_")
+        self.aliased_, self.dependencies_, *_ = column_notes(fit, lambda: columns_of(self))
+        if source is not None or sums.rows > sums.features:
+            warn_of_dependence(self.dependencies_, None if source is not None else before)
         return fit.solution.certificate
 
     def _targets(self, weights: Array) -> Array:

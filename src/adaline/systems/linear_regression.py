@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
-from adaline.parameters import (
-    BATCH_RATE,
-    COUNT,
-    FIRST_WEIGHTS,
-    NONE,
-    ZERO_OR_MORE,
-    AnyOf,
-    Check,
-    Number,
-    OneOf,
-)
+from adaline.parameters import BATCH_RATE, COUNT, FIRST_WEIGHTS, NONE, ZERO_OR_MORE, AnyOf, Number, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Status
 from adaline.solvers.least_squares import descent
@@ -31,6 +22,7 @@ RANKS = ("minimum-norm", "drop")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(LinearSystem):
     """Least squares: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2, exactly, in any units.
 
@@ -87,40 +79,16 @@ class LinearRegression(LinearSystem):
     Lecture S0, section 5.1, (5.3)-(5.8); section 5.3 for the gradient solver. S1, S4: direct solution.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "solver": OneOf(*SOLVERS),
-        "rate": BATCH_RATE,
-        "init": AnyOf(NONE, FIRST_WEIGHTS),
-        "tol": ZERO_OR_MORE,
-        "stop_error": AnyOf(NONE, Number()),
-        "epochs": COUNT,
-        "rank": OneOf(*RANKS),
-    }
-
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        rate: Any = "auto",
-        init: Any = None,
-        tol: float = 1e-10,
-        stop_error: float | None = None,
-        epochs: int = 100_000,
-        rank: str = "minimum-norm",
-        weights: str = "frequency",
-        basis: Any = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.rate = rate
-        self.init = init
-        self.tol = tol
-        self.stop_error = stop_error
-        self.epochs = epochs
-        self.rank = rank
-        self.weights = weights
-        self.basis = basis
+    fit_intercept: bool = True
+    solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
+    rate: Annotated[Any, BATCH_RATE] = "auto"
+    init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-10
+    stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
+    epochs: Annotated[int, COUNT] = 100_000
+    rank: Annotated[str, OneOf(*RANKS)] = "minimum-norm"
+    weights: str = "frequency"
+    basis: Any = None
 
     def _check_together(self) -> None:
         if self.rank == "drop" and self.solver == "gradient":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +12,10 @@ from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData
 from adaline.fits.online import OnlineResult, run_lms
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
-from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
-from adaline.input.columns import set_columns
-from adaline.input.meter import Meter
 from adaline.input.open import open_rows
-from adaline.input.transaction import transaction
 from adaline.scans import LMSRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -26,6 +24,7 @@ from adaline.systems.families.online import OnlineSystem
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """Least mean squares: minimises the mean of (y - w0 - w'x)^2 / 2 by one step a row, w += eta e x.
 
@@ -60,6 +59,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     ----------
     coef_, intercept_ : the weights. history_ : mean of e^2/2 in each epoch, each row's before its own step.
     n_iter_ : epochs. rate_bound_ : 2/Trace[Rxx] on the last epoch and rows since. certificate_ : how it ended.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------
@@ -78,32 +78,16 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """
 
     _rule = LMSRule
-    _flat: bool  # whether there is one target, given as (n,)
-
-    def __init__(
-        self,
-        *,
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 20,
-        tol: float = 1e-4,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.basis = basis
+    rate: Any = "auto"
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 20
+    tol: float = 1e-4
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -195,8 +179,3 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         if not (t - t == 0 if self._flat else np.isfinite(t).all()):
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(t).any() else 'infinity'}: {y!r}")
         return t
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

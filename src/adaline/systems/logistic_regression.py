@@ -2,55 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, to_device_of
+from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.linear_machine import Options, constants_of_classes, likelihood_of, minimise
+from adaline.fits.linear_machine import MachineOptions, constants_of_classes, likelihood_of, minimise
 from adaline.fits.penalty_path import PenaltyPath, cross_validated
 from adaline.fits.separation import Separation
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
-from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import ClassifiedRows, open_classes
-from adaline.input.coded import scored
-from adaline.input.columns import set_columns
-from adaline.input.labels import Labels
-from adaline.input.meter import Meter
-from adaline.input.open import open_labelled, read_finite
-from adaline.input.transaction import transaction
+from adaline.input.open import open_labelled, read_finite, refuse_overflow
 from adaline.losses import Logistic, Loss, Softmax
-from adaline.parameters import AUTO, CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf, Whole
+from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, WholeNumber
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, combine_certificates, without_constants
+from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import build_problem, column_spread
 from adaline.sources.views import recoded
-from adaline.systems.families.decisions import (
-    label_of_largest,
-    linear_outputs,
-    one_against_one,
-    one_against_rest,
-    sum_of_pairs,
-)
+from adaline.systems.families.decisions import one_against_one, sum_of_pairs
+from adaline.systems.families.supervised import LinearClassifier
+from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 
 @configured
-class LogisticRegression(ClassifierMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LogisticRegression(LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
@@ -95,6 +86,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
     certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    rows_seen_ : number of rows.
     aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
     separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
         `direction` of a plane that separates the classes.
@@ -116,72 +108,26 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
-    parameters: ClassVar[dict[str, Check]] = {
-        "penalty": AnyOf(AUTO, ZERO_OR_MORE),
-        "l1": ZERO_OR_MORE,
-        "scheme": OneOf(*SCHEMES),
-        "solver": OneOf(*SMOOTH_SOLVERS),
-        "tol": ZERO_OR_MORE,
-        "standardize": AnyOf(NONE, FLAG),
-        "fit_intercept": FLAG,
-        "class_weight": CLASS_WEIGHT,
-        "init": AnyOf(NONE, FIRST_WEIGHTS),
-        "warm_start": FLAG,
-        "folds": Whole(2),
-        "firth": FLAG,
-        "basis": BASIS,
-    }
-    classes_: Labels
-    coef_: Array
-    intercept_: Array
-    history_: list[float]
-    n_iter_: int
-    rows_seen_: int
-    penalty_: float | Array
-    path_: dict[str, Array] | list[dict[str, Array]]
-    certificate_: Certificate
-    separation_: Separation | None
-    n_features_in_: int
-    _fits: list[LikelihoodFit]
-    _typical: Array  # the mean of the columns
-
-    def __init__(
-        self,
-        *,
-        penalty: float | str = 0.0,
-        l1: float = 0.0,
-        scheme: str = "softmax",
-        solver: str = "auto",
-        tol: float = 1e-10,
-        standardize: bool | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        init: Any = None,
-        warm_start: bool = False,
-        folds: int = 5,
-        firth: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.l1 = l1
-        self.scheme = scheme
-        self.solver = solver
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.init = init
-        self.warm_start = warm_start
-        self.folds = folds
-        self.firth = firth
-        self.basis = basis
+    penalty: Annotated[float | str, PENALTY] = 0.0
+    l1: Annotated[float, ZERO_OR_MORE] = 0.0
+    scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"
+    solver: Annotated[str, OneOf(*SMOOTH_SOLVERS)] = "auto"
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-10
+    standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
+    fit_intercept: Annotated[bool, FLAG] = True
+    class_weight: Annotated[Any, CLASS_WEIGHT] = None
+    init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
+    warm_start: Annotated[bool, FLAG] = False
+    folds: Annotated[int, WholeNumber(2)] = 5
+    firth: Annotated[bool, FLAG] = False
+    basis: Annotated[Any, BASIS] = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
-        before = np.column_stack([self.intercept_, self.coef_]) if self.warm_start and hasattr(self, "coef_") else None
+        before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
@@ -200,10 +146,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             voted = (z > 0).astype(float)
             return sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2
         return z[:, 0] if z.shape[1] == 1 else z
-
-    def predict(self, X: Any) -> Labels:
-        """Return the label of the largest discriminant for each row."""
-        return label_of_largest(self.decision_function(X), self.classes_)
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
@@ -227,10 +169,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
 
     def summary(self, level: float = 0.95, reference: Any = None) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
@@ -311,7 +249,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
             return [self._fit_machine(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
-        coded = (one_against_rest if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
+        coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
         init = self._first(before, len(coded))
         return [
             self._fit_machine(_two_classes(rows, targets), True, None if init is None else init[i : i + 1])
@@ -325,7 +263,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         if self.penalty == "auto" if self.standardize is None else self.standardize:
             unit = spread.deviation if self.fit_intercept else spread.root
         value = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
-        options = Options(
+        options = MachineOptions(
             *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
             *(init, float(self.l1), bool(self.firth)),
         )
@@ -356,11 +294,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             every[:, 0] = np.where(present, 0.0, -np.inf)
             every[present] = theta
             theta = every
-        like = rows.source.empty_on_device()
         self.classes_, self._typical, self.rows_seen_ = rows.classes, rows.spread.mean, rows.source.n_rows
-        self.coef_, self.intercept_ = theta[:, 1:].copy(), theta[:, 0].copy()
-        if like is not None:
-            self.coef_, self.intercept_ = to_device_of(like, self.coef_), to_device_of(like, self.intercept_)
+        self.coef_, self.intercept_ = split_theta(theta, False, rows.source.empty_on_device())
         self._fits = [machine.fit for machine in machines]
         columns = named([fit.dependence for fit in self._fits], columns_of(self))
         proof = combine_certificates([fit.solution.certificate for fit in self._fits])
@@ -391,7 +326,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def _outputs(self, X: Any) -> Array:
         """Return the outputs of the machines, (n, machines), on the host."""
         check_is_fitted(self, "classes_")
-        return linear_outputs(read_finite(self, X), self.coef_, self.intercept_)
+        return np.asarray(refuse_overflow(host(linear_outputs(read_finite(self, X), theta_of(self)))))
 
     def _pair_probabilities(self, z: Array) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""
@@ -411,11 +346,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """Return the labels that have coefficients: those of classes with rows."""
         present = host(self.intercept_) > -np.inf
         return list((self.classes_ if len(self.classes_) == 2 else self.classes_[present]).tolist())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class FittedLikelihood(NamedTuple):

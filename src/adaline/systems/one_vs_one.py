@@ -9,7 +9,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
-from adaline.systems.families.scheme import MOST, Rows, Scheme
+from adaline.systems.families.scheme import MOST, Mask, Scheme
 
 
 @configured
@@ -56,7 +56,7 @@ class OneVsOne(Scheme):
         sums = sum_of_pairs(-limited, limited, len(self.classes_))
         return np.asarray(self._votes(y) + sums / (3 * (np.abs(sums) + 1)))
 
-    def _ambiguous(self, y: Array) -> Rows:
+    def _ambiguous(self, y: Array) -> Mask:
         votes = self._votes(y)
         return np.asarray((votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1)
 

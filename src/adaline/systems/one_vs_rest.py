@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -10,10 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.construction import configured
-from adaline.input.by_blocks import by_blocks
-from adaline.parameters import Check, OneOf
-from adaline.systems.families.decisions import one_against_rest
-from adaline.systems.families.scheme import Rows, Scheme, probability
+from adaline.input import by_blocks
+from adaline.parameters import OneOf
+from adaline.systems.families.scheme import Mask, Scheme, probability
 
 
 @configured
@@ -59,14 +58,16 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {"machines": OneOf("K", "K-1")}
+    machines: Annotated[Any, OneOf("K", "K-1")]
 
     def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system
         self.machines = machines
         self.basis = basis
 
-    @available_if(lambda scheme: _has_probabilities(scheme))  # type: ignore[untyped-decorator]
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")
+    )
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.
@@ -79,15 +80,11 @@ class OneVsRest(Scheme):
         return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def _targets(self, classes: int) -> Array:
-        return one_against_rest(classes)[: classes if self.machines == "K" else -1]
+        return np.eye(classes)[: classes if self.machines == "K" else -1]
 
     def _scores(self, y: Array) -> Array:
         return y if y.shape[1] == len(self.classes_) else np.column_stack([y, np.zeros(len(y))])
 
-    def _ambiguous(self, y: Array) -> Rows:
+    def _ambiguous(self, y: Array) -> Mask:
         claims = (y > 0).sum(axis=1)
         return np.asarray(claims != 1 if y.shape[1] == len(self.classes_) else claims > 1)
-
-
-def _has_probabilities(scheme: OneVsRest) -> bool:
-    return scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba")

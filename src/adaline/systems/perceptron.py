@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
-from adaline.parameters import MODE, POSITIVE, Check
+from adaline.parameters import MODE, POSITIVE
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
 from adaline.scans.tally import STEPS
@@ -21,6 +21,7 @@ from adaline.systems.families.online_classifier import OnlineClassifier
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(OnlineClassifier):
     """Rosenblatt's perceptron: minimises -sum of t (w'x + w0) over the wrong rows, those with t (w'x + w0) <= 0.
 
@@ -69,6 +70,7 @@ class Perceptron(OnlineClassifier):
         where x are the columns that the rule works in (`standardize`), from the clean epoch itself; NaN and infinity
         where there was none, or the theorem does not apply (weights, another start, a schedule, the batch rule). K
         machines: the smallest M they share, and K R^2/M^2.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------
@@ -84,40 +86,22 @@ class Perceptron(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
-    parameters: ClassVar[dict[str, Check]] = {"mode": MODE, "rate": POSITIVE}
     _rule = PerceptronRule
     _ends_clean = True
 
-    def __init__(
-        self,
-        *,
-        mode: str = "online",
-        rate: Any = 1.0,
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 1000,
-        tol: float = 0.0,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        standardize: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.mode = mode
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.basis = basis
+    mode: Annotated[str, MODE] = "online"
+    rate: Annotated[Any, POSITIVE] = 1.0
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 1000
+    tol: float = 0.0
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    standardize: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def mistakes_(self) -> int:
@@ -148,8 +132,7 @@ class Perceptron(OnlineClassifier):
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if self.mode == "online":
-            bounded = self.init is None and self.schedule == "constant" and not source.weighted
-            result = replace(run_corrections(source, scan, options, before), bounded=bounded)
+            result = run_corrections(self, source, scan, options, before)
         else:
             result = self._correct_batches(source, scan, options, before)
         return explain_mistakes(self, source, scan, options, result)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
-from adaline.parameters import POSITIVE, Check
+from adaline.parameters import POSITIVE
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
 from adaline.solvers.epochs.pocket import BestWeights, learn_row, run_pocket, stream_pocket
@@ -22,6 +22,7 @@ FEWEST = "these are the fewest errors found, which need not be the fewest there 
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Pocket(OnlineClassifier):
     """Pocket algorithm: minimises the number of wrong rows, by keeping the best weights that a perceptron comes upon.
 
@@ -66,6 +67,7 @@ class Pocket(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has t = +1. coef_, intercept_ : of the pocket, (1, D) and (1,), or (K, D)
     and (K,). errors_ : weight of the rows that each machine in the pocket gets wrong; None after partial_fit.
     history_ : errors of the pocket after each epoch. n_iter_ : epochs. certificate_ : its gap is the number of errors.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------
@@ -82,37 +84,20 @@ class Pocket(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"standardize": True},)
-    parameters: ClassVar[dict[str, Check]] = {"rate": POSITIVE}
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
     _rule = PerceptronRule
-
-    def __init__(
-        self,
-        *,
-        rate: Any = 1.0,
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 100,
-        tol: float = 0.0,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        standardize: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.rate = rate
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.basis = basis
+    rate: Annotated[Any, POSITIVE] = 1.0
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 100
+    tol: float = 0.0
+    random_state: Any = 0
+    warm_start: bool = False
+    standardize: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @property
     def errors_(self) -> Array | None:

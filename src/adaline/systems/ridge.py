@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.parameters import AUTO, FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.parameters import FLAG, NONE, PENALTY, AnyOf, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
@@ -24,6 +24,7 @@ from adaline.systems.families.linear_system import LinearSystem
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class Ridge(LinearSystem):
     """Ridge regression: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2 + penalty/2 ||w||^2, w0 free.
 
@@ -49,7 +50,7 @@ class Ridge(LinearSystem):
 
     Attributes
     ----------
-    coef_, intercept_, certificate_, rank_, aliased_ : as for LinearRegression.
+    coef_, intercept_, certificate_, rank_, aliased_, dependencies_, estimable_ : as for LinearRegression.
     penalty_ : penalty used, one for each target if there are several.
     path_ : for "auto", a dictionary with `penalties` and `values` of the criterion, to plot.
     noise_variance_, prior_variance_ : of (5.16) and (5.18); their ratio is penalty_.
@@ -67,32 +68,12 @@ class Ridge(LinearSystem):
     Lecture S0, section 5.2, (5.12)-(5.18). There w contains w0; here the intercept is not penalised.
     """
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "penalty": AnyOf(AUTO, ZERO_OR_MORE),
-        "criterion": OneOf(*CRITERIA),
-        "standardize": AnyOf(NONE, FLAG),
-    }
-    penalty_: float | Array
-    path_: dict[str, Array] | list[dict[str, Array]]
-    noise_variance_: float | Array
-    prior_variance_: float | Array
-
-    def __init__(
-        self,
-        *,
-        penalty: Any = "auto",
-        criterion: str = "gcv",
-        standardize: bool | None = None,
-        fit_intercept: bool = True,
-        weights: str = "frequency",
-        basis: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.criterion = criterion
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.weights = weights
-        self.basis = basis
+    penalty: Annotated[Any, PENALTY] = "auto"
+    criterion: Annotated[str, OneOf(*CRITERIA)] = "gcv"
+    standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
+    fit_intercept: bool = True
+    weights: str = "frequency"
+    basis: Any = None
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         unit = np.ones(moments.shape.features)
@@ -165,7 +146,7 @@ class Ridge(LinearSystem):
             return replace(choice, values=np.ldexp(choice.values, twice))
 
     def _known(self, fit: Fit) -> tuple[Fit, ...]:
-        self.penalty_ = float(self.penalty)
+        self.penalty_: float | Array = float(self.penalty)
         freedom = np.maximum(self._observations(fit.weight) - fit.trace, 1.0)
         self._set_variances(fit.rss / freedom, np.full(len(fit.squares), self.penalty_))
         return (fit,)

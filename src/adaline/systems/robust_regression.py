@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.inference.left_out import left_out
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import scored
-from adaline.input.columns import set_columns
-from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_finite, refuse_overflow
-from adaline.input.transaction import transaction
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
     COUNT,
@@ -33,7 +29,6 @@ from adaline.parameters import (
     SEED,
     ZERO_OR_MORE,
     AnyOf,
-    Check,
     Number,
     OneOf,
 )
@@ -44,13 +39,16 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Spread
+from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
 @configured
-class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RobustRegression(LinearRegressor):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
     "huber": half squares up to threshold x scale, straight lines beyond; "tukey": rows beyond threshold x scale count
@@ -113,53 +111,18 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
-    parameters: ClassVar[dict[str, Check]] = {
-        "loss": OneOf(*LOSSES),
-        "threshold": AnyOf(NONE, POSITIVE),
-        "quantile": Number(above=0, below=1),
-        "scale": AnyOf(OneOf("mad", "huber"), POSITIVE),
-        "penalty": ZERO_OR_MORE,
-        "standardize": FLAG,
-        "fit_intercept": FLAG,
-        "init": AnyOf(OneOf("robust", "least_squares"), FIRST_WEIGHTS),
-        "tol": ZERO_OR_MORE,
-        "epochs": COUNT,
-        "random_state": SEED,
-        "basis": BASIS,
-    }
-    coef_: Array
-    intercept_: float | Array
-    scale_: float | Array
-    _like: Any
-
-    def __init__(
-        self,
-        *,
-        loss: str = "huber",
-        threshold: float | None = None,
-        quantile: float = 0.5,
-        scale: Any = "mad",
-        penalty: float = 0.0,
-        standardize: bool = False,
-        fit_intercept: bool = True,
-        init: Any = "robust",
-        tol: float = 1e-10,
-        epochs: int = 200,
-        random_state: Any = 0,
-        basis: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.threshold = threshold
-        self.quantile = quantile
-        self.scale = scale
-        self.penalty = penalty
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.tol = tol
-        self.epochs = epochs
-        self.random_state = random_state
-        self.basis = basis
+    loss: Annotated[str, OneOf(*LOSSES)] = "huber"
+    threshold: Annotated[float | None, AnyOf(NONE, POSITIVE)] = None
+    quantile: Annotated[float, Number(above=0, below=1)] = 0.5
+    scale: Annotated[Any, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
+    penalty: Annotated[float, ZERO_OR_MORE] = 0.0
+    standardize: Annotated[bool, FLAG] = False
+    fit_intercept: Annotated[bool, FLAG] = True
+    init: Annotated[Any, AnyOf(OneOf("robust", "least_squares"), FIRST_WEIGHTS)] = "robust"
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-10
+    epochs: Annotated[int, COUNT] = 200
+    random_state: Annotated[Any, SEED] = 0
+    basis: Annotated[Any, BASIS] = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -179,21 +142,14 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._warn()
         return self
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
-
     @by_blocks
     def predict(self, X: Any) -> Array:
         """Return predictions (n,) or (n, K): on the plane."""
         check_is_fitted(self, "coef_")
         x = read_finite(self, X)
-        coef, constant = np.atleast_2d(host(self.coef_)), np.atleast_1d(host(self.intercept_))
-        values: Array
-        if is_device(x):
-            values = namespace(x).matmul(x, to_device_of(x, coef.T.copy())) + to_device_of(x, constant)
-        else:
-            values = refuse_overflow(np.asarray(x @ coef.T) + constant)
+        values: Array = linear_outputs(x, theta_of(self))
+        if not is_device(x):
+            refuse_overflow(values)
         return values[:, 0] if self._flat else values
 
     def row_weights(self, X: Any, y: Any) -> Array:
@@ -293,14 +249,8 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = max(len(history) for history in histories)
         theta = np.concatenate([fit.solution.theta for fit in self._fits])
         scale = np.array([fit.scale for fit in self._fits])
-        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
+        self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         self.scale_ = float(scale[0]) if self._flat else scale
-        if self._like is not None:
-            self.coef_, self.intercept_ = (
-                to_device_of(self._like, self.coef_),
-                to_device_of(self._like, self.intercept_),
-            )
         proofs = [fit.solution.certificate for fit in self._fits]
         columns = named([fit.dependence for fit in self._fits], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
@@ -347,9 +297,3 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _check_together(self) -> None:
         if self.penalty and self.loss not in THRESHOLDS:
             raise InvalidParameter(f"loss={self.loss!r} takes no penalty: use 'huber' or 'tukey', or penalty=0")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
-from adaline.input.by_blocks import by_blocks
+from adaline.input import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
-from adaline.parameters import MODE, NONE, AnyOf, Check, Number, OneOf
+from adaline.parameters import MODE, NONE, AnyOf, Number, OneOf
 from adaline.results import Status
 from adaline.scans import Scan, SigmoidRule
 from adaline.scans.tally import STEPS
@@ -26,6 +27,7 @@ LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class SigmoidPerceptron(OnlineClassifier):
     """Sigmoidal perceptron: minimises 1/2 sum of weight (t - phi(w'x + w0))^2 by its exact gradient.
 
@@ -73,6 +75,7 @@ class SigmoidPerceptron(OnlineClassifier):
     classes_ : labels; with two, classes_[1] has the target 1. coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,).
     history_ : error of each epoch: batch half the sum of e^2, online its mean, each row's before its own step.
     n_iter_ : epochs. certificate_ : how it ended.
+    rows_seen_ : rows learned from, each counted once a fit.
 
     Examples
     --------
@@ -89,45 +92,21 @@ class SigmoidPerceptron(OnlineClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"activation": "logistic"},)
     expected_failures: ClassVar[dict[str, str]] = {}  # a batch step is a sum over rows: weights are repetitions
 
-    parameters: ClassVar[dict[str, Check]] = {
-        "activation": OneOf(*LOSSES),
-        "mode": MODE,
-        "stop_error": AnyOf(NONE, Number()),
-    }
     _rule = SigmoidRule
-
-    def __init__(
-        self,
-        *,
-        activation: str = "tanh",
-        mode: str = "batch",
-        rate: Any = "auto",
-        schedule: Any = "constant",
-        fit_intercept: bool = True,
-        init: Any = None,
-        epochs: int = 200,
-        tol: float = 1e-4,
-        stop_error: float | None = None,
-        shuffle: bool = False,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.activation = activation
-        self.mode = mode
-        self.rate = rate
-        self.stop_error = stop_error
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.init = init
-        self.epochs = epochs
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.basis = basis
+    activation: Annotated[str, OneOf(*LOSSES)] = "tanh"
+    mode: Annotated[str, MODE] = "batch"
+    rate: Any = "auto"
+    schedule: Any = "constant"
+    fit_intercept: bool = True
+    init: Any = None
+    epochs: int = 200
+    tol: float = 1e-4
+    stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
+    shuffle: bool = False
+    random_state: Any = 0
+    warm_start: bool = False
+    class_weight: Any = None
+    basis: Any = None
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, overload
+from typing import Annotated, Any, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import check_basis, width_of
-from adaline.input.columns import check_same_columns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import check_same_columns
 from adaline.input.open import open_rows
-from adaline.input.transaction import transaction
-from adaline.parameters import ZERO_OR_MORE, Check, OneOf
+from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.direct import solve_sums
@@ -29,11 +26,13 @@ from adaline.sources.signal import SignalSource
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.filter import Filtered, SignalSystem
+from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
 METHODS = ("covariance", "autocorrelation")
 
 
 @configured
+@dataclass(kw_only=True, eq=False, repr=False)
 class WienerFilter(SignalSystem):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
 
@@ -66,7 +65,8 @@ class WienerFilter(SignalSystem):
     ----------
     coef_ : (D,) or (K, D), the filter, all taps of signal 0 first; `taps_` : one view of it for each signal;
     intercept_ : w0, or 0; `certificate_` : how good the solution is; `rank_` : of R_xx;
-    `aliased_` : taps that depend on those before them, as "x0(n-3)" (None for wide filters solved in the dual).
+    `aliased_` : taps that depend on those before them, as "x0(n-3)" (None for wide filters solved in the dual);
+    `dependencies_` : how, as text.
 
     Examples
     --------
@@ -87,29 +87,12 @@ class WienerFilter(SignalSystem):
     Lecture S0, section 5.1, (5.9)-(5.11).
     """
 
-    certificate_: Certificate
-    rank_: int
-    aliased_: NDArray[np.object_] | None
-    _recording: Recording
-
-    parameters: ClassVar[dict[str, Check]] = {"method": OneOf(*METHODS), "penalty": ZERO_OR_MORE}
-
-    def __init__(
-        self,
-        *,
-        taps: Any = None,
-        method: str = "covariance",
-        delay: int = 0,
-        penalty: float = 0.0,
-        fit_intercept: bool = False,
-        basis: Any = None,
-    ) -> None:
-        self.taps = taps
-        self.method = method
-        self.delay = delay
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
-        self.basis = basis
+    taps: Any = None
+    method: Annotated[str, OneOf(*METHODS)] = "covariance"
+    delay: int = 0
+    penalty: Annotated[float, ZERO_OR_MORE] = 0.0
+    fit_intercept: bool = False
+    basis: Any = None
 
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -119,6 +102,7 @@ class WienerFilter(SignalSystem):
         """
         meter = Meter(X)
         check_parameters(self)
+        self.__dict__.pop("dependencies_", None)
         if isinstance(X, Source):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             set_columns(self, columns)
@@ -185,7 +169,7 @@ class WienerFilter(SignalSystem):
         assert gone is not None
         left = without(mine, gone)
         fit = self._solve(None, left) if left.weight > 0 else None
-        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits)
+        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits, self.dependencies_)
         assert fit is not None
         self._recording = self._recording.afresh(left)
         self._keep(fit, meter)
@@ -262,15 +246,13 @@ class WienerFilter(SignalSystem):
 
     def _keep(self, fit: Fit, meter: Meter, source: Source | None = None) -> None:
         """Keep the weights of a fit and what is known of them."""
-        theta = fit.solution.theta
-        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
+        self.coef_, self.intercept_ = split_theta(fit.solution.theta, self._flat, None)
         self.certificate_ = meter.on(fit.solution.certificate, source)
-        self.rank_ = self.certificate_.rank
-        names = self._tap_names()
-        whole = self.rank_ == len(names)
-        aliased = [] if whole else None if fit.factor is None else [names[j] for j in fit.factor.aliased()]
-        self.aliased_ = None if aliased is None else np.array(aliased, dtype=object)
+        self.rank_, before = self.certificate_.rank, self.__dict__.get("dependencies_")
+        self.aliased_, self.dependencies_, *_ = column_notes(fit, self._tap_names)
+        total = self._recording.total
+        if total is not None and total.rows > total.shape.features:
+            warn_of_dependence(self.dependencies_, before)
 
     def _own_sums(self, verb: str) -> Moments:
         """Return the sums of the recording; refuse to do what `verb` says where there are none."""

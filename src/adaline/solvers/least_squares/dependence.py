@@ -12,6 +12,7 @@ without full rank. A coefficient by itself is determined by the rows only if no 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -95,7 +96,7 @@ class Dependence:
     def texts(self, names: Sequence[str]) -> list[str]:
         """Return the combinations as text, such as "sched = 100 hour + minute"."""
         return [
-            f"{names[a]} = {_combination(weights, constant, names)}"
+            f"{_quoted(names[a])} = {_combination(weights, constant, names)}"
             for a, weights, constant in zip(self.left_out, self.weights, self.constants, strict=True)
         ]
 
@@ -201,10 +202,16 @@ def _fraction(value: float) -> Fraction:
     return Fraction(value).limit_denominator(DENOMINATOR)
 
 
+def _quoted(name: str) -> str:
+    """Return a name as formulas and hypotheses take it: in backquotes where it would not read as one name."""
+    bare = re.sub(r"\(.*?\)|\[.*?\]", "", name)
+    return f"`{name}`" if re.search(r"^\d|[\s+*/=-]", bare) else name
+
+
 def _combination(weights: Array, constant: float, names: Sequence[str]) -> str:
     """Return a constant and weighted names as a sum, the first ones of many."""
     terms = [(constant, "")] if constant else []
-    terms += [(float(weights[j]), names[j]) for j in map(int, np.flatnonzero(weights))]
+    terms += [(float(weights[j]), _quoted(names[j])) for j in map(int, np.flatnonzero(weights))]
     if len(terms) > MOST_TERMS:
         rest = len(terms) - MOST_TERMS + 1
         return f"{_sum(terms[: MOST_TERMS - 1])} + ... ({rest} more terms)"

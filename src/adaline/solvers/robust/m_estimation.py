@@ -338,7 +338,9 @@ def _exact(problem: Problem, theta: Array, weight: Array, floor: float, history:
 
 def _matrix(evaluation: Evaluation) -> Array:
     if evaluation.hessian is None:
-        raise InvalidData("the squares of the residuals overflow float64: rescale the targets, the weights or the columns")
+        raise InvalidData(
+            "the squares of the residuals overflow float64: rescale the targets, the weights or the columns"
+        )
     return evaluation.hessian
 
 

@@ -20,7 +20,7 @@ from adaline.coding.expressions import evaluate
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Reader, Source, block_rows
-from adaline.sources.progress import Progress, watched
+from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import Run, as_table
 from adaline.sources.tables.coding import learn_coding, missing_message, rows_filter, target_columns
 from adaline.sources.tables.relation import Relation
@@ -279,7 +279,7 @@ class TableSource(Source):
     def _read_targets(self) -> ReadTargets:
         return number_targets(self.relation, self.targets) if self._given_targets is None else self._given_targets
 
-    def _read(self, run: Run, first: int, progress: Progress) -> Iterator[Block]:
+    def _read(self, run: Run, first: int, progress: ReadingProgress) -> Iterator[Block]:
         for batch in run():
             frame = nw.from_native(as_table(batch), eager_only=True)
             try:

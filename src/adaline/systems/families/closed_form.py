@@ -4,56 +4,44 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, to_device_of
+from adaline.arrays import Array, host, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel, UnsafeForget
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of
-from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import scored
-from adaline.input.columns import check_same_columns, set_columns
+from adaline.input.columns import check_same_columns
 from adaline.input.labels import Labels, all_classes
-from adaline.input.meter import Meter
-from adaline.input.open import LabelledRows, open_labelled, read_finite
-from adaline.input.transaction import transaction
-from adaline.parameters import Check
-from adaline.results import Certificate, Status, without_constants
+from adaline.input.open import LabelledRows, open_labelled, read_finite, refuse_overflow
+from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
-from adaline.systems.families.decisions import label_of_largest, linear_outputs
+from adaline.systems.families.supervised import LinearClassifier
+from adaline.systems.families.weights import linear_outputs, theta_of
 from adaline.wording import counted
 
 SAFE_DIGITS = 9.0  # that have to be left where rows are taken back out
 ONE_CLASS = certificate(
-    status=Status.FEW_DIGITS,
-    objective=np.nan,
-    gradient=np.nan,
-    gap=np.inf,
-    digits=0.0,
-    condition=1.0,
-    rank=0,
-    passes=1,
-    solver="none: rows of one class only",
+    status=Status.FEW_DIGITS, digits=0.0, condition=1.0, passes=1, solver="none: rows of one class only"
 )
 """The certificate of a model fitted to rows of a single class."""
+WITHIN = "To tell classes apart by such a column, decide by its values, or use LeastSquaresClassifier"
 
 
-class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
+class ClosedFormClassifier(LinearClassifier):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
-    parameters: ClassVar[dict[str, Check]] = {"basis": BASIS}
-    classes_: Labels
+    basis: Annotated[Any, BASIS]
     coef_: Array
     intercept_: Array
     n_features_in_: int
@@ -77,6 +65,7 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
             )
         self._finish(source, meter, source)
+        self.certificate_ = after_one_go(self.certificate_)
         return self
 
     @transaction
@@ -134,23 +123,15 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
         self._sums = self._sums.copy()
         self._sums.subtract(gone)
         self._finish(None, meter, source)
-        refuse_few_digits(self.certificate_.digits)
+        refuse_few_digits(self.certificate_.digits, getattr(self, "dependencies_", None))
         return self
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         check_is_fitted(self, "classes_")
-        values = linear_outputs(self._read(X), self.coef_, self.intercept_)
+        values = refuse_overflow(host(linear_outputs(self._read(X), theta_of(self))))
         return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> Labels:
-        """Return the label of the largest discriminant for each row."""
-        return label_of_largest(self.decision_function(X), self.classes_)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
 
     def _read(self, X: Any) -> Any:
         return read_finite(self, X)
@@ -173,14 +154,12 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
 
     def _gathered(self, given: LabelledRows, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
         """Return all classes, the rows with the indices of their labels, and the sums."""
-        classes = union(given.guess())
-        try:
-            source = given.encoded(classes)
+
+        def gathered(found: Labels) -> tuple[Labels, Source, ClassMoments]:
+            source = given.encoded(classes := union(found))
             return classes, source, self._collect(source, len(classes))
-        except UnknownLabel:  # the first rows did not have all labels
-            classes = union(given.all_classes())
-            source = given.encoded(classes)
-            return classes, source, self._collect(source, len(classes))
+
+        return given.using_classes(gathered)
 
     def _collect(self, source: Source, classes: int) -> ClassMoments:
         sums = source.sum(ClassMoments, classes=classes, centred=not source.sparse)
@@ -206,10 +185,12 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
             self.classes_ = every
             self._spread_out(present)
         if self._like is not None and hasattr(self, "coef_"):
-            self.coef_, self.intercept_ = (
-                to_device_of(self._like, self.coef_),
-                to_device_of(self._like, self.intercept_),
-            )
+            self.coef_, self.intercept_ = (to_device_of(self._like, one) for one in (self.coef_, self.intercept_))
+        lost = self._constant_within_classes()
+        if lost:
+            note = f"left out, as nothing varies there within any class: {some(lost)}. {WITHIN}"
+            proof = with_note(proof, note)
+            warn(note, AdalineWarning)
         self.certificate_ = meter.on(without_constants(proof, self._constant()), counted)
 
     def _constant(self) -> list[str]:
@@ -217,6 +198,17 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
         if not getattr(self, "fit_intercept", True):
             return []
         return [columns_of(self)[j] for j in np.flatnonzero(~varying(self._sums.total().about_mean()))]
+
+    def _constant_within_classes(self) -> list[str]:
+        """Return the names of columns that vary between classes alone, where the system can make no use of them."""
+        return []
+
+    def _varying_between_classes_alone(self) -> list[str]:
+        """Return the names of columns that are constant within every class, and not in all rows."""
+        if (self._sums.weights > 0).sum() < 2:
+            return []
+        alone = varying(self._sums.total().about_mean()) & ~varying(self._sums.within())
+        return [columns_of(self)[j] for j in np.flatnonzero(alone)]
 
     def _spread_out(self, present: NDArray[np.intp]) -> None:
         """Spread the coefficients of the classes present over all classes; the others score minus infinity."""
@@ -231,11 +223,6 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
             coef, constant = coef[1:] - coef[:1], np.array([np.inf if present[0] == 1 else -np.inf])
         self.coef_, self.intercept_ = coef, constant
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 def without(mine: Moments, gone: Moments) -> Moments:
     """Return the moments with rows taken out; refuse more rows or weight than they hold."""
@@ -249,8 +236,13 @@ def without(mine: Moments, gone: Moments) -> Moments:
     return left
 
 
-def refuse_few_digits(digits: float) -> None:
-    """Refuse a model that would be left with fewer digits than is safe."""
+def refuse_few_digits(digits: float, dependencies: list[str] | None) -> None:
+    """Refuse a model that would be left with fewer digits than is safe; `dependencies` are those of its columns."""
+    if digits < SAFE_DIGITS and dependencies:
+        raise UnsafeForget(
+            f"cannot forget rows: some columns are linear combinations of others, {some(dependencies, '; ', 3)}, and "
+            "sums alone leave no digits of their coefficients. Leave out a column of each combination, and fit anew."
+        )
     if digits < SAFE_DIGITS:
         raise UnsafeForget(
             f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "

@@ -7,32 +7,17 @@ one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines,
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import Array
 from adaline.input.labels import Labels
-from adaline.input.open import refuse_overflow
-
-
-def linear_outputs(x: Any, coef: Array, constant: Array) -> Array:
-    """Return x w + w0 on the host, (n, K), of rows x (n, D), weights coef (K, D) and constants (K,), all anywhere."""
-    coef, constant = host(coef), host(constant)
-    if is_device(x):
-        return refuse_overflow(host(namespace(x).matmul(x, to_device_of(x, coef.T.copy())))) + constant
-    return refuse_overflow(np.asarray(x @ coef.T)) + constant
 
 
 def label_of_largest(scores: Array, classes: Labels) -> Labels:
     """Return the label of each row, (n,), from discriminants (n, K), or (n,) for two classes: above zero the second."""
     best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.asarray(classes[best])
-
-
-def one_against_rest(classes: int) -> Array:
-    """Return the target that each machine gives each class, (K, K): 1 for its own class, 0 for the rest."""
-    return np.eye(classes)
 
 
 def one_against_one(classes: int) -> Array:

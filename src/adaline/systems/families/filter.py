@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.input import set_columns
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.columns import set_columns
 from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite, refuse_overflow
-from adaline.parameters import COUNT, FLAG, NONE, AnyOf, Check, ListOf, Whole
+from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
 
@@ -32,14 +32,10 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A filter w'u_n + w0, u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
-    parameters: ClassVar[dict[str, Check]] = {
-        "taps": AnyOf(NONE, COUNT, ListOf(COUNT, "a list of such numbers, one a signal")),
-        "delay": Whole(),
-        "fit_intercept": FLAG,
-        "basis": BASIS,
-    }
-    taps: Any
-    delay: int
+    fit_intercept: Annotated[bool, FLAG]
+    basis: Annotated[Any, BASIS]
+    taps: Annotated[Any, AnyOf(NONE, COUNT, ListOf(COUNT, "a list of such numbers, one a signal"))]
+    delay: Annotated[int, WholeNumber()]
     coef_: Array
     intercept_: float | Array
     n_features_in_: int
@@ -137,8 +133,3 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _read_desired(self, d: Any, rows: int) -> Array:
         """Return desired signals (n,) or (n, K)."""
         return read_targets(self, host(d) if is_device(d) else d, rows)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
@@ -18,54 +17,39 @@ from adaline.inference.classical import Interval, by_target, half_widths
 from adaline.inference.covariance import factor_of
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import Influence, influence
-from adaline.inference.regression import (
-    Summary,
-    hypothesis_test,
-    needs_rows,
-    summarise_regression,
-    variance_inflation,
-)
+from adaline.inference.regression import Summary, hypothesis_test, needs_rows, summarise_regression, variance_inflation
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
-from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import scored
-from adaline.input.columns import check_same_columns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import check_same_columns
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.input.transaction import transaction
-from adaline.parameters import (
-    FLAG,
-    LEVEL,
-    NONE,
-    AnyOf,
-    Check,
-    OneOf,
-)
-from adaline.results import Certificate, combine_certificates, without_constants
+from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
+from adaline.results import Certificate, after_one_go, combine_certificates, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums
-from adaline.solvers.least_squares.dependence import say_dependent
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
+from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, theta_of, warn_of_dependence
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
 
 
-class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearSystem(LinearRegressor):
     """A regression that is solved from second moments: it streams, merges and forgets, and has inference."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
-    parameters: ClassVar[dict[str, Check]] = {"fit_intercept": FLAG, "weights": OneOf(*WEIGHTS), "basis": BASIS}
+    basis: Annotated[Any, BASIS]
     coef_: Array
     intercept_: float | Array
     rank_: int
     aliased_: NDArray[np.object_] | None
     dependencies_: list[str] | None
     estimable_: NDArray[np.bool_] | None
-    fit_intercept: bool
-    weights: str
+    fit_intercept: Annotated[bool, FLAG]
+    weights: Annotated[str, OneOf(*WEIGHTS)]
     n_features_in_: int
     certificate_: Certificate
     _fits: tuple[Fit, ...]
@@ -104,10 +88,8 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         else:
             self._sums = sums(source, self.fit_intercept)
             self._keep(self._solve(source, self._sums), meter, source)
-        if self.dependencies_:
-            dropped = getattr(self, "rank", None) == "drop"
-            left_out = f"left out, as combinations of columns before them: {'; '.join(self.dependencies_)}"
-            warn(left_out if dropped else say_dependent(self.dependencies_), AdalineWarning)
+        self.certificate_ = after_one_go(self.certificate_)
+        self._warn_of_dependence(None)
         return self
 
     @transaction
@@ -160,14 +142,10 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._counted = self._count_with(self._count(source), -1)
         fits = self._solve(None, left) if left.weight > 0 else ()
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
-        refuse_few_digits(digits)
+        refuse_few_digits(digits, self.dependencies_)
         self._sums = left
         self._keep(fits, meter, source)
         return self
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
 
     @overload
     def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Array: ...
@@ -182,20 +160,17 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         given = read_rows(self, X)
         x = rows_through_basis(self, given)
-        theta = self._theta()
+        theta = theta_of(self)
         values: Array
+        if is_device(x) or is_sparse(x) or x.dtype == np.float64:
+            values = linear_outputs(x, theta)
+        else:
+            rows = ArraySource(x, np.empty((x.shape[0], 0)))
+            values = rows.map(lambda block: linear_outputs(block.x, theta))
         if is_device(x):
-            xp = namespace(x)
-            slopes, constant = to_device_of(x, theta[:, 1:].T.copy()), to_device_of(x, theta[:, 0])
-            values = xp.matmul(xp.astype(x, xp.float64, copy=False), slopes) + constant
             if interval is None:
                 return values[:, 0] if self._flat else values
             x, values = host(x), host(values)
-        elif is_sparse(x) or x.dtype == np.float64:
-            values = np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
-        else:
-            rows = ArraySource(x, np.empty((x.shape[0], 0)))
-            values = rows.map(lambda block: block.x @ theta[:, 1:].T + theta[:, 0])
         if not np.isfinite(values).all():
             refuse_nonfinite(self, given)
             refuse_overflow(values)
@@ -388,11 +363,6 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Whether to do without a D x D matrix."""
         return is_wide(source)
 
-    def _theta(self) -> Array:
-        """Return coefficients as they stand, (K, 1 + D), so that edits to coef_ are honoured."""
-        coef = np.atleast_2d(host(self.coef_))
-        return np.column_stack([np.broadcast_to(host(self.intercept_), (len(coef),)), coef])
-
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
         return []
@@ -457,38 +427,26 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _take(self, total: Moments, counted: Any, meter: Meter, source: Source | None) -> None:
         """Solve from new sums and take them over."""
+        before = self.__dict__.get("dependencies_")
         self._sums, self._counted = total, counted
         self._keep(self._solve(None, total), meter, source)
+        if total.rows > total.shape.features:  # with fewer rows columns depend on each other in any case
+            self._warn_of_dependence(before)
+
+    def _warn_of_dependence(self, before: list[str] | None) -> None:
+        """Warn of columns that are combinations of others, unless that was known before."""
+        if getattr(self, "rank", None) != "drop":
+            warn_of_dependence(self.dependencies_, before)
+        elif self.dependencies_ and self.dependencies_ != before:
+            left_out = "; ".join(self.dependencies_)
+            warn(f"left out, as combinations of columns before them: {left_out}", AdalineWarning)
 
     def _keep(self, fits: tuple[Fit, ...], meter: Meter, source: Source | None) -> None:
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
         self._fits = fits
-        self.coef_ = theta[0, 1:] if self._flat else theta[:, 1:]
-        self.intercept_ = float(theta[0, 0]) if self._flat else theta[:, 0]
-        if self._like is not None:
-            self.coef_, self.intercept_ = (
-                to_device_of(self._like, self.coef_),
-                to_device_of(self._like, self.intercept_),
-            )
+        self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
         proof = combine_certificates([fit.solution.certificate for fit in fits])
-        self.certificate_ = meter.on(proof, source)
+        notes = column_notes(fits[0], lambda: columns_of(self))
+        self.aliased_, self.dependencies_, self.estimable_, constant = notes
+        self.certificate_ = without_constants(meter.on(proof, source), constant)
         self.rank_ = proof.rank
-        factor, columns = fits[0].factor, theta.shape[1] - 1
-        if factor is None and proof.rank < columns:
-            self.aliased_ = self.dependencies_ = self.estimable_ = None
-            return
-        self.aliased_, self.dependencies_ = np.array([], dtype=object), []
-        self.estimable_ = np.ones(columns, dtype=bool)
-        if factor is not None and factor.rank < columns:
-            names = columns_of(self)
-            self.aliased_ = np.array([names[j] for j in factor.aliased()], dtype=object)
-            self.dependencies_ = factor.dependence.texts(names)
-            self.estimable_ = factor.dependence.estimable
-            constant = [names[j] for j in np.flatnonzero(factor.dependence.constant)] if factor.decided else []
-            self.certificate_ = without_constants(self.certificate_, constant)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -23,14 +23,12 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
+from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
-from adaline.input.columns import InputColumns, set_columns
-from adaline.input.meter import Meter
+from adaline.input.columns import InputColumns
 from adaline.input.open import read_finite, refuse_overflow
-from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
-from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, Check, OneOf
-from adaline.results import Certificate, Status
+from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
+from adaline.results import Certificate, Status, say_constant, with_note, without_constants
 from adaline.scans import Scan, State
 from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import RUNNING, STATUS
@@ -45,10 +43,7 @@ from adaline.sums.wrong_rows import outputs
 ORDER = (
     "what a scan learns depends on the order of rows and on the number of steps; a weight multiplies the rate of one"
 )
-WEIGHT_CHECKS = (
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
-)
+WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
 
 class OnlineSystem(BaseEstimator):
@@ -61,29 +56,17 @@ class OnlineSystem(BaseEstimator):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(WEIGHT_CHECKS, ORDER)
     """Checks of scikit-learn that cannot pass, each with its reason."""
-    parameters: ClassVar[dict[str, Check]] = {
-        "rate": AnyOf(AUTO, POSITIVE),
-        "schedule": SCHEDULE,
-        "fit_intercept": FLAG,
-        "init": AnyOf(NONE, OneOf("random"), FIRST_WEIGHTS),
-        "epochs": COUNT,
-        "tol": ZERO_OR_MORE,
-        "shuffle": FLAG,
-        "random_state": SEED,
-        "warm_start": FLAG,
-        "standardize": FLAG,
-        "basis": BASIS,
-    }
-    fit_intercept: bool
-    init: Any
-    rate: Any
-    schedule: Any
-    epochs: int
-    tol: float
-    shuffle: bool
-    random_state: Any
-    warm_start: bool
-    standardize: bool = False  # an argument of the systems that work in the units of the columns otherwise
+    basis: Annotated[Any, BASIS]
+    fit_intercept: Annotated[bool, FLAG]
+    init: Annotated[Any, AnyOf(NONE, OneOf("random"), FIRST_WEIGHTS)]
+    rate: Annotated[Any, AnyOf(AUTO, POSITIVE)]
+    schedule: Annotated[Any, SCHEDULE]
+    epochs: Annotated[int, COUNT]
+    tol: Annotated[float, ZERO_OR_MORE]
+    shuffle: Annotated[bool, FLAG]
+    random_state: Annotated[Any, SEED]
+    warm_start: Annotated[bool, FLAG]
+    standardize: Annotated[bool, FLAG] = False  # an argument only of systems that work in the units of the columns
     n_features_in_: int
 
     _rule: ClassVar[type[Scan]]
@@ -120,9 +103,26 @@ class OnlineSystem(BaseEstimator):
         scan = self._scan.copy() if goes_on else self._start(rows.shape)
         before = self._result if goes_on else self._first_result(scan)
         result = self._run(rows, scan, self._epoch_options(once), before)
-        if self.fit_intercept and isinstance(self.rate, str) and not goes_on and not once:
-            _fold_constants(rows, scan)
+        if self.fit_intercept and not goes_on and not once:
+            result = self._note_constants(rows, scan, result)
         self._keep(scan, result, before, rows, meter, once)
+
+    def _note_constants(self, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
+        """Return the result with a note on columns that are constant in rows in memory.
+
+        With rate="auto" their weights are moved onto the intercept, which changes no prediction.
+        """
+        spread = None if source.streamed else _spread_of_constants(source)
+        if spread is None:
+            return result
+        constant = ~varying(spread)
+        if isinstance(self.rate, str):
+            scan.fold(constant, spread.mean)
+        names = [columns_of(self)[j] for j in np.flatnonzero(constant)]
+        if isinstance(self.rate, str) or self._standard is not None:
+            return replace(result, certificate=without_constants(result.certificate, names))
+        note = say_constant(names).replace("and left out", "beside the intercept: leave out")
+        return replace(result, certificate=with_note(result.certificate, note))
 
     def _scanned_rows(self, source: Source, goes_on: bool) -> Source:
         """Return the rows in the columns that the scan works in; a new model learns from them which these are."""
@@ -343,16 +343,14 @@ def _learn_standard(source: Source, centred: bool) -> Standard:
     return Standard(mean, np.where(size > ROUNDED * np.abs(mean), size, rest))
 
 
-def _fold_constants(source: Source, scan: Scan) -> None:
-    """Move the weights of columns that are constant in rows in memory onto the intercept: predictions are the same."""
-    if source.streamed:
-        return
+def _spread_of_constants(source: Source) -> Spread | None:
+    """Return mean and spread of columns of which some are constant; None as soon as all of them vary."""
     spread = Spread.zero(source.shape)
     for block in source.blocks():
         spread.add(block)
         if varying(spread).all():
-            return
-    scan.fold(~varying(spread), spread.mean)
+            return None
+    return spread
 
 
 def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Array:

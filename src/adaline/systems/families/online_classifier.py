@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -11,17 +11,14 @@ from adaline.arrays import Array
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
+from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
-from adaline.input.by_blocks import by_blocks
 from adaline.input.class_weights import class_weights
 from adaline.input.coded import scored
-from adaline.input.columns import set_columns
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels, all_classes
-from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled
-from adaline.input.transaction import transaction
-from adaline.parameters import CLASS_WEIGHT, Check
+from adaline.parameters import CLASS_WEIGHT
 from adaline.scans import Scan
 from adaline.sources import Source
 from adaline.sources.views import in_memory, recoded
@@ -32,8 +29,7 @@ from adaline.systems.families.online import OnlineSystem
 class OnlineClassifier(ClassifierMixin, OnlineSystem):
     """A classifier that learns row by row: one machine for two classes, one for each of K > 2 classes."""
 
-    parameters: ClassVar[dict[str, Check]] = {"class_weight": CLASS_WEIGHT}
-    class_weight: Any
+    class_weight: Annotated[Any, CLASS_WEIGHT]
     classes_: Labels
     _targets: dict[Any, Any]  # the target, or targets, of each label
 

@@ -7,15 +7,14 @@ tied. `ambiguous` says where.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.base import MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,38 +22,34 @@ from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
-from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
-from adaline.input.basis import basis_of, check_basis
-from adaline.input.by_blocks import by_blocks
-from adaline.input.coded import CodedRows, scored
-from adaline.input.columns import set_columns
+from adaline.errors import InvalidData, InvalidParameter, kept_warnings, warn
+from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input.basis import basis_of, check_basis, columns_of
+from adaline.input.coded import CodedRows
+from adaline.input.columns import SHOWN_NAMES
 from adaline.input.labels import Codes, Labels
-from adaline.input.meter import Meter
 from adaline.input.open import open_labelled, read_finite, read_rows, read_weights
-from adaline.input.transaction import transaction
-from adaline.parameters import NONE, AnyOf, Check, Having
-from adaline.results import Certificate, worst
+from adaline.parameters import NONE, AnyOf, Having
+from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
-from adaline.sources.base import DualGram, Reader
+from adaline.sources.base import Reader
 from adaline.sources.expanded import Expanded
-from adaline.systems.families.decisions import label_of_largest
+from adaline.sources.views import SourceView
+from adaline.systems.families.filter import SignalSystem
+from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.gaussian_classifier import GaussianClassifier
 
-Rows = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 MOST = 1e100  # larger decisions, such as those of a machine with rows of one class only, count as this
 
 
-class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class Scheme(MetaEstimatorMixin, LinearClassifier):
     """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
-    parameters: ClassVar[dict[str, Check]] = {
-        "system": AnyOf(NONE, Having("fit", what="a classifier for two classes")),
-        "basis": BASIS,
-    }
-    system: Any
-    classes_: Labels
+    basis: Annotated[Any, BASIS]
+    system: Annotated[Any, AnyOf(NONE, Having("fit", what="a classifier for two classes"))]
     estimators_: list[Any]
     n_features_in_: int
     rows_seen_: int
@@ -68,7 +63,7 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Return discriminants (n, K) from the machines' decisions, (n, machines)."""
 
     @abstractmethod
-    def _ambiguous(self, y: Array) -> Rows:
+    def _ambiguous(self, y: Array) -> Mask:
         """Return the rows for which the machines' signs alone give no answer."""
 
     @transaction
@@ -92,15 +87,7 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores = self._scores(self.decisions(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
-        return scored(self, super().score, X, y, sample_weight)
-
-    def predict(self, X: Any) -> Labels:
-        """Return the label of the largest discriminant for each row, also where the machines are ambiguous."""
-        return label_of_largest(self.decision_function(X), self.classes_)
-
-    def ambiguous(self, X: Any) -> Rows:
+    def ambiguous(self, X: Any) -> Mask:
         """Return, for each row, whether the signs of the machines alone give no answer."""
         return self._ambiguous(self.decisions(X))
 
@@ -150,16 +137,12 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             known = np.unique(classes)
         given = open_labelled(self, X, y, sample_weight, reset=reset)
         set_columns(self, given.columns)
-        found = given.guess() if known is None else known
-        try:
-            source = given.encoded(found)
-            indices = source.read_targets()
-        except UnknownLabel:  # the rows read for the guess did not show all labels
-            if known is not None:
-                raise
-            found = given.all_classes()
-            source = given.encoded(found)
-            indices = source.read_targets()
+
+        def encoded(classes: Labels) -> tuple[Labels, Source, Array]:
+            source = given.encoded(classes)
+            return classes, source, source.read_targets()
+
+        found, source, indices = given.using_classes(encoded) if known is None else encoded(known)
         codes = host(indices)[:, 0].astype(np.intp)
         counts = np.bincount(codes, minlength=len(found))
         rows = source if isinstance(X, Source) else self._rows_in_memory(source)
@@ -167,22 +150,29 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise InvalidData(f"{type(self).__name__} needs rows of at least 2 classes, not one class, '{found[0]}'")
         targets = self._targets(len(found))
         machines = [clone(self._machine()) for _ in targets] if reset else deepcopy(self.estimators_)
-        for machine, values in zip(machines, targets, strict=True):
-            if isinstance(rows, Source):
-                part = Relabelled(rows, values[:, None], counts)
-                if part.n_rows:
-                    getattr(machine, verb)(part)
-            else:
-                fit_machine(machine, verb, rows, values, codes, sample_weight)
+        said: list[list[tuple[str, type[Warning]]]] = []
+        token = SHOWN_NAMES.set(tuple(columns_of(self)))
+        try:
+            for machine, values in zip(machines, targets, strict=True):
+                with kept_warnings() as kept:
+                    if not isinstance(rows, Source):
+                        fit_machine(machine, verb, rows, values, codes, sample_weight)
+                    elif (part := Relabelled(rows, values[:, None], counts)).n_rows:
+                        getattr(machine, verb)(part)
+                said.append(kept)
+        finally:
+            SHOWN_NAMES.reset(token)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self.rows_seen_ = new if reset else self.rows_seen_ + new
         self.classes_, self.estimators_ = found, machines
         self._passes = meter.passes(rows) if isinstance(X, Source) else None
+        self._repeat(said)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _repeat(self, said: list[list[tuple[str, type[Warning]]]]) -> None:
+        """Issue the warnings of each machine, each text once; those of some machines only say whose they are."""
+        for message, category in dict.fromkeys(one for kept in said for one in kept):
+            whose = [q for q, kept in zip(self.questions(), said, strict=True) if (message, category) in kept]
+            warn(message if len(whose) == len(said) else f"{some(whose)}: {message}", category)
 
 
 def fit_machine(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
@@ -205,6 +195,11 @@ def is_fitted(machine: Any) -> bool:
 
 def check_machine(machine: Any) -> None:
     """Refuse a system that is neither a classifier with decisions or probabilities, nor a regression."""
+    if isinstance(machine, SignalSystem):
+        raise InvalidParameter(
+            f"system is {type(machine).__name__}, a filter of signals in time, and classes are of rows: use a "
+            "classifier, such as LogisticRegression()"
+        )
     sure = hasattr(machine, "decision_function") or hasattr(machine, "predict_proba")
     if not hasattr(machine, "fit") or not (sure or is_regressor(machine)):
         raise InvalidParameter(
@@ -237,42 +232,35 @@ def _given(machine: Any, rows: Any) -> Any:
     return rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
 
 
-class Relabelled(Source):
+class Relabelled(SourceView):
     """Rows of an encoded source, whose target is the index k of a class: it becomes values[k], (m,).
 
     `counts` (C,) are the rows of each class. Rows of classes whose values are NaN are left out. Nothing is copied but
     the rows of a block, while it is read.
     """
 
-    def __init__(self, source: Source, values: Array, counts: NDArray[np.intp]) -> None:
-        self.source = source
-        self.values = values
-        self.shape = Shape(source.shape.features, values.shape[1])
-        self.names = None
-        self.sparse, self.parallel = source.sparse, source.parallel
-        self.streamed = source.streamed or isinstance(source, Expanded)  # phi is too large to keep
-        self.reads = source.reads
-        self.counts = counts
-        self.n_rows = int(counts[~np.isnan(values[:, 0])].sum())
-
-    def _readers(self) -> Iterator[Reader]:
-        """Return the blocks in order."""
-        return (partial(self._run, read) for read in self.source._readers())
-
-    def read_targets(self) -> Array:
-        """Return all targets, (N, m)."""
-        t = self.source.read_targets()
-        return self._recode(t[self._kept(t)])
+    def __init__(self, base: Source, values: Array, counts: NDArray[np.intp]) -> None:
+        super().__init__(base)
+        self.values, self.counts = values, counts
+        self.shape = Shape(base.shape.features, values.shape[1])
+        self.names = self.coding = None
+        self.streamed = base.streamed or isinstance(base, Expanded)  # phi is too large to keep
 
     @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.source.weighted
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows that are not left out."""
+        return int(self.counts[~np.isnan(self.values[:, 0])].sum())
+
+    def count_rows(self) -> int:
+        return self.n_rows
+
+    def read_targets(self) -> Array:
+        t = self.base.read_targets()
+        return self._recode(t[self._kept(t)])
 
     def read_weights(self) -> Array | None:
-        """Return all weights, (N,), or None."""
-        weight = self.source.read_weights()
-        return None if weight is None else weight[self._kept(self.source.read_targets())]
+        weight = self.base.read_weights()
+        return None if weight is None else weight[self._kept(self.base.read_targets())]
 
     def recoded(self, values: Array) -> Source:
         """Return the same rows where target j becomes values[j]."""
@@ -280,60 +268,38 @@ class Relabelled(Source):
         out = np.full((len(index), values.shape[1]), np.nan)
         there = ~np.isnan(index)
         out[there] = values[index[there].astype(np.intp)]
-        return Relabelled(self.source, out, self.counts)
+        return Relabelled(self.base, out, self.counts)
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
-        """Return the targets there are."""
         return np.unique(self.values[~np.isnan(self.values[:, 0]), 0]).astype(np.int64)
 
     def encoded(self, classes: NDArray[Any]) -> Source:
-        """Return the same rows with the index of each target among the classes."""
         return self.recoded(np.searchsorted(classes, np.arange(int(np.nanmax(self.values)) + 1))[:, None].astype(float))
 
-    def with_targets(self, t: Array) -> Source:
-        """Refuse: targets are made from classes."""
-        self._refuse()
-
-    def matvec(self, v: Array) -> Array:
-        """Refuse: products are for wide data."""
-        self._refuse()
-
-    def rmatvec(self, u: Array) -> Array:
-        """Refuse: products are for wide data."""
-        self._refuse()
-
-    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
-        """Refuse: products are for wide data."""
-        self._refuse()
-
-    def spread(self, intercept: bool) -> Array:
-        """Refuse: products are for wide data."""
-        self._refuse()
-
     def empty_on_device(self) -> Any:
-        """Return an empty array of the rows' namespace."""
-        return self.source.empty_on_device()
+        return self.base.empty_on_device()
 
-    def refuse_nonfinite(self) -> None:
-        """Name what is not finite, by its index among all rows."""
-        self.source.refuse_nonfinite()
+    def with_targets(self, t: Array) -> Source:
+        return self._matrix()
 
-    def _run(self, read: Reader) -> Iterable[Block]:
-        for whole in read():
-            block = whole.packed()
-            kept = self._kept(block.t)
-            t = self._recode(block.t)
-            if kept.all():
-                yield Block(block.x, t, block.weight, first_row=block.first_row)
-            elif kept.any():
-                weight = None if block.weight is None else block.weight[kept]
-                yield Block(block.x[kept], t[kept], weight, first_row=block.first_row)
+    def _matrix(self) -> NoReturn:
+        """Refuse other targets, and products with X, which are for wide data."""
+        raise InvalidParameter("this system needs all rows of a table at once here: give arrays instead of a table")
+
+    def _read(self, read: Reader) -> Iterator[Block]:
+        return (block for block in super()._read(read) if block.rows)
+
+    def _transformed(self, block: Block) -> Block:
+        block = block.packed()
+        kept = self._kept(block.t)
+        t = self._recode(block.t)
+        if kept.all():
+            return replace(block, t=t)
+        weight = None if block.weight is None else block.weight[kept]
+        return Block(block.x[kept], t[kept], weight, first_row=block.first_row)
 
     def _kept(self, t: Any) -> NDArray[np.bool_]:
         return np.asarray(~np.isnan(self._recode(t)[:, 0]))
 
     def _recode(self, t: Any) -> Array:
         return self.values[np.asarray(t)[:, 0].astype(np.intp)]
-
-    def _refuse(self) -> NoReturn:
-        raise InvalidParameter("this system needs all rows of a table at once here: give arrays instead of a table")

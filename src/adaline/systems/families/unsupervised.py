@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from adaline.arrays import Array
+from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
-from adaline.input.columns import set_columns
-from adaline.input.meter import Meter
+from adaline.input import Meter, set_columns
 from adaline.input.open import open_unlabelled
-from adaline.parameters import COUNT, SEED, ZERO_OR_MORE, Check
+from adaline.parameters import COUNT, SEED, ZERO_OR_MORE
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
@@ -26,12 +24,10 @@ class UnsupervisedSystem(BaseEstimator):
     """A system that learns from rows without targets: opens rows, maps functions over them, certifies."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # without a target nothing can be compared
-    parameters: ClassVar[dict[str, Check]] = {
-        "tol": ZERO_OR_MORE,
-        "max_iter": COUNT,
-        "random_state": SEED,
-        "basis": BASIS,
-    }
+    tol: Annotated[float, ZERO_OR_MORE]
+    max_iter: Annotated[int, COUNT]
+    random_state: Annotated[Any, SEED]
+    basis: Annotated[Any, BASIS]
     n_features_in_: int
     certificate_: Certificate
 
@@ -45,6 +41,11 @@ class UnsupervisedSystem(BaseEstimator):
     def _open_given(self, X: Any, sample_weight: Any) -> Source:
         """Return the source of rows as given, for their weights."""
         return open_unlabelled(self, X, sample_weight, reset=False, through_basis=False).source
+
+    def _weights_given(self, X: Any, sample_weight: Any) -> Array | None:
+        """Return the weights of rows X, (n,), or None."""
+        weight = self._open_given(X, sample_weight).read_weights()
+        return None if weight is None else host(weight)
 
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of rows X, joined in their order; refuse a row that is not finite, by its number."""
@@ -61,9 +62,9 @@ class UnsupervisedSystem(BaseEstimator):
             objective=objective,
             rank=source.shape.features,
             solver=solver,
+            advice="a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol",
         )
-        advice = "a local optimum: raise n_init to look for a better one" if converged else "raise max_iter or tol"
-        return meter.on(replace(proof, advice=advice), source)
+        return meter.on(proof, source)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

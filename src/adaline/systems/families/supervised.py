@@ -1,0 +1,49 @@
+"""`LinearRegressor` and `LinearClassifier`: what systems with targets share whatever they minimise."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+
+from adaline.arrays import Array
+from adaline.input.coded import scored
+from adaline.input.labels import Labels
+from adaline.systems.families.decisions import label_of_largest
+
+
+class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A regression that takes sparse rows too, and sources to be scored on."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier by the largest discriminant, which takes sparse rows too, and sources to be scored on."""
+
+    classes_: Labels
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+
+    def predict(self, X: Any) -> Labels:
+        """Return the label of the largest discriminant for each row."""
+        return label_of_largest(self.decision_function(X), self.classes_)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, super().score, X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

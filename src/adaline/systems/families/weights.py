@@ -1,0 +1,70 @@
+"""The weights of linear systems: theta (K, 1 + D), intercept first, as `coef_` and `intercept_`, and their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.errors import AdalineWarning, warn
+from adaline.solvers.least_squares.dependence import say_dependent
+from adaline.solvers.least_squares.fit import Fit
+
+
+def split_theta(theta: Array, flat: bool, like: Any) -> tuple[Array, Any]:
+    """Return `coef_` and `intercept_` of theta (K, 1 + D), where the array `like` lies, on the host if it is None.
+
+    They are (D,) and a number where `flat`, else (K, D) and (K,).
+    """
+    coef, intercept = (theta[0, 1:], float(theta[0, 0])) if flat else (theta[:, 1:].copy(), theta[:, 0].copy())
+    return (coef, intercept) if like is None else (to_device_of(like, coef), to_device_of(like, intercept))
+
+
+def theta_of(system: Any) -> Array:
+    """Return the weights of a system as they stand, (K, 1 + D), so that edits to `coef_` are honoured."""
+    coef = np.atleast_2d(host(system.coef_))
+    return np.column_stack([np.broadcast_to(host(system.intercept_), (len(coef),)), coef])
+
+
+def linear_outputs(x: Any, theta: Array) -> Any:
+    """Return w.x + w0 of rows x (n, D), dense, sparse or on a device, (n, K), where the rows lie."""
+    if is_device(x):
+        xp = namespace(x)
+        slopes, constant = to_device_of(x, theta[:, 1:].T.copy()), to_device_of(x, theta[:, 0])
+        return xp.matmul(xp.astype(x, xp.float64, copy=False), slopes) + constant
+    return np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
+
+
+class ColumnNotes(NamedTuple):
+    """What a fit knows of its columns; None where it was solved without a factor and does not know.
+
+    aliased : names of those that are constant or depend on columns before them; dependencies : how, as text.
+    estimable : (D,) whether the rows determine a coefficient by itself; constant : names of constant columns.
+    """
+
+    aliased: NDArray[np.object_] | None
+    dependencies: list[str] | None
+    estimable: NDArray[np.bool_] | None
+    constant: Sequence[str] = ()
+
+
+def column_notes(fit: Fit, names: Callable[[], list[str]]) -> ColumnNotes:
+    """Return what a least-squares fit knows of its columns, by their names (D,)."""
+    factor, columns = fit.factor, fit.solution.theta.shape[1] - 1
+    if factor is None and fit.solution.certificate.rank < columns:
+        return ColumnNotes(None, None, None)
+    if factor is None or factor.rank == columns:
+        return ColumnNotes(np.array([], dtype=object), [], np.ones(columns, dtype=bool))
+    named, depends = names(), factor.dependence
+    constant = [named[j] for j in np.flatnonzero(depends.constant)] if factor.decided else []
+    aliased = np.array([named[j] for j in factor.aliased()], dtype=object)
+    return ColumnNotes(aliased, depends.texts(named), depends.estimable, constant)
+
+
+def warn_of_dependence(now: list[str] | None, before: list[str] | None = None) -> None:
+    """Warn of columns that are combinations of others, unless that was known before."""
+    if now and now != before:
+        warn(say_dependent(now), AdalineWarning)

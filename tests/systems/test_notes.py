@@ -1,0 +1,234 @@
+"""What fits say of columns: dependent, constant, constant within classes, of one name; and how they say it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import adaline
+from adaline import (
+    LMS,
+    Adaline,
+    AdaptiveFilter,
+    FisherDiscriminant,
+    GaussianClassifier,
+    KeslerPerceptron,
+    KMeans,
+    LeastSquaresClassifier,
+    LinearRegression,
+    LogisticRegression,
+    OneVsOne,
+    OneVsRest,
+    Perceptron,
+    Pocket,
+    Ridge,
+    RobustRegression,
+    SigmoidPerceptron,
+    WienerFilter,
+)
+from adaline.arrays import Array
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget
+from adaline.systems import SYSTEMS, UNSUPERVISED
+
+RNG = np.random.default_rng(0)
+TWO = RNG.normal(size=(60, 2))
+DEPENDENT = np.column_stack([TWO, TWO[:, 0] + 2 * TWO[:, 1]])
+Y = RNG.normal(size=60)
+LABELS = (TWO[:, 0] + 0.5 * Y > 0).astype(int)
+SAID = r"linear combinations of others: x2 = x0 \+ 2 x1\."
+
+
+def told(act: Callable[[], Any]) -> list[str]:
+    """Return the texts of the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        act()
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("system", [LinearRegression(), LeastSquaresClassifier(), WienerFilter()], ids=str)
+def test_dependent_columns_are_told_however_rows_come(system: Any) -> None:
+    y = Y if not isinstance(system, LeastSquaresClassifier) else LABELS
+    with pytest.warns(AdalineWarning, match=SAID if not isinstance(system, WienerFilter) else "linear combinations"):
+        assert len(system.fit(DEPENDENT, y).dependencies_) == len(system.aliased_) == 1
+    model = type(system)()
+    first = told(lambda: model.partial_fit(DEPENDENT[:30], y[:30]))
+    assert len(first) == 1
+    assert "linear combinations of others" in first[0]
+    assert told(lambda: model.partial_fit(DEPENDENT[30:], y[30:])) == []  # nothing new
+    other = type(system)().fit(TWO.repeat([1, 2], axis=1), y)
+    assert len(other.dependencies_) == 1
+
+
+def test_too_few_rows_yet_are_no_dependence() -> None:
+    model = LinearRegression()
+    for i in range(10):
+        assert told(lambda i=i: model.partial_fit(TWO[i : i + 1], Y[i : i + 1])) == []
+    assert model.dependencies_ == []
+
+
+@pytest.mark.parametrize("system", [LinearRegression(), LeastSquaresClassifier()], ids=str)
+def test_forgetting_blames_dependent_columns_and_not_rows(system: Any) -> None:
+    y = Y if isinstance(system, LinearRegression) else LABELS
+    with pytest.warns(AdalineWarning, match=SAID):
+        system.partial_fit(DEPENDENT, y)
+    with pytest.raises(UnsafeForget, match=r"x2 = x0 \+ 2 x1") as caught:
+        system.forget(DEPENDENT[:5], y[:5])
+    assert "too few rows" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [Perceptron(epochs=5), Pocket(epochs=5), KeslerPerceptron(epochs=5), LMS(rate=0.01), LMS(), Adaline(),
+     SigmoidPerceptron(), SigmoidPerceptron(mode="online"), Perceptron(epochs=5, standardize=True)],
+    ids=str,
+)  # fmt: skip
+def test_a_constant_column_is_noted_by_online_systems(system: Any) -> None:
+    X = np.column_stack([TWO, np.full(60, 3.0)])
+    y = Y if isinstance(system, LMS) else LABELS
+    told(lambda: system.fit(X, y))
+    assert "column x2 is constant" in system.certificate_.advice
+    told(lambda: system.fit(TWO, y))
+    assert "constant" not in system.certificate_.advice
+
+
+@pytest.mark.parametrize("scheme", [OneVsRest, OneVsOne])
+def test_a_scheme_says_what_its_machines_say_once_and_by_name(scheme: Any) -> None:
+    frame = pd.DataFrame(DEPENDENT, columns=["age", "size", "both"])
+    y = np.digitize(Y, [-0.5, 0.5])
+    said = told(lambda: scheme(LogisticRegression()).fit(frame, y))
+    about = [one for one in said if "linear combinations" in one]
+    assert len(about) == 1
+    assert "both = age + 2 size" in about[0]
+    apart = told(lambda: scheme(LogisticRegression()).fit(frame[["age"]], np.digitize(frame["age"], [-0.5, 0.5])))
+    assert all("mostly along age" in one for one in apart)
+    assert len(apart) == 1  # of two machines out of three, or of all
+    assert (re.match(r"0 against the rest, 2 against the rest: ", apart[0]) is not None) == (scheme is OneVsRest)
+
+
+@pytest.mark.parametrize("machine", [WienerFilter(taps=2), AdaptiveFilter()], ids=str)
+def test_a_scheme_refuses_filters(machine: Any) -> None:
+    for scheme in (OneVsRest, OneVsOne):
+        with pytest.raises(InvalidParameter, match="filter"):
+            scheme(machine).fit(TWO, LABELS)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [FisherDiscriminant(), *(GaussianClassifier(covariance=form) for form in ("shared", "full", "diag"))],
+    ids=str,
+)
+def test_a_column_that_is_constant_within_classes_is_not_ignored_in_silence(system: Any) -> None:
+    X = pd.DataFrame({"a": TWO[:, 0], "group": LABELS.astype(float)})
+    with pytest.warns(AdalineWarning, match="nothing varies there within any class: group"):
+        system.fit(X, LABELS)
+    assert "nothing varies there within any class: group" in system.certificate_.advice
+    assert told(lambda: system.fit(X[["a"]], LABELS)) == []
+
+
+@pytest.mark.parametrize(
+    "system",
+    [LinearRegression(), LogisticRegression(), Perceptron(), KMeans(n_clusters=2), WienerFilter(), OneVsRest(),
+     GaussianClassifier(), adaline.basis.Polynomial()],
+    ids=lambda one: type(one).__name__,
+)  # fmt: skip
+def test_two_columns_of_one_name_are_refused(system: Any) -> None:
+    with pytest.raises(InvalidData, match="two columns called 'a'"):
+        system.fit(pd.DataFrame(DEPENDENT, columns=["a", "a", "b"]), LABELS)
+
+
+def test_two_columns_of_one_name_are_refused_also_as_targets_and_in_predictions() -> None:
+    with pytest.raises(InvalidData, match="two columns called 'u'"):
+        LinearRegression().fit(TWO, pd.DataFrame(TWO, columns=["u", "u"]))
+    model = LinearRegression().fit(pd.DataFrame(TWO, columns=["a", "b"]), Y)
+    with pytest.raises(InvalidData, match="two columns called 'a'"):
+        model.predict(pd.DataFrame(TWO, columns=["a", "a"]))
+
+
+def test_separation_is_told_without_repetition() -> None:
+    (said,) = told(lambda: LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]))
+    assert said.count("no maximum") == said.count("plane") == 1
+    assert "penalty='auto'" in said
+
+
+@pytest.mark.parametrize(
+    ("penalty", "hint"),
+    [("l2", "penalty=1/C"), ("l1", "l1="), ("elasticnet", "l1="), (None, "penalty=0"), ("none", "penalty=0")],
+)
+def test_penalties_of_scikit_learn_are_translated(penalty: Any, hint: str) -> None:
+    with pytest.raises(InvalidParameter, match=hint):
+        LogisticRegression(penalty=penalty).fit(TWO, LABELS)
+
+
+def test_no_penalty_of_ridge_is_zero() -> None:
+    with pytest.raises(InvalidParameter, match="penalty=0"):
+        Ridge(penalty=None).fit(TWO, Y)
+
+
+def test_names_with_spaces_are_quoted_in_combinations() -> None:
+    X = pd.DataFrame({"a b": TWO[:, 0], "2nd": TWO[:, 1], "c-d": 2 * TWO[:, 0] + TWO[:, 1]})
+    with pytest.warns(AdalineWarning, match="`c-d` = 2 `a b` [+] `2nd`"):
+        LinearRegression().fit(X, Y)
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("n", [100, 400])
+def test_quantiles_of_zeros_and_ones_make_no_noise(n: int, quantile: float) -> None:
+    rng = np.random.default_rng(n)
+    for X in (rng.normal(size=(n, 3)), rng.integers(0, 2, (n, 3)).astype(float)):
+        model = RobustRegression(loss="quantile", quantile=quantile)
+        assert told(lambda X=X, model=model: model.fit(X, rng.integers(0, 2, n)).summary()) == []
+
+
+def test_who_fitted_in_one_go_is_not_told_to() -> None:
+    X = np.vander(np.linspace(0, 1, 200), 14) + 1e6
+    model = LinearRegression()
+    told(lambda: model.fit(X, np.linspace(0, 1, 200)))
+    assert str(model.certificate_.status) == "rank uncertain"
+    assert "one go" not in model.certificate_.advice
+    told(lambda: model.partial_fit(X, np.linspace(0, 1, 200)))
+    assert "one go" in model.certificate_.advice
+
+
+# -- attributes are documented -----------------------------------------------------------------------------------------
+
+SCIKIT_LEARNS = {"n_features_in_", "feature_names_in_"}
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "LinearRegression": [{"solver": "gradient"}],
+    "Ridge": [{"penalty": 1.0}],
+    "LogisticRegression": [{"penalty": "auto"}, {"scheme": "one-vs-rest"}],
+    "GaussianClassifier": [{"covariance": "full"}, {"components": 2}],
+    "AdaptiveFilter": [{"record": True}],
+}
+
+
+def rows_of(system: Any) -> tuple[Array, Array]:
+    return TWO, (np.digitize(Y, [-0.5, 0.5]) if hasattr(system, "decision_function") else Y)
+
+
+@pytest.mark.parametrize(
+    ("cls", "settings"),
+    [
+        pytest.param(cls, settings, id=f"{name}{settings or ''}")
+        for name, cls in {**SYSTEMS, **UNSUPERVISED}.items()
+        for settings in ({}, *SETTINGS.get(name, []))
+    ],
+)
+def test_every_fitted_attribute_is_in_the_docstring(cls: type[Any], settings: dict[str, Any]) -> None:
+    for y in (np.digitize(Y, [-0.5, 0.5]), LABELS, Y):
+        model = cls(**settings)
+        try:
+            told(lambda model=model, y=y: model.fit(pd.DataFrame(TWO, columns=["a", "b"]), y))
+        except InvalidData:  # labels are no numbers
+            continue
+        if hasattr(model, "learn_one"):
+            told(lambda model=model, y=y: model.learn_one({"a": 0.5, "b": 1.0}, y[0]))
+        names = {name for name in (*vars(model), *dir(cls)) if re.fullmatch(r"[a-zA-Z]\w*[a-z]_", name)}
+        missing = {name for name in names - SCIKIT_LEARNS if not re.search(rf"\b{name}(?!\w)", cls.__doc__ or "")}
+        assert missing == set()
