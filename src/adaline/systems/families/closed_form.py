@@ -191,7 +191,8 @@ class ClosedFormClassifier(LinearClassifier):
         if lost:
             note = f"left out, as nothing varies there within any class: {some(lost)}. {WITHIN}"
             proof = with_note(proof, note)
-            warn(note, AdalineWarning)
+            if source is not None:  # all rows are here, more will not follow
+                warn(note, AdalineWarning)
         self.certificate_ = meter.on(without_constants(proof, constant), counted)
 
     def _constant(self) -> list[str]:
@@ -206,7 +207,7 @@ class ClosedFormClassifier(LinearClassifier):
 
     def _varying_between_classes_alone(self) -> list[str]:
         """Return the names of columns that are constant within every class, and not in all rows."""
-        if (self._sums.weights > 0).sum() < 2:
+        if not 2 <= (self._sums.weights > 0).sum() < self._sums.rows:
             return []
         alone = varying(self._sums.total().about_mean()) & ~varying(self._sums.within())
         return [columns_of(self)[j] for j in np.flatnonzero(alone)]
