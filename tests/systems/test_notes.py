@@ -130,6 +130,8 @@ def test_a_column_that_is_constant_within_classes_is_not_ignored_in_silence(syst
         system.fit(X, LABELS)
     assert "nothing varies there within any class: group" in system.certificate_.advice
     assert told(lambda: system.fit(X[["a"]], LABELS)) == []
+    assert told(lambda: type(system)().partial_fit(X[:4], LABELS[:4], classes=[0, 1])) == []  # more rows can follow
+    assert told(lambda: type(system)().fit(X[["a"]][:2], [0, 1])) == []
 
 
 @pytest.mark.parametrize(

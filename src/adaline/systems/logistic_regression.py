@@ -326,7 +326,7 @@ class LogisticRegression(LinearClassifier):
     def _outputs(self, X: Any) -> Array:
         """Return the outputs of the machines, (n, machines), on the host."""
         check_is_fitted(self, "classes_")
-        return np.asarray(refuse_overflow(host(linear_outputs(read_finite(self, X), theta_of(self)))))
+        return np.asarray(refuse_overflow(host(linear_outputs(read_finite(self, X), self.coef_, self.intercept_))))
 
     def _pair_probabilities(self, z: Array) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""

@@ -40,7 +40,7 @@ from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Spread
 from adaline.systems.families.supervised import LinearRegressor
-from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
+from adaline.systems.families.weights import linear_outputs, split_theta
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
@@ -147,7 +147,7 @@ class RobustRegression(LinearRegressor):
         """Return predictions (n,) or (n, K): on the plane."""
         check_is_fitted(self, "coef_")
         x = read_finite(self, X)
-        values: Array = linear_outputs(x, theta_of(self))
+        values: Array = linear_outputs(x, np.atleast_2d(host(self.coef_)), self.intercept_)
         if not is_device(x):
             refuse_overflow(values)
         return values[:, 0] if self._flat else values

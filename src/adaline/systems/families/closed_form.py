@@ -26,7 +26,7 @@ from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.supervised import LinearClassifier
-from adaline.systems.families.weights import linear_outputs, theta_of
+from adaline.systems.families.weights import linear_outputs
 from adaline.wording import counted
 
 SAFE_DIGITS = 9.0  # that have to be left where rows are taken back out
@@ -130,7 +130,7 @@ class ClosedFormClassifier(LinearClassifier):
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         check_is_fitted(self, "classes_")
-        values = refuse_overflow(host(linear_outputs(self._read(X), theta_of(self))))
+        values = refuse_overflow(host(linear_outputs(self._read(X), self.coef_, self.intercept_)))
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _read(self, X: Any) -> Any:
@@ -186,12 +186,14 @@ class ClosedFormClassifier(LinearClassifier):
             self._spread_out(present)
         if self._like is not None and hasattr(self, "coef_"):
             self.coef_, self.intercept_ = (to_device_of(self._like, one) for one in (self.coef_, self.intercept_))
-        lost = self._constant_within_classes()
+        constant = self._constant()
+        lost = self._constant_within_classes() if proof.rank < self._sums.features - len(constant) else []
         if lost:
             note = f"left out, as nothing varies there within any class: {some(lost)}. {WITHIN}"
             proof = with_note(proof, note)
-            warn(note, AdalineWarning)
-        self.certificate_ = meter.on(without_constants(proof, self._constant()), counted)
+            if source is not None:  # all rows are here, more will not follow
+                warn(note, AdalineWarning)
+        self.certificate_ = meter.on(without_constants(proof, constant), counted)
 
     def _constant(self) -> list[str]:
         """Return the names of columns that are constant beside an intercept."""
@@ -205,7 +207,7 @@ class ClosedFormClassifier(LinearClassifier):
 
     def _varying_between_classes_alone(self) -> list[str]:
         """Return the names of columns that are constant within every class, and not in all rows."""
-        if (self._sums.weights > 0).sum() < 2:
+        if not 2 <= (self._sums.weights > 0).sum() < self._sums.rows:
             return []
         alone = varying(self._sums.total().about_mean()) & ~varying(self._sums.within())
         return [columns_of(self)[j] for j in np.flatnonzero(alone)]

@@ -31,7 +31,7 @@ from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.supervised import LinearRegressor
-from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, theta_of, warn_of_dependence
+from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, warn_of_dependence
 
 INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = ("history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")  # of an earlier fit
@@ -160,13 +160,13 @@ class LinearSystem(LinearRegressor):
         check_is_fitted(self, "coef_")
         given = read_rows(self, X)
         x = rows_through_basis(self, given)
-        theta = theta_of(self)
+        coef, constant = np.atleast_2d(host(self.coef_)), host(self.intercept_)
         values: Array
         if is_device(x) or is_sparse(x) or x.dtype == np.float64:
-            values = linear_outputs(x, theta)
+            values = linear_outputs(x, coef, constant)
         else:
             rows = ArraySource(x, np.empty((x.shape[0], 0)))
-            values = rows.map(lambda block: linear_outputs(block.x, theta))
+            values = rows.map(lambda block: linear_outputs(block.x, coef, constant))
         if is_device(x):
             if interval is None:
                 return values[:, 0] if self._flat else values

@@ -45,6 +45,8 @@ ORDER = (
 )
 WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
+FEW, SEEN = 16, 1e-6  # first rows, and the share of its size by which a column must vary among them to be no constant
+
 
 class OnlineSystem(BaseEstimator):
     """A linear machine that learns row by row, or by batch steps, and can go on at any time.
@@ -345,6 +347,9 @@ def _learn_standard(source: Source, centred: bool) -> Standard:
 
 def _spread_of_constants(source: Source) -> Spread | None:
     """Return mean and spread of columns of which some are constant; None as soon as all of them vary."""
+    some = source.peek().gathered().x[:FEW]
+    if not is_sparse(some) and (np.ptp(host(some), axis=0) > SEEN * np.abs(host(some)).max(axis=0)).all():
+        return None
     spread = Spread.zero(source.shape)
     for block in source.blocks():
         spread.add(block)

@@ -29,13 +29,14 @@ def theta_of(system: Any) -> Array:
     return np.column_stack([np.broadcast_to(host(system.intercept_), (len(coef),)), coef])
 
 
-def linear_outputs(x: Any, theta: Array) -> Any:
-    """Return w.x + w0 of rows x (n, D), dense, sparse or on a device, (n, K), where the rows lie."""
+def linear_outputs(x: Any, coef: Array, constant: Array) -> Any:
+    """Return w.x + w0 of rows x (n, D), dense, sparse or on a device, where the rows lie, (n, K), of weights (K, D)."""
+    coef, constant = host(coef), host(constant)
     if is_device(x):
         xp = namespace(x)
-        slopes, constant = to_device_of(x, theta[:, 1:].T.copy()), to_device_of(x, theta[:, 0])
-        return xp.matmul(xp.astype(x, xp.float64, copy=False), slopes) + constant
-    return np.asarray(x @ theta[:, 1:].T) + theta[:, 0]
+        rows = xp.astype(x, xp.float64, copy=False)
+        return xp.matmul(rows, to_device_of(x, coef.T.copy())) + to_device_of(x, constant)
+    return np.asarray(x @ coef.T) + constant
 
 
 class ColumnNotes(NamedTuple):
