@@ -219,17 +219,13 @@ class Curvature:
         return float(np.linalg.norm(self.root.T @ g.ravel()))
 
 
+@one_blas_thread()
 def factor_hessian(hessian: Array) -> Curvature:
     """Return H (M, M) factored; on one thread, as BLAS with several takes seconds for small matrices on a busy machine.
 
     By Cholesky where H is positive definite beyond rounding; else by its eigenvectors, negative eigenvalues taken by
     their size, so that steps go down.
     """
-    with one_blas_thread():
-        return _factor(hessian)
-
-
-def _factor(hessian: Array) -> Curvature:
     diagonal = hessian.diagonal()
     alive = diagonal != 0
     unit = np.where(alive, 1.0 / np.sqrt(np.abs(np.where(alive, diagonal, 1.0))), 0.0)
