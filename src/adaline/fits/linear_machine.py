@@ -283,7 +283,7 @@ class _Minimising:
             near, _ = gradient_descent(problem.evaluate, found.theta, diagonal_metric(problem), None, stop)
             again = minimise_smooth(problem, near.theta, self.wanted, solver, self._give_up)
             found = again.after(near.after(found))
-        return replace(found, converged=found.converged and self._is_flat(found), solver=first.solver)
+        return found._replace(converged=found.converged and self._is_flat(found), solver=first.solver)
 
     def _is_flat(self, found: DescentResult) -> bool:
         """Whether the gap is proven, or the gradient small in a metric that cannot be blind to it."""

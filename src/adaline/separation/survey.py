@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from adaline.arrays import Array, host, is_sparse, on_host
+from adaline.arrays import Array, as_dense, host, is_sparse, on_host
 from adaline.block import Block
 from adaline.separation.exact import Whole, rounded
 from adaline.sources import Source
@@ -47,16 +47,9 @@ class Survey:
     def of(cls, source: Source, n_classes: int) -> Survey:
         """Return the survey of a source; refuse numbers that are not finite. Two passes, one where columns are many."""
         d = source.shape.features
-        parts: dict[int, tuple[NDArray[np.int64], Array, Array]] = {}
-
-        def take(block: Block) -> Array:
-            parts[block.first_row] = _extremes(block, n_classes)
-            return np.empty(0)
-
-        source.map(take)
-        rows = np.sum([part[0] for part in parts.values()], axis=0)
-        low = np.minimum.reduce([part[1] for part in parts.values()])
-        high = np.maximum.reduce([part[2] for part in parts.values()])
+        parts = source.map(lambda block: _extremes(block, n_classes)[None])
+        rows = parts[..., 0].sum(axis=0).astype(np.int64)
+        low, high = parts[..., 1 : 1 + d].min(axis=0), parts[..., 1 + d :].max(axis=0)
         if not (np.isfinite(low[rows > 0]).all() and np.isfinite(high[rows > 0]).all()):
             source.refuse_nonfinite()
         few = not source.sparse and d <= MOST_COLUMNS
@@ -244,22 +237,21 @@ class ContestScores:
         return np.asarray(c - self.scaling.shift) if self.shifted else c
 
 
-def _extremes(block: Block, n_classes: int) -> tuple[NDArray[np.int64], Array, Array]:
+def _extremes(block: Block, n_classes: int) -> Array:
+    """Return number of rows, smallest and largest value of each column, for each class, (K, 1 + 2 D)."""
     codes = host(block.t)[:, 0].astype(np.int64)
     x = on_host(block.x)
-    low, high = (np.full((n_classes, x.shape[1]), value) for value in (np.inf, -np.inf))
-    count = np.zeros(n_classes, dtype=np.int64)
-    positive = np.ones(len(codes), dtype=bool) if block.weight is None else host(block.weight) > 0
+    none = np.full(x.shape[1], np.inf)
+    out = np.tile(np.concatenate([[0.0], none, -none]), (n_classes, 1))
+    positive = block.weights() > 0
     for k in range(n_classes):
         rows = np.flatnonzero((codes == k) & positive)
-        count[k] = len(rows)
         if not len(rows):
             continue
         part = x[rows]
-        for out, take in ((low, "min"), (high, "max")):
-            found = getattr(part, take)(axis=0)
-            out[k] = found.toarray().ravel() if is_sparse(found) else np.asarray(found).ravel()
-    return count, low, high
+        found = [np.ravel(as_dense(extreme(axis=0))) for extreme in (part.min, part.max)]
+        out[k] = np.concatenate([[len(rows)], *found])
+    return out
 
 
 def _power(e: int) -> Fraction:

@@ -21,7 +21,7 @@ from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.sums.base import Totals
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import View
+from adaline.sums.objective import View, dense_in_view
 
 
 class Centres(NamedTuple):
@@ -103,12 +103,6 @@ def clusters_reference(block: Block, centres: Centres) -> Array:
     else:
         first = host(xp.matmul(xp.matrix_transpose(member), dense_in_view(block.x, centres.view)))
     return np.column_stack([total, error, first])
-
-
-def dense_in_view(x: Any, view: View) -> Any:
-    """Return v = x scale + offset of dense rows x, (n, D)."""
-    xp = namespace(x)
-    return xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
 
 
 def _sparse_distances(x: Any, centres: Centres) -> Array:

@@ -20,8 +20,7 @@ from adaline.arrays import Array, as_dense, host, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import native
 from adaline.sums.base import Totals
-from adaline.sums.clusters import dense_in_view
-from adaline.sums.objective import View
+from adaline.sums.objective import View, dense_in_view
 
 PIECE = 2**22  # numbers of a block that are copied at a time
 

@@ -235,10 +235,15 @@ def _softmax_hessian(rows: Any, weight: Any, p: Any) -> Array:
 
 def rows_in_view(block: Block, view: View) -> Any:
     """Return (1, v) of each row, (n, 1 + D)."""
-    x = as_dense(block.x)
+    v = dense_in_view(as_dense(block.x), view)
+    xp = namespace(v)
+    return xp.concat([xp.ones((block.rows, 1), dtype=xp.float64, device=v.device), v], axis=1)
+
+
+def dense_in_view(x: Any, view: View) -> Any:
+    """Return v = x scale + offset of dense rows x, (n, D)."""
     xp = namespace(x)
-    v = xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
-    return xp.concat([xp.ones((block.rows, 1), dtype=xp.float64, device=x.device), v], axis=1)
+    return xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
 
 
 def row_weights(block: Block, rows: Any) -> Any:

@@ -147,13 +147,13 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     theta = np.column_stack([mean_t - w @ mean, w])
     errors = np.column_stack([error * np.abs(mean).sum(), np.outer(error, spread > 0)])
     proof = certificate(
-        status=_status(converged, full),
+        status=Status.NOT_CONVERGED if not converged else Status.SOLVED if full else Status.RANK_DEFICIENT,
         objective=_objective(squares, w, ridge),
         gradient=left,
         gap=float(0.5 * left**2 * d) if lift else np.inf,
         digits=digits(errors, theta, np.ones(1 + d)) if full or n - intercept < d else 0.0,
         condition=condition,
-        rank=d if full else min(n - intercept, d - 1),
+        rank=d if full else min(n - intercept, d - 1),  # at most
         passes=passes,
         solver="LSMR on products",
     )
@@ -238,10 +238,3 @@ def _independent(operator: LinearOperator) -> bool:
     v = np.cos(np.arange(1.0, operator.shape[1] + 1.0))
     found = _run(operator, operator.matvec(v), np.zeros_like(v), 0.0)[0]
     return bool(np.abs(found - v).max() < SAME)
-
-
-def _status(converged: bool, full: bool) -> Status:
-    """Return the status; where columns depend on each other the rank in the certificate is an upper bound."""
-    if not converged:
-        return Status.NOT_CONVERGED
-    return Status.SOLVED if full else Status.RANK_DEFICIENT

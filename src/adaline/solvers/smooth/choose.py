@@ -63,7 +63,7 @@ def minimise_smooth(
     """
     with one_blas_thread():
         if solver == "newton":
-            return replace(newton(problem, theta, wanted, give_up=give_up), solver=NEWTON)
+            return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
         if solver == "auto" and problem.size <= MATRIX:
             return _with_matrix(problem, theta, wanted, give_up)
         return _without_matrix(problem, theta, wanted, solver, give_up)
@@ -73,14 +73,14 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     most = int(SAMPLE_NUMBERS / (1 + problem.features))
     rows = min(max(SAMPLE * problem.size, LEAST_SAMPLE), most)
     if 4 * rows > problem.source.n_rows:
-        return replace(newton(problem, theta, wanted, give_up=give_up), solver=NEWTON)
+        return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     small = _matrix_work(problem) <= SMALL
     more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, most)
     sample = problem.drawn(more if more > 2 * rows else rows)
     first = problem.on(draw_rows(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
     if small:
-        return replace(newton(problem, start.theta, wanted, give_up=give_up), solver=NEWTON)
+        return newton(problem, start.theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     share = problem.share(sample)
     if sample.n_rows > rows:
         start = _on_sample(problem.on(sample), start.theta, wanted * share, 2)
@@ -91,7 +91,7 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     here = _in_sample_metric(problem, start.theta, start.curvature, share, wanted, near_enough)
     if not here.converged and not give_up(here):
         here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
-    return replace(here, solver="L-BFGS in the metric of a sample, then Newton")
+    return here._replace(solver="L-BFGS in the metric of a sample, then Newton")
 
 
 def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> DescentResult:
@@ -127,7 +127,7 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
             sure = wanted * min(0.25, 0.5 * wanted / found.gap)
             again = truncated_newton(problem, found.theta, of_columns, below(sure)).after(found)
             found = _with_duality_gap(problem, again)
-    return replace(found, solver=name)
+    return found._replace(solver=name)
 
 
 def sample_rows(size: int) -> int:
@@ -224,7 +224,7 @@ def _refreshed(
 
 def _with_duality_gap(problem: Problem, found: DescentResult) -> DescentResult:
     gap = Planes(problem, once=True).gap(found.theta, found.evaluation, np.zeros(problem.features))
-    return replace(found, gap=gap)
+    return found._replace(gap=gap)
 
 
 def _estimated_gap(problem: Problem, evaluation: Evaluation, estimate: float) -> float:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,18 +50,18 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
     for _ in range(max_steps):
         metric = _metric(here, fixed)
         decrement = metric.length(here.evaluation.gradient)
-        here = replace(here, converged=decrement**2 <= tol)
+        here = here._replace(converged=decrement**2 <= tol)
         if decrement**2 <= FLOOR * size or (decrement**2 <= min(tol, FLAT * size) and decrement >= last):
             return here
         last = decrement
         step = -inverse_product(metric.solve, pairs, here.evaluation.gradient, rescale=False)
         found = _search(problem, here, step, basis, fixed)
         if found is None:
-            return replace(here, converged=decrement**2 <= max(tol, FLAT * size))
+            return here._replace(converged=decrement**2 <= max(tol, FLAT * size))
         step, change = found.theta - here.theta, found.evaluation.gradient - here.evaluation.gradient
         if (curvature := inner(step, change)) > 0:
             pairs.append((step, change, curvature))
-        here = replace(found, history=[*here.history, found.evaluation.value], converged=here.converged)
+        here = found._replace(history=[*here.history, found.evaluation.value], converged=here.converged)
     return here
 
 

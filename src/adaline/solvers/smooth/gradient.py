@@ -11,7 +11,7 @@ ends when the metric's estimate g'Mg of twice the gap is met, or the objective i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -70,17 +70,17 @@ def gradient_descent(
             step = -(g @ rate.T if rate.ndim == 2 else rate * g)
             new = evaluate(here.theta + step)
         if not new.value - first <= DIVERGED * stop.scale:
-            return _ended(replace(best, history=here.history), Status.DIVERGED)
+            return _ended(best._replace(history=here.history), Status.DIVERGED)
         here = here.moved(step, new)
         if new.value <= best.evaluation.value:
             best = here
     if here.evaluation.value > first:
-        return _ended(replace(best, history=here.history), Status.DIVERGED)
+        return _ended(best._replace(history=here.history), Status.DIVERGED)
     return _ended(here, Status.NOT_CONVERGED)
 
 
 def _ended(here: DescentResult, status: Status) -> tuple[DescentResult, Status]:
-    return replace(here, converged=status is Status.SOLVED), status
+    return here._replace(converged=status is Status.SOLVED), status
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
@@ -57,9 +56,9 @@ def lbfgs(
         direction = -inverse_product(metric, pairs, g)
         slope = inner(g, direction)
         if done(here.evaluation, -slope):
-            return replace(here, converged=True)
+            return here._replace(converged=True)
         if give_up(here):
-            return replace(here, given_up=True)
+            return here._replace(given_up=True)
         if not slope < 0:
             if not pairs:
                 return here
@@ -68,7 +67,7 @@ def lbfgs(
         new, share = step_along(evaluate, here.theta, here.evaluation, direction, slope)
         if new is None:
             if not pairs:
-                return replace(here, converged=-slope <= FLAT * abs(here.evaluation.value))
+                return here._replace(converged=-slope <= FLAT * abs(here.evaluation.value))
             pairs.clear()
             continue
         s, y = share * direction, new.gradient - g

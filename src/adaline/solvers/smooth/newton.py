@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -30,8 +31,7 @@ ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must
 SHORTEST = 1e-10  # share of a step below which a line search gives up
 
 
-@dataclass(frozen=True)
-class DescentResult:
+class DescentResult(NamedTuple):
     """Where a solver ended.
 
     Parameters
@@ -50,21 +50,21 @@ class DescentResult:
     theta: Array
     evaluation: Evaluation
     curvature: Curvature | None = None
-    history: list[float] = field(default_factory=list)
+    history: list[float] = []  # noqa: RUF012 - lists of a history are added up, never changed
     gap: float = math.inf
     converged: bool = False
     slow: int = 0
     given_up: bool = False
     solver: str = ""
 
-    def moved(self, step: Array, evaluation: Evaluation) -> DescentResult:
+    def moved(self, step: Array, evaluation: Evaluation, slow: int = 0) -> DescentResult:
         """Return the iterate after a step, with F there."""
         history = [*self.history, evaluation.value]
-        return replace(self, theta=self.theta + step, evaluation=evaluation, history=history)
+        return self._replace(theta=self.theta + step, evaluation=evaluation, history=history, slow=slow)
 
     def after(self, before: DescentResult) -> DescentResult:
         """Return this result with the history of the solver that ran before it in front of its own."""
-        return replace(self, history=before.history + self.history)
+        return self._replace(history=before.history + self.history)
 
 
 GiveUp = Callable[[DescentResult], bool]
@@ -91,18 +91,15 @@ def newton(
         gap = curvature_gap(problem, curvature, decrement)
         if math.isinf(gap) and not math.isfinite(problem.loss.concordance):
             gap = decrement**2 if decrement**2 <= FLAT * abs(value) else math.inf
-        here = replace(here, curvature=curvature, gap=gap)
-        met = is_met(problem, gap, decrement, wanted)
+        before, met = here.converged, is_met(problem, gap, decrement, wanted)
+        here = here._replace(curvature=curvature, gap=gap, converged=met)
         floor = decrement**2 <= FLOOR * abs(value)
-        if (here.converged or floor) and decrement >= 0.5 * last:
-            return replace(here, converged=True)
+        if (before or floor) and decrement >= 0.5 * last:
+            return here._replace(converged=True)
         if decrement == 0:
             level = problem.steepness(gradient) <= math.sqrt(FLAT) * problem.spread.weight
-            return replace(here, converged=level, gap=gap if level else math.inf)
-        if here.converged and met and decrement**2 <= 1e-24 * max(abs(value), 1e-300):
-            return here
-        here = replace(here, converged=met)
-        if give_up(here):
+            return here._replace(converged=level, gap=gap if level else math.inf)
+        if (before and met and decrement**2 <= 1e-24 * max(abs(value), 1e-300)) or give_up(here):
             return here
         step = -curvature.solve(gradient)
         new, share = line_search(
@@ -110,9 +107,9 @@ def newton(
             *(value, -(decrement**2), FLAT * abs(value)),
         )
         if new is None:
-            return replace(here, converged=decrement**2 <= max(wanted, FLAT * abs(value)))
+            return here._replace(converged=decrement**2 <= max(wanted, FLAT * abs(value)))
         slow = here.slow + 1 if share == 1 and decrement > math.sqrt(SLOW) * last else 0
-        here = replace(here.moved(share * step, new), slow=slow)
+        here = here.moved(share * step, new, slow)
         last = decrement
     return here
 
@@ -219,17 +216,13 @@ class Curvature:
         return float(np.linalg.norm(self.root.T @ g.ravel()))
 
 
+@one_blas_thread()
 def factor_hessian(hessian: Array) -> Curvature:
     """Return H (M, M) factored; on one thread, as BLAS with several takes seconds for small matrices on a busy machine.
 
     By Cholesky where H is positive definite beyond rounding; else by its eigenvectors, negative eigenvalues taken by
     their size, so that steps go down.
     """
-    with one_blas_thread():
-        return _factor(hessian)
-
-
-def _factor(hessian: Array) -> Curvature:
     diagonal = hessian.diagonal()
     alive = diagonal != 0
     unit = np.where(alive, 1.0 / np.sqrt(np.abs(np.where(alive, diagonal, 1.0))), 0.0)

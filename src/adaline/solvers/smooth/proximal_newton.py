@@ -16,7 +16,7 @@ needed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,7 +117,7 @@ def l1_points(
     largest = last = float((pull / unit[unit > 0]).max(initial=0.0))
     first = Penalised(problem, np.concatenate([[0.0], largest * unit]), planes)
     gap = first.gap(here.theta, here.evaluation)
-    here = replace(here, gap=gap, converged=here.converged or gap <= wanted)
+    here = here._replace(gap=gap, converged=here.converged or gap <= wanted)
     if not here.converged:
         here = solve_penalised(first, here.theta, here.evaluation, wanted, 100)
     out = [PathPoint(largest, ended(first, here))]
@@ -192,7 +192,7 @@ def solve_penalised(
             continue
         size = float(np.linalg.norm(least_subgradient(theta, evaluation.gradient, l1)))
         if iterate.stuck or not iterate.history or size > 0.5 * last:
-            return replace(here, converged=math.isinf(gap) and iterate.promise <= wanted)
+            return here._replace(converged=math.isinf(gap) and iterate.promise <= wanted)
         enough, last = TIGHTER * min(enough, iterate.promise), size
     return here
 
@@ -224,7 +224,7 @@ def ended(penalised: Penalised, here: DescentResult) -> DescentResult:
     """Return where it ended with P and its least subgradient instead of F and its gradient."""
     value = here.evaluation.value + cost(here.theta, penalised.l1)
     subgradient = least_subgradient(here.theta, here.evaluation.gradient, penalised.l1)
-    return replace(here, evaluation=Evaluation(value, subgradient))
+    return here._replace(evaluation=Evaluation(value, subgradient))
 
 
 def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> DescentResult:

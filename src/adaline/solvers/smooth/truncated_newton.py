@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -33,16 +32,16 @@ def truncated_newton(
     first = 0.0
     for _ in range(max_steps):
         if (met := done(here.evaluation, math.inf)) or give_up(here):
-            return replace(here, converged=met)
+            return here._replace(converged=met)
         current = metric(here.theta)
         first = first or math.sqrt(inner(here.evaluation.gradient, current(here.evaluation.gradient)))
         step = _newton_step(problem, here, current, first)
         slope = inner(here.evaluation.gradient, step)
         if done(here.evaluation, -slope):
-            return replace(here, converged=True)
+            return here._replace(converged=True)
         new, share = step_along(problem.evaluate, here.theta, here.evaluation, step, slope)
         if new is None:
-            return replace(here, converged=-slope <= FLAT * abs(here.evaluation.value))
+            return here._replace(converged=-slope <= FLAT * abs(here.evaluation.value))
         here = here.moved(share * step, new)
     return here
 
