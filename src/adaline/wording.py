@@ -1,13 +1,26 @@
-"""Numbers as people read them in sentences and tables."""
+"""Numbers and names as people read them in sentences and tables."""
 
 from __future__ import annotations
 
 import math
+import re
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def counted(count: float, noun: str = "row", form: str = ",") -> str:
-    """Return a number of things in words: "1 row", "1,200 rows"."""
-    return f"{count:{form}} {noun}{'' if count == 1 else 's'}"
+    """Return a number of things in words: "1 row", "1,200 rows", "2 classes"."""
+    return f"{count:{form}} {noun}{'' if count == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Return a number with its significant digits; "-" where there is none."""
+    return "-" if math.isnan(value) else f"{value:.{digits}g}"
+
+
+def p_value(value: float) -> str:
+    """Return a probability, four digits after the point; "-" where there is none."""
+    return "-" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
 def amount(error: float, measure: str) -> str:
@@ -15,3 +28,17 @@ def amount(error: float, measure: str) -> str:
     if math.isnan(error):
         return "-"
     return f"{100 * error:.2f}%" if measure == "error rate" else f"{error:.4g}"
+
+
+def visible(text: str) -> str:
+    r"""Return text whose control characters are written out, so that a name cannot steer a terminal.
+
+    Those are C0 and C1 but for tabs and line breaks, DEL, and the marks that turn the direction of writing.
+
+    Examples
+    --------
+    >>> from adaline.wording import visible
+    >>> visible("red \x1b[31m")
+    'red \\x1b[31m'
+    """
+    return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)

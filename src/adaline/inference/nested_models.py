@@ -19,7 +19,7 @@ from scipy import special
 
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.sample import Sample
-from adaline.inference.summary import ModelTable, cell
+from adaline.inference.summary import ModelTable
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
@@ -49,7 +49,15 @@ class Anova(ModelTable):
     """
 
     TITLE: ClassVar[str] = "Analysis of variance"
-    HEADINGS: ClassVar[tuple[str, ...]] = ("model", "columns", "df", "RSS", "df more", "SS", "F", "p")
+    COLUMNS: ClassVar[dict[str, tuple[str, str]]] = {
+        "columns": ("columns", "d"),
+        "df": ("freedom", "g"),
+        "RSS": ("rss", ".6g"),
+        "df more": ("freedom_more", ".6g"),
+        "SS": ("squares_more", ".6g"),
+        "F": ("f_statistic", ".5g"),
+        "p": ("p_value", "p"),
+    }
 
     columns: tuple[int, ...]
     freedom: NDArray[np.float64]
@@ -58,21 +66,6 @@ class Anova(ModelTable):
     squares_more: NDArray[np.float64]
     f_statistic: NDArray[np.float64]
     p_value: NDArray[np.float64]
-
-    def _rows(self) -> list[list[str]]:
-        return [
-            [
-                str(i + 1),
-                str(self.columns[i]),
-                f"{self.freedom[i]:g}",
-                f"{self.rss[i]:.6g}",
-                cell(self.freedom_more[i]),
-                cell(self.squares_more[i]),
-                cell(self.f_statistic[i], ".5g"),
-                cell(self.p_value[i], "p"),
-            ]
-            for i in range(len(self.columns))
-        ]
 
 
 def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
@@ -201,7 +194,14 @@ class Deviances(ModelTable):
     """
 
     TITLE: ClassVar[str] = "Analysis of deviance"
-    HEADINGS: ClassVar[tuple[str, ...]] = ("model", "columns", "parameters", "-2 ln L", "df more", "chi²", "p")
+    COLUMNS: ClassVar[dict[str, tuple[str, str]]] = {
+        "columns": ("columns", "d"),
+        "parameters": ("parameters", "d"),
+        "-2 ln L": ("deviance", ".6g"),
+        "df more": ("freedom_more", ".6g"),
+        "chi²": ("chi2", ".5g"),
+        "p": ("p_value", "p"),
+    }
 
     columns: tuple[int, ...]
     parameters: tuple[int, ...]
@@ -210,20 +210,6 @@ class Deviances(ModelTable):
     freedom_more: NDArray[np.float64]
     chi2: NDArray[np.float64]
     p_value: NDArray[np.float64]
-
-    def _rows(self) -> list[list[str]]:
-        return [
-            [
-                str(i + 1),
-                str(self.columns[i]),
-                str(self.parameters[i]),
-                f"{self.deviance[i]:.6g}",
-                cell(self.freedom_more[i]),
-                cell(self.chi2[i], ".5g"),
-                cell(self.p_value[i], "p"),
-            ]
-            for i in range(len(self.columns))
-        ]
 
 
 def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRatio:

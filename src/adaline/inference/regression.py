@@ -17,9 +17,9 @@ from adaline.inference.classical import Inference, by_target, infer
 from adaline.inference.covariance import Covariance, check_errors, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.influence import inflation
-from adaline.inference.left_out import left_out, nothing_left_out
+from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.sample import Sample
-from adaline.inference.summary import CoefficientTable, chance, number
+from adaline.inference.summary import CoefficientTable
 from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
@@ -27,6 +27,7 @@ from adaline.solvers.least_squares.factor import gram_factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sums import Moments
+from adaline.wording import number, p_value
 
 QUALITY = (
     "r_squared",
@@ -74,7 +75,7 @@ class Summary(CoefficientTable):
             f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
             f"{number(part.sigma)} on {part.freedom:.6g} degrees of freedom",
             f"F {number(part.f_statistic)} on {part.model_freedom:.6g} and {part.f_freedom:.6g} "
-            f"(p {chance(part.f_p_value)})",
+            f"(p {p_value(part.f_p_value)})",
             f"log-likelihood {number(part.log_likelihood)}, AIC {number(part.aic)}, BIC {number(part.bic)}",
         ]
 
@@ -111,12 +112,12 @@ def summarise_regression(
     if sources is not None:
         robust = _covariances(kept, sample, sources, errors, groups)
     factor = fits[0].factor
-    missing = nothing_left_out() if factor is None else left_out(factor.dependence, names)
+    missing = {} if factor is None else left_out(factor.dependence, names)
     too_few = any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in by_target(fits))
     found = {
         f"{errors} standard errors; z, p and intervals by the normal distribution": errors != "classical",
         f"weights are precisions: every row is one observation, {sample.n:.0f} in all": sample.precision,
-        **dict.fromkeys(missing.notes(), True),
+        **dict.fromkeys(left_out_notes(missing), True),
         "no standard errors: the solver for wide data keeps no D x D matrix": factor is None,
         "no standard errors: there are no more rows than parameters": factor is not None and too_few,
     }

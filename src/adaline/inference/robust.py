@@ -24,6 +24,7 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
+from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
 from adaline.results import Solution
@@ -219,15 +220,9 @@ def _percentile(values: Array, weight: Array, share: float) -> float:
 
 
 @dataclass(frozen=True)
-class RobustEstimate:
-    """Statistics of one target: arrays are (1 + D), intercept first; NaN where they do not exist."""
+class RobustEstimate(CoefficientStatistics):
+    """Statistics of one target, the scale of its residuals, and the weight of the rows beyond the threshold."""
 
-    estimate: Array
-    std_error: Array
-    statistic: Array
-    p_value: Array
-    lower: Array
-    upper: Array
     scale: float
     beyond: float
 
@@ -235,12 +230,7 @@ class RobustEstimate:
 def infer_target(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
     """Return the statistics of one target, p and intervals by the normal distribution."""
     theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors].std_error
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = theta / error
-    half = float(special.ndtri(0.5 + level / 2)) * error
-    return RobustEstimate(
-        theta, error, z, 2 * special.ndtr(-np.abs(z)), theta - half, theta + half, fit.scale, fit.beyond
-    )
+    return RobustEstimate(**judged(theta, error, level), scale=fit.scale, beyond=fit.beyond)
 
 
 @dataclass(frozen=True, repr=False)

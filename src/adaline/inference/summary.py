@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from adaline.inference.left_out import LeftOutColumns, nothing_left_out
 from adaline.results import Certificate
-from adaline.wording import counted
+from adaline.wording import counted, number, p_value
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
 
@@ -38,7 +37,7 @@ class CoefficientTable(ABC):
     certificate: Certificate
     notes: list[str]
     intercept: bool
-    left_out: LeftOutColumns = field(default_factory=nothing_left_out, kw_only=True)
+    left_out: dict[str, str] = field(default_factory=dict, kw_only=True)
 
     columns: ClassVar[tuple[str, ...]] = STATISTICS
 
@@ -83,11 +82,10 @@ class CoefficientTable(ABC):
         ]
 
     def _rows(self, part: Any) -> list[dict[str, Any]]:
-        why = self.left_out.reasons
         return [
             {"name": name}
             | {column: float(getattr(part, column)[j]) for column in self.columns}
-            | ({"left_out": why[name]} if j and name in why else {})
+            | ({"left_out": self.left_out[name]} if j and name in self.left_out else {})
             for j, name in enumerate(["intercept", *self.names])
             if j or self.intercept
         ]
@@ -115,7 +113,7 @@ class CoefficientTable(ABC):
         for part in self._sections():
             lines += ["", part.heading] if part.heading else []
             for group in self._groups():
-                body = [[row["name"], *(_shown(row, c) for c in group)] for row in part.rows]
+                body = [[row["name"], *(cell(row, c) for c in group)] for row in part.rows]
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
         lines += ["", *self._closing()] if self._closing() else []
@@ -130,7 +128,7 @@ class CoefficientTable(ABC):
             if part.heading:
                 body += f'<tr><th colspan="{1 + len(columns)}">{html.escape(part.heading)}</th></tr>'
             for row in part.rows:
-                body += html_row([_shown(row, c) for c in columns], row["name"])
+                body += html_row([cell(row, c) for c in columns], row["name"])
         below = [line for part in self._sections() for line in part.lines] + self._closing()
         below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
@@ -138,27 +136,34 @@ class CoefficientTable(ABC):
         )
 
 
-class ModelTable(ABC):
-    """A table with one row a model; a dataclass whose fields have one entry a model."""
+class ModelTable:
+    """A table with one row a model; a dataclass whose fields have one entry a model.
+
+    COLUMNS: headings, each with its field and how a number is written, "p" for a p value; NaN is an empty cell.
+    """
 
     TITLE: ClassVar[str]
-    HEADINGS: ClassVar[tuple[str, ...]]
+    COLUMNS: ClassVar[dict[str, tuple[str, str]]]
 
-    @abstractmethod
     def _rows(self) -> list[list[str]]:
         """Return the cells."""
+        columns = [
+            ["" if math.isnan(v) else p_value(v) if form == "p" else format(v, form) for v in getattr(self, name)]
+            for name, form in self.COLUMNS.values()
+        ]
+        return [[str(i + 1), *row] for i, row in enumerate(zip(*columns, strict=True))]
 
     def to_dict(self) -> dict[str, list[float]]:
         """Return the columns of the table as plain lists."""
         return {name: [float(value) for value in values] for name, values in vars(self).items()}
 
     def __str__(self) -> str:
-        return "\n".join([self.TITLE, "", *text_table(self.HEADINGS, self._rows(), left=0)])
+        return "\n".join([self.TITLE, "", *text_table(["model", *self.COLUMNS], self._rows(), left=0)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(self.TITLE, self.HEADINGS, "".join(html_row(row) for row in self._rows()))
+        return html_table(self.TITLE, ["model", *self.COLUMNS], "".join(html_row(row) for row in self._rows()))
 
 
 def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1, ends: int = 0) -> list[str]:
@@ -189,29 +194,8 @@ def html_row(cells: Sequence[str], name: str | None = None) -> str:
     return f"<tr>{first}{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
 
 
-def _shown(row: dict[str, Any], column: str) -> str:
-    """Return a cell: the number, or that the column was left out."""
+def cell(row: dict[str, Any], column: str, digits: int = 6) -> str:
+    """Return a number of a row of coefficients as its column shows it, or that the column was left out."""
     if "left_out" in row:
         return "left out" if column == "estimate" else "-"
-    return number(row[column], column)
-
-
-def number(value: float, column: str = "") -> str:
-    """Return a number as its column shows it."""
-    if math.isnan(value):
-        return "-"
-    if column == "p_value":
-        return chance(value)
-    return f"{value:.4g}" if column == "statistic" else f"{value:.6g}"
-
-
-def chance(p: float) -> str:
-    """Return a p value as text."""
-    return "-" if math.isnan(p) else "<0.0001" if p < 1e-4 else f"{p:.4f}"
-
-
-def cell(value: float, form: str = ".6g") -> str:
-    """Return a number of a table of models, nothing where there is none; form "p" for a p value."""
-    if math.isnan(value):
-        return ""
-    return chance(value) if form == "p" else format(value, form)
+    return p_value(row[column]) if column == "p_value" else number(row[column], 4 if column == "statistic" else digits)

@@ -14,7 +14,6 @@ from sklearn.base import is_classifier
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.summary import number
 from adaline.input.labels import Labels
 from adaline.selection.cross_validation import (
     ArrayRows,
@@ -29,7 +28,7 @@ from adaline.selection.measures import InformationCriterion, measure_of, refuse_
 from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
 from adaline.systems.families.filter import SignalSystem
-from adaline.wording import counted
+from adaline.wording import counted, number
 
 SIZES = 8
 FEWEST = 10

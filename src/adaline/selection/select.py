@@ -16,7 +16,6 @@ from sklearn.base import clone
 from adaline import peers
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
-from adaline.inference.summary import number
 from adaline.parameters import OneOf, Whole
 from adaline.selection.cross_validation import (
     CandidateErrors,
@@ -32,6 +31,7 @@ from adaline.selection.formula import by_formula, why_not
 from adaline.selection.measures import InformationCriterion, Measure, RowLoss, one_measure, refuse_no_targets
 from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
+from adaline.wording import number
 
 METHODS = ("auto", "loo", "gcv", "folds")
 RULES = ("best", "one-standard-error")

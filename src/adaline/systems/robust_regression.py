@@ -13,7 +13,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
-from adaline.inference.left_out import left_out
+from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input.basis import columns_of
 from adaline.input.by_blocks import by_blocks
@@ -260,7 +260,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
             certificate=self.certificate_,
-            notes=[*(note for note in notes if note), *missing.notes()],
+            notes=[*(note for note in notes if note), *left_out_notes(missing)],
             intercept=bool(self.fit_intercept),
             errors=errors,
             left_out=missing,
