@@ -6,15 +6,15 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
 from typing import Any
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+from adaline.comparison.result import plain
 
 ENDLESS = 100_000  # columns of a page that is no terminal
 NARROWEST = 12  # columns that a text may be folded into
@@ -58,35 +58,6 @@ def print_json(value: Any) -> None:
     print(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON knows it."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int | bool):
-        return value
-    return str(value)
-
-
-def number(value: Any, digits: int = 6) -> str:
-    """Return a number as people read it; "-" where there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    return f"{value:.{digits}g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def p_value(value: float) -> str:
-    """Return a probability, four digits after the point."""
-    return "-" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
-
-
 def share(right: float) -> str:
     """Return a share in per cent."""
     return "-" if math.isnan(right) else f"{100 * right:.2f}%"
@@ -112,12 +83,6 @@ def progress() -> Progress:
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
-
-
-def certificate(proof: Any) -> dict[str, Any]:
-    """Return a certificate as plain values."""
-    found = {name: str(v) if isinstance(v, Enum) else v for name, v in vars(proof).items()}
-    return dict(plain(found))
 
 
 def _print(table: Table, least: int = 0) -> None:

@@ -23,9 +23,10 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.output import plain, print_json, say
+from adaline.cli.output import print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
+from adaline.comparison.result import plain
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import CodedRows, coding_of
 from adaline.sources import TableSource

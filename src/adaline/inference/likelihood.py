@@ -240,13 +240,15 @@ class LikelihoodSummary(CoefficientTable):
             **self._foot(),
         }
 
-    def _groups(self) -> list[dict[str, str]]:
-        return [*super()._groups(), dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True))]
+    def groups(self) -> list[dict[str, str]]:
+        """Return columns and their headings, the odds ratios in a group of their own."""
+        return [*super().groups(), dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True))]
 
     def _heading(self, target: str) -> str:
         return f"log odds of {target} against {self.reference}"
 
-    def _closing(self) -> list[str]:
+    def closing(self) -> list[str]:
+        """Return how likely the model makes the rows, in lines."""
         q = self.quality
         null = "constants alone" if self.intercept else "equal odds"
         return [

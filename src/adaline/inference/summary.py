@@ -57,16 +57,16 @@ class CoefficientTable(ABC):
         """Return lines about the fit of one target."""
         return []
 
-    def _closing(self) -> list[str]:
+    def closing(self) -> list[str]:
         """Return lines about the model as a whole."""
         return []
 
-    def _groups(self) -> list[dict[str, str]]:
+    def groups(self) -> list[dict[str, str]]:
         """Return columns and their headings; in text each group is a table of its own."""
         headings = ("estimate", "std error", self._statistic(), "p", *self._ends())
         return [dict(zip(STATISTICS, headings, strict=True))]
 
-    def _sections(self) -> list[Part]:
+    def sections(self) -> list[Part]:
         """Return the coefficients of each target."""
         return [
             Part(self._heading(target), self._rows(part), self._lines(part))
@@ -110,26 +110,26 @@ class CoefficientTable(ABC):
 
     def __str__(self) -> str:
         lines = [self._caption()]
-        for part in self._sections():
+        for part in self.sections():
             lines += ["", part.heading] if part.heading else []
-            for group in self._groups():
+            for group in self.groups():
                 body = [[row["name"], *(cell(row, c) for c in group)] for row in part.rows]
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
-        lines += ["", *self._closing()] if self._closing() else []
+        lines += ["", *self.closing()] if self.closing() else []
         return "\n".join([*lines, "", *(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        columns = {column: heading for group in self._groups() for column, heading in group.items()}
+        columns = {column: heading for group in self.groups() for column, heading in group.items()}
         body = ""
-        for part in self._sections():
+        for part in self.sections():
             if part.heading:
                 body += f'<tr><th colspan="{1 + len(columns)}">{html.escape(part.heading)}</th></tr>'
             for row in part.rows:
                 body += html_row([cell(row, c) for c in columns], row["name"])
-        below = [line for part in self._sections() for line in part.lines] + self._closing()
+        below = [line for part in self.sections() for line in part.lines] + self.closing()
         below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
             f"<p>{html.escape(line)}</p>" for line in below
