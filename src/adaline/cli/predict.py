@@ -6,9 +6,8 @@ import inspect
 import json
 import os
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,6 +40,8 @@ from adaline.systems.families.filter import SignalSystem
 
 Rows = NDArray[np.bool_]
 Columns = dict[str, NDArray[Any]]
+Write = Callable[[Any], None]
+"""Writes the rows of an Arrow table after those before."""
 
 BATCH = 2**15
 
@@ -82,14 +83,14 @@ def run_predict(
     relation = relation.with_texts(coding.texts)
     kept = _kept(relation, options.keep)
     rows = missing = 0
-    with writing(output, as_json) as writer:
+    with writing(output, as_json) as write:
         for batch, complete, found in predictions(model, relation, coding, options):
             names = unique(found, kept)
             out = batch.select(kept)
             for name, values in found.items():
                 kind = _kind(model) if name == "prediction" else pa.float64()
                 out = out.append_column(names[name], _column(values, complete, kind))
-            writer.write(out)
+            write(out)
             rows += len(complete)
             missing += len(complete) - int(complete.sum())
         if rows == 0:
@@ -241,84 +242,52 @@ def _kept(relation: Relation, keep: str) -> list[str]:
 KINDS = (".csv", ".tsv", ".parquet")
 
 
-class Writer(ABC):
-    """Takes tables of one schema, one after the other."""
+def text_writer(file: BinaryIO, separator: str = ",") -> Write:
+    """Return a function that writes rows as text under a line of names; values are quoted only where they must be.
 
-    @abstractmethod
-    def write(self, table: Any) -> None:
-        """Write the rows of a table after those before."""
+    Text is written as it is, also where it begins with =, +, - or @, which a spreadsheet may take for a formula: what
+    is read again is then what was there. Import such columns as text if they come from strangers.
+    """
+    begun = False
 
+    def write(table: Any) -> None:
+        nonlocal begun
+        if not begun:
+            names = _quoted(pa.chunked_array([pa.array(table.column_names, pa.string())]), separator)
+            file.write((separator.join(names.to_pylist()) + "\n").encode())
+            begun = True
+        if table.num_rows:
+            cells = [_quoted(_text(column), separator) for column in table.columns]
+            lines = pc.binary_join_element_wise(*cells, separator, null_handling="replace", null_replacement="")
+            file.write(("\n".join(lines.to_pylist()) + "\n").encode())
 
-class TextWriter(Writer):
-    """Rows as text with a line of names; values are quoted only where they must be."""
-
-    def __init__(self, file: BinaryIO, separator: str = ",") -> None:
-        self.file = file
-        self.separator = separator
-        self.begun = False
-
-    def write(self, table: Any) -> None:
-        """Write rows; the first ones under a line of names."""
-        if not self.begun:
-            names = _quoted(pa.chunked_array([pa.array(table.column_names, pa.string())]), self.separator)
-            self.file.write((self.separator.join(names.to_pylist()) + "\n").encode())
-            self.begun = True
-        if table.num_rows == 0:
-            return
-        cells = [_quoted(_text(column), self.separator) for column in table.columns]
-        lines = pc.binary_join_element_wise(*cells, self.separator, null_handling="replace", null_replacement="")
-        self.file.write(("\n".join(lines.to_pylist()) + "\n").encode())
-
-
-class JsonWriter(Writer):
-    """A JSON object a row, one a line."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-
-    def write(self, table: Any) -> None:
-        """Write rows."""
-        lines = (json.dumps(plain(row), ensure_ascii=False) for row in table.to_pylist())
-        self.file.write("".join(line + "\n" for line in lines).encode())
-
-
-class ParquetWriter(Writer):
-    """A Parquet file, a row group a table."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.file: Any = None
-
-    def write(self, table: Any) -> None:
-        """Write rows."""
-        if self.file is None:
-            self.file = parquet.ParquetWriter(self.name, table.schema)
-        self.file.write_table(table.cast(self.file.schema))
-
-    def close(self) -> None:
-        """Write the footer."""
-        if self.file is not None:
-            self.file.close()
+    return write
 
 
 @contextmanager
-def writing(path: Path | None, as_json: bool = False) -> Iterator[Writer]:
+def writing(path: Path | None, as_json: bool = False) -> Iterator[Write]:
     """Open where rows go; a file appears under its name when it is whole, and what was there stays until then."""
     if path is None:
         out = sys.stdout.buffer
-        yield JsonWriter(out) if as_json else TextWriter(out)
+
+        def write_json(table: Any) -> None:
+            out.write("".join(json.dumps(plain(row), ensure_ascii=False) + "\n" for row in table.to_pylist()).encode())
+
+        yield write_json if as_json else text_writer(out)
         out.flush()
         return
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, ExitStack() as ends:
         if path.name.lower().endswith(".parquet"):
-            writer = ParquetWriter(temporary)
-            try:
-                yield writer
-            finally:
-                writer.close()
-            return
-        with open(temporary, "wb") as file:
-            yield TextWriter(file, "\t" if path.name.lower().endswith(".tsv") else ",")
+            opened: list[Any] = []
+
+            def write_parquet(table: Any) -> None:
+                if not opened:
+                    opened.append(ends.enter_context(parquet.ParquetWriter(temporary, table.schema)))
+                opened[0].write_table(table.cast(opened[0].schema))
+
+            yield write_parquet
+        else:
+            yield text_writer(ends.enter_context(open(temporary, "wb")), "\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 def _text(column: Any) -> Any:
