@@ -41,3 +41,11 @@ def test_no_two_classes_share_a_name() -> None:
 def test_nothing_refers_to_documents_outside_the_project() -> None:
     for path in HOME.rglob("*.py"):
         assert not re.search(r"\brows? [A-D]\d", path.read_text(encoding="utf-8")), path
+
+
+def test_fit_drivers_take_values_and_no_system() -> None:
+    for path in (HOME / "fits").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = {one.arg for one in [*node.args.args, *node.args.kwonlyargs]}
+                assert "system" not in names, f"{path.name}: {node.name}"

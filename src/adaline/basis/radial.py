@@ -23,7 +23,7 @@ class Radial(Basis):
     ----------
     centres : int or array (M, D)
         How many centres to find, or the centres themselves.
-    place : "k-means" or "drawn"
+    init : "k-means" or "random"
         How centres are found: by k-means on the rows (of a sample), or rows drawn at random.
     width : "auto" or number
         Width of the bumps, in standard deviations of the columns; "auto" is the mean distance of a centre to its
@@ -45,16 +45,16 @@ class Radial(Basis):
 
     parameters: ClassVar[dict[str, Check]] = {
         "centres": AnyOf(COUNT, Numbers("rows of numbers")),
-        "place": OneOf("k-means", "drawn"),
+        "init": OneOf("k-means", "random"),
         "width": AnyOf(AUTO, POSITIVE),
         "random_state": SEED,
     }
 
     def __init__(
-        self, *, centres: Any = 10, place: str = "k-means", width: float | str = "auto", random_state: Any = 0
+        self, *, centres: Any = 10, init: str = "k-means", width: float | str = "auto", random_state: Any = 0
     ) -> None:
         self.centres = centres
-        self.place = place
+        self.init = init
         self.width = width
         self.random_state = random_state
 
@@ -91,7 +91,7 @@ class Radial(Basis):
     def _find_centres(self, rows: Array) -> Array:
         count = min(int(self.centres), len(rows))
         draw = check_random_state(self.random_state)
-        if self.place == "drawn":
+        if self.init == "random":
             return np.asarray(rows[draw.choice(len(rows), count, replace=False)])
         from sklearn.cluster import KMeans  # half a second of imports that no other basis needs
 

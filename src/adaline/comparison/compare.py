@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import html
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_table, suits
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidParameter
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable
@@ -93,8 +93,6 @@ def compare(
     Lectures S0 to S4: the systems. L. Breiman et al., Classification and Regression Trees (1984), section 3.4.3 (one
     standard error). Cost: folds + 1 fits a system.
     """
-    if isinstance(data, Mapping):
-        data = _frame(data)
     request = DataRequest.of(data, target=target, drop=drop, **options)
     return compare_request(request, folds=folds, seed=random_state, systems=systems, task=task, progress=progress)
 
@@ -356,16 +354,6 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any) -> list[tupl
     return out
 
 
-def _frame(columns: Mapping[Any, Any]) -> Any:
-    """Return a dict of columns as a frame."""
-    import pyarrow as pa
-
-    try:
-        return pa.table({str(name): np.asarray(values) for name, values in columns.items()})
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidData(f"the columns do not make a table: {error}") from None
-
-
 def _normalised(table: Table, task: str) -> Table:
     """Return the table with y as numbers or labels, without rows of no weight and without constant columns."""
     y = table.y
@@ -378,7 +366,8 @@ def _normalised(table: Table, task: str) -> Table:
     if table.weight is None or (table.weight > 0).all():
         return replace(table, y=y).varying()
     kept = table.weight > 0
-    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept]).varying()
+    indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
+    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices).varying()
 
 
 def _rank(result: Result) -> tuple[bool, float, float]:

@@ -50,6 +50,7 @@ class Table:
     columns : what the columns of the data hold, before coding; dictionaries with `name`, `role`, `kind`, `missing`,
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
+    indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -74,6 +75,7 @@ class Table:
     source: str = ""
     command: str = ""
     opening: str = ""
+    indices: NDArray[np.intp] | None = None
 
     @classmethod
     def of(
@@ -121,6 +123,10 @@ class Table:
         for j, name in enumerate(self.origin):
             out.setdefault(name, []).append(j)
         return out
+
+    def row_of(self, i: int) -> int:
+        """Return the index of row i in the data, counted from 0, those left out included."""
+        return int(i if self.indices is None else self.indices[i])
 
     def with_names(self, text: str) -> str:
         """Return a message of a system that was fitted to X, where columns are x0, x1, ..., with their own names.
@@ -225,7 +231,10 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
-    x, t, weight = _sample(source, MOST_NUMBERS // max(len(opened.source.names), 1), seed)
+    rows, most = source.count_rows(), MOST_NUMBERS // max(len(opened.source.names), 1)
+    drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    x, t, weight = _read_rows(source, drawn)
+    indices = _used_rows(opened)
     return Table(
         x,
         t[:, 0] if classes is None else classes[t[:, 0].astype(np.intp)],
@@ -233,18 +242,27 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         opened.source.coding.origin,
         opened.target,
         weight,
-        opened.source.count_rows(),
-        opened.rows - opened.source.count_rows(),
+        rows,
+        opened.rows - rows,
         columns=describe_columns(opened),
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
+        indices=indices if drawn is None else drawn if indices is None else indices[drawn],
     )
 
 
-def _sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
-    """Return x, t and weights of at most `most` rows, drawn at random, in the order of the source."""
-    rows = source.count_rows()
-    drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
+    """Return the index of each row that is used, counting those left out; None where none is."""
+    if opened.rows == opened.source.count_rows():
+        return None
+    relation, where = opened.source.relation, opened.source.where
+    numbered = f"(SELECT row_number() OVER () - 1 AS i, ({where}) AS used FROM {relation.sql})"
+    gone = np.array([row[0] for row in relation.rows(f"SELECT i FROM {numbered} WHERE NOT used")], dtype=np.intp)
+    return np.setdiff1d(np.arange(opened.rows), gone)
+
+
+def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, Array, Array | None]:
+    """Return x, t and weights of all rows, or of those drawn, ascending indices."""
     parts: list[tuple[Array, Array, Array | None]] = []
     for block in source.blocks():
         end = block.first_row + block.rows

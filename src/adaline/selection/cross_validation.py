@@ -62,8 +62,8 @@ class CandidateErrors(NamedTuple):
 def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, before_fit: Callable[[], None]) -> CandidateErrors:
     """Return the errors of a system: means over the folds, each held out once, weighted by their rows."""
 
-    def judge(model: Any, learned: Indices, held: Indices) -> tuple[float, ...]:
-        return (*errors_on(model, rows, measure, learned, held), freedom_of(model))
+    def judge(model: Any, learned: Indices, held_out: Indices) -> tuple[float, ...]:
+        return (*errors_on(model, rows, measure, learned, held_out), freedom_of(model))
 
     run = CrossValidation(system, rows, judge)
     start = perf_counter()
@@ -223,7 +223,7 @@ class SourceRows(Rows):
     def __init__(self, source: Source, folds: int) -> None:
         _check_folds(folds, source.count_rows())
         self.source, self.folds = source, folds
-        self.x = Fold(source.unlabelled(), 0, folds, held=True)  # as it is coded already, for every model
+        self.x = Fold(source.unlabelled(), 0, folds, held_out=True)  # as it is coded already, for every model
         self.y = None
         if source.shape.targets:
             self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
@@ -238,7 +238,7 @@ class SourceRows(Rows):
             )
 
     def fitted(self, system: Any, k: int) -> Any:
-        return clone(system).fit(Fold(self.source, k, self.folds, held=False))
+        return clone(system).fit(Fold(self.source, k, self.folds, held_out=False))
 
 
 def split_rows(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:

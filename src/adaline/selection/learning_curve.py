@@ -140,8 +140,8 @@ def learning_curve(
     rows = ArrayRows(X, y, sample_weight, is_classifier(system)).split(folds, random_state)
     wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
 
-    def judge(model: Any, learned: Indices, held: Indices) -> list[float]:
-        return errors_on(model, rows, measure, learned, held)
+    def judge(model: Any, learned: Indices, held_out: Indices) -> list[float]:
+        return errors_on(model, rows, measure, learned, held_out)
 
     runs = [CrossValidation(system, rows, judge) for _ in wanted]
     with reporting(progress, "learning curve", folds * len(wanted)) as before_fit:

@@ -126,4 +126,5 @@ class KeslerPerceptron(OnlineClassifier):
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         bounded = self.init is None and self.schedule == "constant" and not source.weighted
         result = replace(run_corrections(source, scan, options, before), bounded=bounded)
-        return explain_mistakes(self, source, scan, options, result)
+        known = type(self).__name__, self.classes_, self.standardize, self.fit_intercept
+        return explain_mistakes(source, scan, options, result, *known)
