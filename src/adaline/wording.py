@@ -13,6 +13,11 @@ def counted(count: float, noun: str = "row", form: str = ",") -> str:
     return f"{count:{form}} {noun}{'' if count == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
+def part_of(count: float, total: float, verb: str = "are") -> str:
+    """Return a part of some rows with its verb: "1 of 80 rows is", "3 of 80 rows have"."""
+    return f"{count:,} of {counted(total)} {({'are': 'is', 'have': 'has'})[verb] if count == 1 else verb}"
+
+
 def number(value: float, digits: int = 6) -> str:
     """Return a number with its significant digits; "-" where there is none."""
     return "-" if math.isnan(value) else f"{value:.{digits}g}"

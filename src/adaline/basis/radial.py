@@ -13,6 +13,7 @@ from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Check, Numbers, OneOf
+from adaline.wording import counted
 
 
 @configured
@@ -67,7 +68,7 @@ class Radial(Basis):
         if not isinstance(self.centres, Integral):
             given = np.atleast_2d(np.asarray(self.centres, dtype=np.float64))
             if given.shape[1] != x.shape[1]:
-                raise InvalidParameter(f"centres have {given.shape[1]} columns, X has {x.shape[1]}")
+                raise InvalidParameter(f"centres have {counted(given.shape[1], 'column')}, X has {x.shape[1]}")
             self.centres_ = (given - self.middle_) / self.unit_
         else:
             self.centres_ = self._find_centres(np.unique(rows, axis=0))

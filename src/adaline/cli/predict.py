@@ -37,6 +37,7 @@ from adaline.sources.tables.sql import quoted
 from adaline.storage.container import replacing
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
+from adaline.wording import counted, part_of
 
 Rows = NDArray[np.bool_]
 Columns = dict[str, NDArray[Any]]
@@ -96,11 +97,11 @@ def run_predict(
         if rows == 0:
             raise InvalidData(f"{relation.title} has no rows")
     if missing:
-        note(f"{missing:,} of {rows:,} rows have no prediction: a value that the model needs is missing there")
+        note(f"{part_of(missing, rows, 'have')} no prediction: a value that the model needs is missing there")
     if output is not None and as_json:
         print_json({"rows": rows, "predicted": rows - missing, "columns": list(names.values()), "saved": str(output)})
     elif output is not None:
-        say(f"saved: {output}, {rows - missing:,} predictions")
+        say(f"saved: {output}, {counted(rows - missing, 'prediction')}")
 
 
 def predictions(
@@ -162,8 +163,8 @@ def coding_for(model: Any, relation: Relation) -> Coding:
     if coding is None:
         if len(relation.schema) != model.n_features_in_:
             raise InvalidData(
-                f"the model was fitted to {model.n_features_in_} columns without names, and {relation.title} has "
-                f"{len(relation.schema)}: give a table of just those columns, in their order"
+                f"the model was fitted to {counted(model.n_features_in_, 'column')} without names, and "
+                f"{relation.title} has {len(relation.schema)}: give a table of just those columns, in their order"
             )
         columns = [Column(name, "number") for name in relation.schema]
         coding = Coding(tuple(columns), plain_terms(columns))

@@ -27,6 +27,7 @@ from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
 from adaline.systems import SYSTEMS
+from adaline.wording import counted
 
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
@@ -211,7 +212,7 @@ class Comparison:
         """What was compared, in a line."""
         (n, d), groups = self.data.X.shape, len(self.data.groups())
         source = f"{self.data.source}: " if self.data.source else ""
-        columns = f"{groups} column{'s' if groups != 1 else ''}" + (f" ({d} coded)" if d != groups else "")
+        columns = counted(groups, "column") + (f" ({d} coded)" if d != groups else "")
         return f"{source}{self.data.target} from {columns}, {n:,} rows, {self.folds} folds"
 
     @cached_property

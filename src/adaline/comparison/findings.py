@@ -24,7 +24,7 @@ from adaline.results import Status
 from adaline.separation.budget import Undecided
 from adaline.separation.separability import separability
 from adaline.systems import LinearRegression
-from adaline.wording import counted
+from adaline.wording import counted, part_of
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 REPEATED = "Columns that repeat others"
@@ -189,7 +189,7 @@ def _far_values(table: Table) -> Iterator[Finding]:
                 worst = x[outside][np.argmax(np.abs(x[outside] - (low + high) / 2))]
                 found.append((name, int(outside.sum()), float(worst)))
     if found:
-        named = some([f"{name} ({count} row{'s' if count > 1 else ''}, up to {v:.4g})" for name, count, v in found])
+        named = some([f"{name} ({counted(count)}, up to {v:.4g})" for name, count, v in found])
         yield Finding(
             WARNING,
             "Values far from all others",
@@ -287,7 +287,7 @@ def _left_out(table: Table) -> Iterator[Finding]:
         yield Finding(
             NOTE,
             "Rows were left out",
-            f"{dropped:,} of {total + dropped:,} rows ({percent(dropped / (total + dropped))}) are left out, as "
+            f"{part_of(dropped, total + dropped)} left out ({percent(dropped / (total + dropped))}), as "
             "something is missing in them. What was found holds for rows like the others.",
         )
     if n < total:
@@ -343,8 +343,8 @@ def _influential_rows(table: Table, results: list[Result]) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "Outlying targets",
-            f"{len(far)} of {n} rows lie further from the least-squares surface than chance allows, beyond "
-            f"{limit:.1f} studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
+            f"{part_of(len(far), n)} further from the least-squares surface than chance allows, beyond {limit:.1f} "
+            f"studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
             "every coefficient, and intervals assume there is none.",
         )
     strong = _largest(rows.cooks_distance, COOK)

@@ -21,7 +21,7 @@ from adaline.inference.effects import Effect, effects, strongest
 from adaline.results import Certificate
 from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
-from adaline.wording import amount
+from adaline.wording import amount, counted
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
@@ -202,7 +202,7 @@ def _proof(proof: Certificate) -> dict[str, Any]:
             f"The columns are {easy} conditioned ({proof.condition:.3g}, 1 is best) and {proof.rank} of them are "
             "independent."
         )
-    words.append(f"The rows were read {proof.passes} time{'s' if proof.passes != 1 else ''}.")
+    words.append(f"The rows were read {counted(proof.passes, 'time')}.")
     return {"words": " ".join(words), "advice": proof.advice, "text": str(proof)}
 
 
@@ -231,7 +231,7 @@ def _python(found: Comparison) -> str:
     else:
         n, d = found.data.X.shape
         lines += [
-            f"# X: the {n} rows and {d} columns; y: the target",
+            f"# X: the {counted(n)} and {counted(d, 'column')}; y: the target",
             f"model = {system}.fit(X, y)",
         ]
     return "\n".join(lines)

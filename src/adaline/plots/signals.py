@@ -11,6 +11,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.plots.inputs import frame_names, numbers, same_length
 from adaline.plots.style import BLUE, GREEN, GREY, ORANGE, Axes, axes, finished, short, styled
+from adaline.wording import counted
 
 SAMPLES = 2000  # most samples that are drawn one by one; of longer signals, the extremes of as many slices
 INPUTS = 4
@@ -74,7 +75,7 @@ def _names(given: Sequence[Any] | None, x: Any, count: int) -> list[str]:
     if found is None:
         found = ["input"] if count == 1 else [f"input {c}" for c in range(count)]
     if len(found) != count:
-        raise InvalidParameter(f"names has {len(found)} names for {count} input(s)")
+        raise InvalidParameter(f"names has {counted(len(found), 'name')} for {counted(count, 'input')}")
     return [short(name, 16) for name in found]
 
 

@@ -31,7 +31,7 @@ from adaline.selection.formula import by_formula, why_not
 from adaline.selection.measures import InformationCriterion, Measure, RowLoss, one_measure, refuse_no_targets
 from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
-from adaline.wording import number
+from adaline.wording import counted, number
 
 METHODS = ("auto", "loo", "gcv", "folds")
 RULES = ("best", "one-standard-error")
@@ -258,7 +258,7 @@ class Selection:
             "gcv": "by generalised cross-validation",
             "folds": f"by {self.folds} folds",
         }.get(self.method, "of the fit to all rows")
-        return f"{len(self.tried)} candidates, {self.measure} {how}"
+        return f"{counted(len(self.tried), 'candidate')}, {self.measure} {how}"
 
     def _reason(self) -> str:
         if self.index == self.winner:
