@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 
 from adaline import LinearRegression, Ridge, datasets, open_table, select

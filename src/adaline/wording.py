@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def counted(count: float, noun: str = "row", form: str = ",") -> str:
@@ -35,10 +35,10 @@ def amount(error: float, measure: str) -> str:
     return f"{100 * error:.2f}%" if measure == "error rate" else f"{error:.4g}"
 
 
-def visible(text: str) -> str:
-    r"""Return text whose control characters are written out, so that a name cannot steer a terminal.
+def visible(text: str, kept: str = "\n\t") -> str:
+    r"""Return text whose control characters are written out, but for those kept, so that no name steers a terminal.
 
-    Those are C0 and C1 but for tabs and line breaks, DEL, and the marks that turn the direction of writing.
+    Those are C0 and C1, DEL, and the marks that turn the direction of writing.
 
     Examples
     --------
@@ -46,4 +46,4 @@ def visible(text: str) -> str:
     >>> visible("red \x1b[31m")
     'red \\x1b[31m'
     """
-    return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    return CONTROL.sub(lambda found: found[0] if found[0] in kept else repr(found[0])[1:-1], text)

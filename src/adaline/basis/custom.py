@@ -64,9 +64,7 @@ class Custom(Basis):
         """Return the values of the function."""
         out = self._values(x)
         if out.shape[1] != self.columns_:
-            raise InvalidData(
-                f"the basis function gave {out.shape[1]} column(s), {self.columns_} for the first rows"
-            )
+            raise InvalidData(f"the basis function gave {out.shape[1]} column(s), {self.columns_} for the first rows")
         return out
 
     def _values(self, x: Array) -> Array:

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adaline.comparison.result import plain
+from adaline.wording import CONTROL, visible
 
 ENDLESS = 100_000  # columns of a page that is no terminal
 NARROWEST = 12  # columns that a text may be folded into
@@ -27,7 +28,7 @@ def console() -> Console:
 
 def say(text: str = "", style: str = "") -> None:
     """Print a line or a paragraph, wrapped at words where the terminal ends."""
-    console().print(Text(text, style=style), soft_wrap=False)
+    console().print(Text(visible(text), style=style), soft_wrap=False)
 
 
 def show(
@@ -39,7 +40,7 @@ def show(
     styles: Mapping[int, str] | None = None,
 ) -> None:
     """Print a table; columns from `left` to `right_end` hold numbers, others text, which folds where it must."""
-    cells = [list(row) for row in rows]
+    head, *cells = [[visible(cell, "") for cell in row] for row in (head, *rows)]
     numbers = range(left, len(head) if right_end is None else right_end)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     least = 0
@@ -54,8 +55,14 @@ def show(
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON: numbers that are not finite become null."""
-    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    """Print a value as JSON."""
+    print(json_text(value, indent=2))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON: numbers that are not finite become null, control characters are escaped."""
+    text = json.dumps(plain(value), ensure_ascii=False, indent=indent)
+    return CONTROL.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
 
 
 def share(right: float) -> str:
@@ -69,7 +76,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in pairs:
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(name), Text(visible(value, "")))
     _print(table)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +21,9 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.output import print_json, say
+from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
-from adaline.comparison.result import plain
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import CodedRows, coding_of
 from adaline.sources import TableSource
@@ -37,7 +35,7 @@ from adaline.sources.tables.sql import quoted
 from adaline.storage.container import replacing
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
-from adaline.wording import counted, part_of
+from adaline.wording import counted, part_of, visible
 
 Rows = NDArray[np.bool_]
 Columns = dict[str, NDArray[Any]]
@@ -243,11 +241,11 @@ def _kept(relation: Relation, keep: str) -> list[str]:
 KINDS = (".csv", ".tsv", ".parquet")
 
 
-def text_writer(file: BinaryIO, separator: str = ",") -> Write:
+def text_writer(file: BinaryIO, separator: str = ",", shown: Callable[[str], str] = str) -> Write:
     """Return a function that writes rows as text under a line of names; values are quoted only where they must be.
 
-    Text is written as it is, also where it begins with =, +, - or @, which a spreadsheet may take for a formula: what
-    is read again is then what was there. Import such columns as text if they come from strangers.
+    Text is written as it is (in a terminal as `shown` gives it), also where it begins with =, +, - or @, which a
+    spreadsheet may take for a formula: what is read again is what was there. Import columns of strangers as text.
     """
     begun = False
 
@@ -255,12 +253,12 @@ def text_writer(file: BinaryIO, separator: str = ",") -> Write:
         nonlocal begun
         if not begun:
             names = _quoted(pa.chunked_array([pa.array(table.column_names, pa.string())]), separator)
-            file.write((separator.join(names.to_pylist()) + "\n").encode())
+            file.write(shown(separator.join(names.to_pylist()) + "\n").encode())
             begun = True
         if table.num_rows:
             cells = [_quoted(_text(column), separator) for column in table.columns]
             lines = pc.binary_join_element_wise(*cells, separator, null_handling="replace", null_replacement="")
-            file.write(("\n".join(lines.to_pylist()) + "\n").encode())
+            file.write(shown("\n".join(lines.to_pylist()) + "\n").encode())
 
     return write
 
@@ -272,9 +270,9 @@ def writing(path: Path | None, as_json: bool = False) -> Iterator[Write]:
         out = sys.stdout.buffer
 
         def write_json(table: Any) -> None:
-            out.write("".join(json.dumps(plain(row), ensure_ascii=False) + "\n" for row in table.to_pylist()).encode())
+            out.write("".join(json_text(row) + "\n" for row in table.to_pylist()).encode())
 
-        yield write_json if as_json else text_writer(out)
+        yield write_json if as_json else text_writer(out, shown=visible if sys.stdout.isatty() else str)
         out.flush()
         return
     with replacing(path) as temporary, ExitStack() as ends:

@@ -160,7 +160,7 @@ def _show_weights(model: Any, most: int | None, rest: str) -> None:
 
 def _more(count: int, most: int | None, rest: str) -> None:
     if most is not None and count > most:
-        console().print(f"... and {count - most} more{rest}")
+        say(f"... and {count - most} more{rest}")
 
 
 def model_label(model: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import html
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,12 +21,13 @@ from adaline.comparison.recommendation import Recommendation, recommend, with_er
 from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_table, suits
 from adaline.errors import InvalidParameter
+from adaline.inference.summary import escaped
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
 from adaline.systems import SYSTEMS
-from adaline.wording import counted
+from adaline.wording import counted, visible
 
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
@@ -282,16 +282,16 @@ class Comparison:
 
     def __str__(self) -> str:
         notes = [f"note: {text}" for text in self.notes]
-        return "\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings), *notes])
+        return visible("\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings), *notes]))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         advice = self.recommendation
         lines = [
-            f"<p><b>{html.escape(advice.headline)}.</b> {html.escape(advice.text)}</p>",
-            *(f"<p><b>{f.severity}: {html.escape(f.title)}.</b> {html.escape(f.text)}</p>" for f in self.findings),
-            *(f"<p>note: {html.escape(text)}</p>" for text in self.notes),
+            f"<p><b>{escaped(advice.headline)}.</b> {escaped(advice.text)}</p>",
+            *(f"<p><b>{f.severity}: {escaped(f.title)}.</b> {escaped(f.text)}</p>" for f in self.findings),
+            *(f"<p>note: {escaped(text)}</p>" for text in self.notes),
         ]
         return self.table._repr_html_() + "".join(lines)
 

@@ -24,7 +24,7 @@ from adaline.results import Status
 from adaline.separation.budget import Undecided
 from adaline.separation.separability import separability
 from adaline.systems import LinearRegression
-from adaline.wording import counted, part_of
+from adaline.wording import counted, part_of, visible
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 REPEATED = "Columns that repeat others"
@@ -85,7 +85,7 @@ class Finding:
     columns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.severity}: {self.title}. {self.text}"
+        return visible(f"{self.severity}: {self.title}. {self.text}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

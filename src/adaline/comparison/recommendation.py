@@ -12,7 +12,7 @@ from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES
 from adaline.results import Status
 from adaline.systems import SYSTEMS
-from adaline.wording import amount
+from adaline.wording import amount, visible
 
 SAME = 1e-3  # errors that differ by less than this part are called the same
 
@@ -46,7 +46,7 @@ class Recommendation:
         return None if self.result is None else self.result.model
 
     def __str__(self) -> str:
-        return self.text
+        return visible(self.text)
 
 
 def recommend(results: list[Result], baseline: Result, measure: str) -> Recommendation:

@@ -21,7 +21,7 @@ from adaline.inference.effects import Effect, effects, strongest
 from adaline.results import Certificate
 from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
-from adaline.wording import amount, counted
+from adaline.wording import amount, counted, visible
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
@@ -47,7 +47,7 @@ def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
     ...     "Employed" in write_report(found, folder + "/report.html").read_text(encoding="utf-8")
     True
     """
-    page = render(found)
+    page = visible(render(found))
     with replacing(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", errors="replace")
     return Path(path)

@@ -26,7 +26,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import OUTSIDE
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
-from adaline.wording import p_value
+from adaline.wording import p_value, visible
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class HypothesisTest:
                 f"{target}F {f:.6g} on {self.freedom[0]} and {self.freedom[1]:g} degrees of freedom, p {p_value(p)} "
                 f"({self.errors} errors)"
             )
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     __repr__ = __str__
 

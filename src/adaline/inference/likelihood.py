@@ -28,7 +28,7 @@ from adaline.inference.summary import STATISTICS, CoefficientTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.wording import counted, number, p_value
+from adaline.wording import counted, number, p_value, visible
 
 ODDS = ("odds_ratio", "odds_lower", "odds_upper")
 
@@ -106,7 +106,7 @@ class WaldTest:
     def __str__(self) -> str:
         what = "\n            ".join(self.hypotheses)
         test = f"chi² {self.chi2:.6g} on {counted(self.freedom, 'degree')} of freedom, p {p_value(self.p_value)}"
-        return f"hypothesis: {what}\nlog odds of {self.about}: {test}"
+        return visible(f"hypothesis: {what}\nlog odds of {self.about}: {test}")
 
     __repr__ = __str__
 

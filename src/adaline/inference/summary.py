@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from adaline.results import Certificate
-from adaline.wording import counted, number, p_value
+from adaline.wording import counted, number, p_value, visible
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
 
@@ -117,7 +117,8 @@ class CoefficientTable(ABC):
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
         lines += ["", *self.closing()] if self.closing() else []
-        return "\n".join([*lines, "", *(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"])
+        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
+        return visible("\n".join(lines))
 
     __repr__ = __str__
 
@@ -126,13 +127,13 @@ class CoefficientTable(ABC):
         body = ""
         for part in self.sections():
             if part.heading:
-                body += f'<tr><th colspan="{1 + len(columns)}">{html.escape(part.heading)}</th></tr>'
+                body += f'<tr><th colspan="{1 + len(columns)}">{escaped(part.heading)}</th></tr>'
             for row in part.rows:
                 body += html_row([cell(row, c) for c in columns], row["name"])
         below = [line for part in self.sections() for line in part.lines] + self.closing()
         below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
-            f"<p>{html.escape(line)}</p>" for line in below
+            f"<p>{escaped(line)}</p>" for line in below
         )
 
 
@@ -168,7 +169,7 @@ class ModelTable:
 
 def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1, ends: int = 0) -> list[str]:
     """Return the lines of a table; its first `left` and last `ends` columns are flush left, all others right."""
-    cells = [headings, *body]
+    cells = [[visible(cell, "") for cell in row] for row in (headings, *body)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
     lines = [
         "  ".join(
@@ -182,16 +183,19 @@ def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int
 
 def html_table(caption: str, headings: Sequence[str], body: str) -> str:
     """Return a table around rows that are HTML already."""
-    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
-    return (
-        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    head = "".join(f"<th>{escaped(heading)}</th>" for heading in headings)
+    return f"<table><caption>{escaped(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def html_row(cells: Sequence[str], name: str | None = None) -> str:
     """Return one row, with a name in front where it has one."""
-    first = "" if name is None else f"<th>{html.escape(name)}</th>"
-    return f"<tr>{first}{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+    first = "" if name is None else f"<th>{escaped(name)}</th>"
+    return f"<tr>{first}{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>"
+
+
+def escaped(text: str) -> str:
+    """Return text for HTML, its control characters written out."""
+    return html.escape(visible(text))
 
 
 def cell(row: dict[str, Any], column: str, digits: int = 6) -> str:
