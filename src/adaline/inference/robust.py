@@ -36,6 +36,12 @@ from adaline.solvers.smooth.problem import Problem
 QUANTILE_ERRORS = ("nid", "iid", "kernel")
 """Standard errors of regression quantiles, the default first."""
 
+ABOUT = {
+    "nid": " (the density of every row, by the quantiles next to it)",
+    "iid": " (the same density for all rows)",
+    "kernel": " (the density of every row, by the residuals near zero)",
+}
+
 NO_PENALTY = "no standard errors under a penalty"
 FEW_ROWS = "no standard errors: there are no more rows than coefficients"
 ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
@@ -238,6 +244,14 @@ class RobustSummary(CoefficientTable):
     """Coefficients of a robust fit with their statistics, its scale, and the certificate."""
 
     errors: str = "H1"
+
+    def closing(self) -> list[str]:
+        """Return how the standard errors were made, in a line, where there are some."""
+        if all(np.isnan(part.std_error).all() for part in self.parts):
+            return []
+        return [
+            f"{self.errors} standard errors{ABOUT.get(self.errors, '')}; z, p and intervals by the normal distribution"
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""

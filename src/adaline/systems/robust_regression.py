@@ -250,9 +250,10 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if errors not in known:
             raise InvalidParameter(f"errors must be one of {', '.join(known)} for loss={self.loss!r}, got {errors!r}")
         targets = [f"y{k}" for k in range(len(self._fits))]
+        of_level = f", quantile={self.quantile:g}" if self.loss == "quantile" else ""
         notes = dict.fromkeys(fit.errors[errors].note for fit in self._fits)
         return RobustSummary(
-            title=f"RobustRegression(loss={self.loss!r})",
+            title=f"RobustRegression(loss={self.loss!r}{of_level})",
             names=columns_of(self),
             targets=targets,
             parts=[infer_target(fit, errors, level) for fit in self._fits],
