@@ -37,19 +37,12 @@ def run_compare(
         _refuse_foreign(report)
     check_output(report)
     check_output(save)
-    with progress() as bar:
-        line = bar.add_task("reading", total=None)
-        found = compare_request(
-            DataRequest.of(**options, shell=True),
-            folds=folds,
-            seed=seed,
-            systems=systems,
-            task=task,
-            progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
-        )
+    with progress() as show_step:
+        request = DataRequest.of(**options, shell=True)
+        found = compare_request(request, folds=folds, seed=seed, systems=systems, task=task, progress=show_step)
         found = replace(found, data=replace(found.data, command=words))
         if report is not None:
-            bar.update(line, description="writing the report", total=None)
+            show_step(0, None, "writing the report")
             found.report(report)
     for text in found.notes:
         note(text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich import box
@@ -80,8 +81,9 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
     _print(table)
 
 
-def progress() -> Progress:
-    """Return a progress bar on stderr, which shows nothing where that is no terminal."""
+@contextmanager
+def progress() -> Iterator[Callable[[int, int | None, str], None]]:
+    """Give a function of what is done, the total and a text, shown on stderr where that is a terminal."""
     screen = Console(stderr=True, highlight=False)
     columns = (
         TextColumn("{task.description}"),
@@ -89,7 +91,9 @@ def progress() -> Progress:
         TextColumn("{task.percentage:>3.0f}%"),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        line = bar.add_task("reading", total=None)
+        yield lambda done, total, text: bar.update(line, completed=done, total=total, description=text)
 
 
 def _print(table: Table, least: int = 0) -> None:

@@ -31,15 +31,8 @@ def run_select(
     grid = read_grid(parameters)
     opened = open_with_notes(options)
     model = chosen_system(opened, system, settings)
-    with progress() as bar:
-        line = bar.add_task("reading", total=None)
-        found = select(
-            model,
-            opened.source,
-            parameters=grid,
-            **how,
-            progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
-        )
+    with progress() as show_step:
+        found = select(model, opened.source, parameters=grid, **how, progress=show_step)
     if output is not None:
         storage.save(found.best, output)
     saved = None if output is None else str(output)

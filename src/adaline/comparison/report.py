@@ -21,7 +21,7 @@ from adaline.inference.effects import Effect, effects, strongest
 from adaline.results import Certificate
 from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
-from adaline.wording import amount, counted, visible
+from adaline.wording import amount, counted, p_value, visible
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
@@ -63,7 +63,7 @@ def render(found: Comparison) -> str:
         lstrip_blocks=True,
     )
     pages.filters["number"] = _number
-    pages.filters["p"] = _p_value
+    pages.filters["p"] = lambda value: p_value(value).replace("-", "–")
     n, d = found.data.X.shape
     chosen = found.recommended
     return pages.get_template("report.html.jinja").render(
@@ -243,7 +243,3 @@ def _number(value: Any) -> str:
     if isinstance(value, float) and value and not 1e-4 <= abs(value) < 1e7:
         return f"{value:.4g}"
     return f"{value:.5g}" if isinstance(value, float) and abs(value) < 1e5 else f"{value:,.0f}"
-
-
-def _p_value(value: float) -> str:
-    return "–" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -93,23 +93,25 @@ class SystemTrial:
         model = trial.attempt(lambda: rows.fitted_to(trial.system, np.arange(len(rows.weight))))
         seconds = perf_counter() - start
         train = trial.attempt(lambda: self._error(rows.y, model.predict(rows.x), rows.given_weight))
-        failed = bool(trial.failure)
-        errors = np.array([] if failed else trial.judged)
+        if trial.failure:
+            nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
+            return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
+        errors = np.array(trial.judged)
         return Result(
             system=self.name,
             settings=self.settings,
-            error=np.nan if failed else float(errors.mean()),
-            std_error=np.nan if failed else float(errors.std(ddof=1) / np.sqrt(len(errors))),
-            second=np.nan if failed else self._second(guess),
+            error=float(errors.mean()),
+            std_error=float(errors.std(ddof=1) / np.sqrt(len(errors))),
+            second=self._second(guess),
             fold_errors=errors,
-            train_error=np.nan if failed else float(train),
-            seconds=np.nan if failed else seconds,
-            certificate=None if failed else getattr(model, "certificate_", None),
-            model=None if failed else model,
-            predicted=None if failed else self._predicted,
-            probability=None if failed else self._probability,
+            train_error=float(train),
+            seconds=seconds,
+            certificate=getattr(model, "certificate_", None),
+            model=model,
+            predicted=self._predicted,
+            probability=self._probability,
             warnings=trial.warnings,
-            failure=trial.failure,
+            failure="",
         )
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:

@@ -15,6 +15,7 @@ from adaline.arrays import Array
 from adaline.coding.columns import plain
 from adaline.comparison.open_data import OpenedData
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.selection.cross_validation import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.tables.coding import target_columns
@@ -198,7 +199,7 @@ class Table:
         if task == REGRESSION:
             self._check_numbers()
         else:
-            self._check_labels()
+            check_classes(self.y, f"target {self.target}")
 
     def _check_numbers(self) -> None:
         try:
@@ -212,16 +213,6 @@ class Table:
             raise InvalidData(f"target {self.target} is {y[row]} in row {row}: leave such rows out")
         if y.min() == y.max():
             raise InvalidData(f"target {self.target} is {y[0]:g} in every row: there is nothing to learn")
-
-    def _check_labels(self) -> None:
-        labels, counts = np.unique(self.y, return_counts=True)
-        if len(labels) < 2:
-            raise InvalidData(f"target {self.target} is '{labels[0]}' in every row: there is nothing to learn")
-        if np.count_nonzero(counts > 1) < 2:
-            raise InvalidData(
-                f"target {self.target} has {len(labels)} labels in {len(self.y)} rows, fewer than two of them twice: "
-                "cross-validation needs two classes of two rows or more"
-            )
 
 
 def sample_table(opened: OpenedData, task: str, seed: int) -> Table:

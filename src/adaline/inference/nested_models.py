@@ -11,28 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.sample import Sample
 from adaline.inference.summary import ModelTable
-from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
 SAME = 1e-9  # how closely the rows' total sums of squares must agree
-
-
-class Explained(Protocol):
-    """What analysis of variance needs of a fitted linear system."""
-
-    fit_intercept: bool
-    _fits: tuple[Fit, ...]
-
-    def _sample(self) -> Sample: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +91,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
         isinstance(fit, LikelihoodFit) for model in (smaller, larger, *more) for fit in getattr(model, "_fits", [None])
     ):
         return deviances([smaller, larger, *more])
-    models: list[Explained] = [smaller, larger, *more]
+    models = [smaller, larger, *more]
     for model in models:
         _check(model)
     for before, after in pairwise(models):
@@ -134,7 +123,7 @@ def _check(model: Any) -> None:
         raise InvalidParameter("anova: the model has several targets; fit and compare them one at a time")
 
 
-def _check_nested(before: Explained, after: Explained) -> None:
+def _check_nested(before: Any, after: Any) -> None:
     a, b = before._fits[0], after._fits[0]
     if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME * b.weight:
         raise InvalidData(
@@ -159,19 +148,12 @@ def _check_nested(before: Explained, after: Explained) -> None:
         )
 
 
-def _total(model: Explained, about_mean: bool) -> float:
+def _total(model: Any, about_mean: bool) -> float:
     """Return the total sum of squares of the target, about its mean or about zero."""
     fit = model._fits[0]
     if about_mean or not model.fit_intercept or fit.factor is None:
         return float(fit.tss[0])
     return float(fit.tss[0] + fit.weight * fit.factor.scaling.mean_hi[-1] ** 2)
-
-
-class Likely(Protocol):
-    """What analysis of deviance needs of a fitted system with a likelihood."""
-
-    fit_intercept: bool
-    _fits: Sequence[LikelihoodFit]
 
 
 class LikelihoodRatio(NamedTuple):
@@ -242,7 +224,7 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
     return LikelihoodRatio(chi2, freedom, float(special.chdtrc(freedom, chi2)))
 
 
-def deviances(models: Sequence[Likely]) -> Deviances:
+def deviances(models: Sequence[Any]) -> Deviances:
     """Compare nested models, each with the one before it."""
     if any(len(model._fits) > 1 for model in models):
         raise InvalidParameter("anova: several machines fitted one by one have no likelihood in common; use softmax")

@@ -182,7 +182,7 @@ class ArrayRows(Rows):
             self.weight = self.given_weight = self.weight[some]
         _check_folds(folds, len(self.weight))
         if self.classes:
-            _check_classes(self.y)
+            check_classes(self.y)
         self.fold = assign_folds(len(self.weight), folds, seed, self.y if self.classes else None)
         return self
 
@@ -373,12 +373,13 @@ def _check_folds(folds: Any, rows: int) -> None:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 
-def _check_classes(labels: Any) -> None:
+def check_classes(labels: Any, name: str = "y") -> None:
+    """Refuse labels of which fewer than two occur twice: folds could not hold one out and learn from another."""
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2:
-        raise InvalidData(f"y is '{found[0]}' in every row: there is nothing to learn")
+        raise InvalidData(f"{name} is '{found[0]}' in every row: there is nothing to learn")
     if np.count_nonzero(counts > 1) < 2:
         raise InvalidData(
-            f"y has {len(found)} labels in {len(labels)} rows, fewer than two of them twice: folds need two classes of "
-            "two rows or more"
+            f"{name} has {len(found)} labels in {len(labels)} rows, fewer than two of them twice: cross-validation "
+            "needs two classes of two rows or more"
         )
