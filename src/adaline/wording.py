@@ -30,9 +30,12 @@ def p_value(value: float) -> str:
 
 def amount(error: float, measure: str) -> str:
     """Return an error as people read it: a share of wrong labels in per cent, else four digits."""
-    if math.isnan(error):
-        return "-"
-    return f"{100 * error:.2f}%" if measure == "error rate" else f"{error:.4g}"
+    return percentage(error) if measure == "error rate" else number(error, 4)
+
+
+def percentage(share: float) -> str:
+    """Return a share in per cent, two digits after the point; "-" where there is none."""
+    return "-" if math.isnan(share) else f"{100 * share:.2f}%"
 
 
 def visible(text: str, kept: str = "\n\t") -> str:

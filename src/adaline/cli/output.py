@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -64,11 +63,6 @@ def json_text(value: Any, indent: int | None = None) -> str:
     """Return a value as JSON: numbers that are not finite become null, control characters are escaped."""
     text = json.dumps(plain(value), ensure_ascii=False, indent=indent)
     return CONTROL.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
-
-
-def share(right: float) -> str:
-    """Return a share in per cent."""
-    return "-" if math.isnan(right) else f"{100 * right:.2f}%"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> None:

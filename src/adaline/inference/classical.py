@@ -50,11 +50,11 @@ class CoefficientStatistics:
 class Inference(CoefficientStatistics):
     """Statistics of one target: of its coefficients, and of the fit."""
 
+    r_squared: float
+    adjusted_r_squared: float
     sigma: float
     freedom: float
     model_freedom: float
-    r_squared: float
-    adjusted_r_squared: float
     f_statistic: float
     f_freedom: float
     f_p_value: float

@@ -14,13 +14,13 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import Inference, by_target, infer
-from adaline.inference.covariance import Covariance, check_errors, covariances, factor_of
+from adaline.inference.covariance import ERRORS, Covariance, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.influence import inflation
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.sample import Sample
-from adaline.inference.summary import CoefficientTable
-from adaline.parameters import LEVEL
+from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.parameters import LEVEL, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.factor import gram_factor
@@ -28,20 +28,6 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sums import Moments
 from adaline.wording import number, p_value
-
-QUALITY = (
-    "r_squared",
-    "adjusted_r_squared",
-    "sigma",
-    "freedom",
-    "model_freedom",
-    "f_statistic",
-    "f_freedom",
-    "f_p_value",
-    "log_likelihood",
-    "aic",
-    "bic",
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,7 +158,7 @@ def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array
 
 def needs_rows(errors: str, X: Any, groups: Any) -> bool:
     """Return whether errors of this name read the rows; refuse a name that means nothing, and rows not given."""
-    check_errors(errors)
+    OneOf(*ERRORS).check("errors", errors)
     if groups is not None and errors != "cluster":
         raise InvalidParameter(f"groups are for errors='cluster', not for {errors!r}")
     if errors == "classical":
@@ -196,4 +182,4 @@ def _covariances(
 
 
 def _quality(part: Inference) -> dict[str, float]:
-    return {name: float(getattr(part, name)) for name in QUALITY}
+    return {name: float(value) for name, value in vars(part).items() if name not in STATISTICS}
