@@ -287,8 +287,9 @@ def _left_out(table: Table) -> Iterator[Finding]:
         yield Finding(
             NOTE,
             "Rows were left out",
-            f"{part_of(dropped, total + dropped)} left out ({percent(dropped / (total + dropped))}), as "
-            "something is missing in them. What was found holds for rows like the others.",
+            f"{dropped:,} of {counted(total + dropped)} ({percent(dropped / (total + dropped))}) "
+            f"{'is' if dropped == 1 else 'are'} left out, as something is missing in them. What was found holds for "
+            "rows like the others.",
         )
     if n < total:
         yield Finding(
