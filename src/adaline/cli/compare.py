@@ -9,7 +9,7 @@ from pathlib import Path
 from adaline import storage
 from adaline.cli.app import Options
 from adaline.cli.exit import check_output, note
-from adaline.cli.output import print_json, progress, say, show
+from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.comparison.compare import Comparison, compare_request
 from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
@@ -66,8 +66,7 @@ def _show(found: Comparison) -> None:
     table = found.table
     say(table.title, style="bold")
     say()
-    chosen = {i: "bold green" for i, row in enumerate(table.rows) if row["recommended"]}
-    show(table.headings, table.cells, left=2, styles=chosen, right_end=5)
+    show_errors(table, "recommended")
     for line in table.notes:
         say(line, style="yellow")
     say()

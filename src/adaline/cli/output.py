@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adaline.comparison.result import plain
+from adaline.selection.table import ErrorTable
 from adaline.wording import CONTROL, visible
 
 ENDLESS = 100_000  # columns of a page that is no terminal
@@ -31,17 +32,18 @@ def say(text: str = "", style: str = "") -> None:
     console().print(Text(visible(text), style=style), soft_wrap=False)
 
 
+def show_errors(table: ErrorTable, chosen: str) -> None:
+    """Print a table of errors; the row whose value of `chosen` is true stands out."""
+    bold = [i for i, row in enumerate(table.rows) if row[chosen]]
+    show(table.headings, table.cells, left=table.left, ends=table.ends, bold=bold)
+
+
 def show(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    left: int = 1,
-    right_end: int | None = None,
-    styles: Mapping[int, str] | None = None,
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, ends: int = 0, bold: Collection[int] = ()
 ) -> None:
-    """Print a table; columns from `left` to `right_end` hold numbers, others text, which folds where it must."""
+    """Print a table; its first `left` and last `ends` columns hold text, which folds where it must, others numbers."""
     head, *cells = [[visible(cell, "") for cell in row] for row in (head, *rows)]
-    numbers = range(left, len(head) if right_end is None else right_end)
+    numbers = range(left, len(head) - ends)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     least = 0
     for j, title in enumerate(head):
@@ -50,7 +52,7 @@ def show(
         least += 2 + (width if number else min(width, NARROWEST))
         table.add_column(title, justify="right" if number else "left", overflow="fold", no_wrap=number)
     for i, row in enumerate(cells):
-        table.add_row(*map(Text, row), style=(styles or {}).get(i, ""))
+        table.add_row(*map(Text, row), style="bold green" if i in bold else "")
     _print(table, least)
 
 

@@ -10,7 +10,7 @@ from adaline import select, storage
 from adaline.cli.app import Options
 from adaline.cli.exit import check_output
 from adaline.cli.open import chosen_system, open_with_notes, read_grid
-from adaline.cli.output import print_json, progress, say, show
+from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.errors import InvalidParameter
 from adaline.wording import counted
 
@@ -44,7 +44,7 @@ def run_select(
     say(f"{type(model).__name__}: {opened.target} of {opened.request.title}, {rows}", "bold")
     say(table.title)
     say()
-    show(table.headings, table.cells, left=table.left, styles={found.index: "bold green"})
+    show_errors(table, "chosen")
     say()
     for note in table.notes:
         say(note)
