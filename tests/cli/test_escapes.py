@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import adaline
+from adaline.cli.predict import text_writer
+from adaline.wording import visible
 from tests.cli.command_line import Shell
 
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -99,3 +103,13 @@ def test_what_python_prints_holds_no_control_characters() -> None:
             assert not RAW.search(one._repr_html_())
     assert "\\x1b[31mred" in str(linear.summary())
     assert "\\x1b[31mred" in linear.summary()._repr_html_()
+
+
+def test_predictions_are_data_in_a_file_and_text_in_a_terminal() -> None:
+    table, texts = pa.table({RED: ["=1+1", C1]}), []
+    for shown in (str, visible):
+        file = io.BytesIO()
+        text_writer(file, shown=shown)(table)
+        texts.append(file.getvalue().decode())
+    assert texts[0] == f"{RED}\n=1+1\n{C1}\n"
+    assert texts[1] == "\\x1b[31mred\n=1+1\nc1\\x9b2J\n"

@@ -58,13 +58,13 @@ class Custom(Basis):
             raise InvalidData("the basis function gives a row other numbers beside others: it must treat each alone")
         self.columns_ = both.shape[1]
         if self.names_out is not None and len(self.names_out) != self.columns_:
-            raise InvalidParameter(f"names_out holds {len(self.names_out)} name(s) for {self.columns_} column(s)")
+            raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
 
     def of(self, x: Array) -> Array:
         """Return the values of the function."""
         out = self._values(x)
         if out.shape[1] != self.columns_:
-            raise InvalidData(f"the basis function gave {out.shape[1]} column(s), {self.columns_} for the first rows")
+            raise InvalidData(f"the basis function gave {out.shape[1]} columns, and {self.columns_} for the first rows")
         return out
 
     def _values(self, x: Array) -> Array:
