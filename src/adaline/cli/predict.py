@@ -146,8 +146,6 @@ def check_options(model: Any, options: PredictOptions) -> None:
         raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
     if options.interval is None:
         return
-    if options.interval not in ("confidence", "prediction"):
-        raise InvalidParameter(f"--interval must be confidence or prediction, got {options.interval!r}")
     if "interval" not in inspect.signature(model.predict).parameters:
         able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
         raise InvalidParameter(f"{name} gives no intervals; these do: {able}")

@@ -78,8 +78,8 @@ def render(found: Comparison) -> str:
         coefficients=None if chosen is None else _coefficients(found, chosen),
         pictures=[] if chosen is None else _pictures(found, chosen),
         proof=None if chosen is None or chosen.certificate is None else _proof(chosen.certificate),
-        columns=[_column(column) for column in found.data.described()[:MOST_COLUMNS]],
-        more_columns=max(len(found.data.described()) - MOST_COLUMNS, 0),
+        columns=[_column(column) for column in found.data.columns[:MOST_COLUMNS]],
+        more_columns=max(len(found.data.columns) - MOST_COLUMNS, 0),
         python=_python(found),
         date=datetime.date.today().isoformat(),
     )

@@ -158,19 +158,6 @@ class Table:
             constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
         )
 
-    def described(self) -> list[dict[str, Any]]:
-        """Return `columns`, or what X and y themselves say where there is none."""
-        if self.columns:
-            return self.columns
-        out = [_described(self.target, "target", self.y)]
-        for name, made in self.groups().items():
-            if len(made) == 1:
-                out.append(_described(name, "feature", self.X[:, made[0]]))
-            else:
-                counts = [[self.names[j], int(np.count_nonzero(self.X[:, j]))] for j in made]
-                out.append(_description(name, "feature", "category", levels=counts))
-        return out
-
     def check(self, task: str, folds: int) -> None:
         """Refuse rows that systems cannot be compared on, saying why and where."""
         n, d = self.X.shape
@@ -312,18 +299,6 @@ def _queried(relation: Relation, name: str, role: str, category: bool, found: li
     return _description(
         name, role, relation.kind(name), missing=missing, distinct=distinct, low=low, mean=mean, high=high
     )
-
-
-def _described(name: str, role: str, values: NDArray[Any]) -> dict[str, Any]:
-    """Return what a column in memory holds."""
-    if values.dtype.kind in "fiu":
-        numbers = values.astype(np.float64)
-        low, mean, high = float(numbers.min()), float(numbers.mean()), float(numbers.max())
-        return _description(name, role, "number", distinct=len(np.unique(numbers)), low=low, mean=mean, high=high)
-    labels, counts = np.unique(values, return_counts=True)
-    levels = [[str(labels[i]), int(counts[i])] for i in np.argsort(-counts, kind="stable")]
-    kind = "boolean" if values.dtype.kind == "b" else "category"
-    return _description(name, role, kind, distinct=len(labels), levels=levels)
 
 
 def _description(name: str, role: str, kind: str, **known: Any) -> dict[str, Any]:
