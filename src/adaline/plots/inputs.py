@@ -47,7 +47,7 @@ def plane(X: Any, plot: str) -> Array:
     x = numbers(X, "X", 2)
     if x.shape[1] != 2:
         raise InvalidData(
-            f"{plot} draws a plane and X has {counted(x.shape[1], 'column')}: choose two, and fit the model on them"
+            f"{plot} draws a plane, X has {counted(x.shape[1], 'column')}: choose two columns, and fit a model on them"
         )
     return x
 
