@@ -85,9 +85,7 @@ def read_hypotheses(
         matrix, constant = _read_matrix(hypothesis, len(names), intercept), np.zeros(1)
     values = np.asarray(value, dtype=np.float64)
     if values.ndim > 1 or (values.ndim == 1 and len(values) != len(matrix)) or not np.isfinite(values).all():
-        raise InvalidParameter(
-            f"value must be a finite number for each hypothesis, {len(matrix)} in all, got {value!r}"
-        )
+        raise InvalidParameter(f"value must be one finite number for each of {len(matrix)} hypotheses, got {value!r}")
     values = np.broadcast_to(values + constant, (len(matrix),))
     if not intercept and matrix[:, 0].any():
         raise InvalidParameter("the hypothesis is about the intercept, and the model has none (fit_intercept=False)")
