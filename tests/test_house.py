@@ -54,3 +54,11 @@ def test_a_name_of_a_type_means_one_thing() -> None:
                 if re.fullmatch(r"[A-Z][a-z]\w+", name) and "TypeVar" not in ast.unparse(node.value):
                     meanings.setdefault(name, set()).add(ast.unparse(node.value))
     assert [name for name, known in meanings.items() if len(known) > 1] == []
+
+
+def test_fit_drivers_take_values_and_no_system() -> None:
+    for path in (HOME / "fits").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = {one.arg for one in [*node.args.args, *node.args.kwonlyargs]}
+                assert "system" not in names, f"{path.name}: {node.name}"

@@ -17,6 +17,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.wording import counted, visible
+
 MOST_NAMES = 8  # of columns in one line
 
 
@@ -151,11 +153,9 @@ class Certificate:
             for name, value in (("gradient", self.gradient), ("gap", self.gap))
             if value < math.inf
         )
-        return (
-            f"{self.status} by {self.solver}: {digits} digits, {known}"
-            f"{self.passes} pass{'es' if self.passes != 1 else ''}, {self.seconds:.3g} s"
-            + ("" if self.advice == Status.SOLVED.advice else f"\n{self.advice}")
-        )
+        advice = "" if self.advice == Status.SOLVED.advice else f"\n{visible(self.advice)}"
+        passes = counted(self.passes, "pass", "")
+        return f"{self.status} by {self.solver}: {digits} digits, {known}{passes}, {self.seconds:.3g} s{advice}"
 
 
 def after_one_go(proof: Certificate) -> Certificate:

@@ -1,17 +1,52 @@
-"""Numbers as people read them in sentences and tables."""
+"""Numbers and names as people read them in sentences and tables."""
 
 from __future__ import annotations
 
 import math
+import re
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def counted(count: float, noun: str = "row", form: str = ",") -> str:
-    """Return a number of things in words: "1 row", "1,200 rows"."""
-    return f"{count:{form}} {noun}{'' if count == 1 else 's'}"
+    """Return a number of things in words: "1 row", "1,200 rows", "2 classes"."""
+    return f"{count:{form}} {noun}{'' if count == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def part_of(count: float, total: float, verb: str = "are") -> str:
+    """Return a part of some rows with its verb: "1 of 80 rows is", "3 of 80 rows have"."""
+    return f"{count:,} of {counted(total)} {({'are': 'is', 'have': 'has'})[verb] if count == 1 else verb}"
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Return a number with its significant digits; "-" where there is none."""
+    return "-" if math.isnan(value) else f"{value:.{digits}g}"
+
+
+def p_value(value: float) -> str:
+    """Return a probability, four digits after the point; "-" where there is none."""
+    return "-" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
 def amount(error: float, measure: str) -> str:
     """Return an error as people read it: a share of wrong labels in per cent, else four digits."""
-    if math.isnan(error):
-        return "-"
-    return f"{100 * error:.2f}%" if measure == "error rate" else f"{error:.4g}"
+    return percentage(error) if measure == "error rate" else number(error, 4)
+
+
+def percentage(share: float) -> str:
+    """Return a share in per cent, two digits after the point; "-" where there is none."""
+    return "-" if math.isnan(share) else f"{100 * share:.2f}%"
+
+
+def visible(text: str, kept: str = "\n\t") -> str:
+    r"""Return text whose control characters are written out, but for those kept, so that no name steers a terminal.
+
+    Those are C0 and C1, DEL, and the marks that turn the direction of writing.
+
+    Examples
+    --------
+    >>> from adaline.wording import visible
+    >>> visible("red \x1b[31m")
+    'red \\x1b[31m'
+    """
+    return CONTROL.sub(lambda found: found[0] if found[0] in kept else repr(found[0])[1:-1], text)

@@ -35,7 +35,7 @@ EXAMPLES = [
     Fourier(terms=2, period=[1.0, 2.0, 3.0]),
     Fourier(terms=7, random=True),
     Radial(centres=4),
-    Radial(centres=4, place="drawn", width=0.7),
+    Radial(centres=4, init="random", width=0.7),
     Custom(squares),
     Beside([Polynomial(degree=2), Fourier(terms=1)]),
     After(Polynomial(degree=2), Radial(centres=3)),
@@ -94,9 +94,9 @@ def test_random_features_approximate_the_gaussian_kernel() -> None:
 
 
 def test_radial_functions_do_not_depend_on_units() -> None:
-    for place in ("k-means", "drawn"):
-        one = Radial(centres=5, place=place).fit_transform(X)
-        other = Radial(centres=5, place=place).fit_transform(X * [2.0, 0.25, 1024.0])
+    for init in ("k-means", "random"):
+        one = Radial(centres=5, init=init).fit_transform(X)
+        other = Radial(centres=5, init=init).fit_transform(X * [2.0, 0.25, 1024.0])
         np.testing.assert_allclose(other, one, rtol=1e-9)
     assert Radial(centres=500).fit(X).size <= 90
 
@@ -110,7 +110,7 @@ def test_radial_functions_do_not_depend_on_units() -> None:
         Fourier(period="long"),
         Fourier(period=-1.0),
         Radial(centres=0),
-        Radial(place="somewhere"),
+        Radial(init="somewhere"),
         Radial(width=0.0),
         Radial(centres=[[1.0]]),
         Radial(centres="a"),

@@ -108,7 +108,7 @@ def test_what_is_missing_is_counted_and_the_option_named(shell: Shell) -> None:
     shell.good("fit", "gaps.csv", "-t", "y", "--features", "x,z", "--missing", "drop", "-o", "z.adaline")
     done = shell.good("predict", "z.adaline", "gaps.csv")
     assert [row["prediction"] == "" for row in done.rows] == [False, True, False, False, False, False, False]
-    assert "note: 1 of 7 rows have no prediction" in done.err
+    assert "note: 1 of 7 rows has no prediction" in done.err
     done = shell.good("update", "z.adaline", "gaps.csv", "-o", "new.adaline")
     assert "note: 2 of 7 rows left out" in done.err
 

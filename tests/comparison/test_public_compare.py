@@ -143,6 +143,10 @@ def test_what_cannot_be_compared_is_refused_in_the_words_of_python() -> None:
         compare({"a": [1.0, 2.0], "y": [1.0]}, target="y")
     with pytest.raises(InvalidParameter, match=r"no system 'Rigde'\. Did you mean Ridge\?"):
         compare(given, target="y", systems=["Rigde"])
+    with pytest.raises(InvalidParameter, match=r"no column 2, and columns are given by name\. There are: a"):
+        compare(given, 2)
+    with pytest.raises(TypeError, match=r"no option 'missng' for a table; Did you mean 'missing'\?"):
+        compare(given, "y", missng="drop")
     given["a"][3] = np.nan
     with pytest.raises(MissingValues, match=r"missing='drop' leaves such rows out.*drop=\['a'\]"):
         compare(given, target="y")
@@ -184,3 +188,26 @@ def test_systems_are_named_by_texts() -> None:
     wrong: Any = [Ridge()]
     with pytest.raises(InvalidParameter, match="systems are given by name"):
         compare(columns(), target="y", systems=wrong)
+
+
+def test_findings_count_the_rows_that_were_given() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    y = 2 * x + 0.1 * rng.normal(size=80)
+    y[60] += 9.0
+    x[[3, 10, 70]] = np.nan
+    weight = np.ones(80)
+    weight[[20, 21]] = 0.0
+    for options in ({}, {"weight": "w"}):
+        found = compare({"x": x, "y": y, "w": weight}, "y", missing="drop", systems=["Ridge"], **options)
+        outlying = next(finding for finding in found.findings if finding.title == "Outlying targets")
+        assert "row 60 (" in outlying.text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_systems_that_do_equally_well_the_plainest_is_recommended(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 3))
+    data = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": X @ [1.0, 2.0, 3.0] + rng.normal(size=150)}
+    systems = ["LinearRegression", "RobustRegression"]
+    assert compare(data, "y", systems=systems).recommendation.headline == "Use LinearRegression"

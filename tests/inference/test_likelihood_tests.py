@@ -16,8 +16,8 @@ from adaline import LinearRegression, anova
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference import likelihood_ratio
 from adaline.inference.likelihood import infer_class, wald_test
-from adaline.inference.summary import chance
 from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.wording import p_value
 from tests.inference.likelihoods import fitted, generated
 
 NAMES = ["a", "b", "c"]
@@ -125,7 +125,7 @@ def test_anova_of_likelihoods() -> None:
     assert table.to_dict()["freedom_more"][1:] == [1, 1]
     assert "Analysis of deviance" in str(table)
     assert str(table).splitlines()[5].split() == [
-        *("2", "2", "3", f"{table.deviance[1]:.6g}", "1", f"{table.chi2[1]:.5g}", chance(table.p_value[1]))
+        *("2", "2", "3", f"{table.deviance[1]:.6g}", "1", f"{table.chi2[1]:.5g}", p_value(table.p_value[1]))
     ]
     assert f"{table.deviance[0]:.6g}" in table._repr_html_()
     with pytest.raises(InvalidData, match="no column 'd'"):

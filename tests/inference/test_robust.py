@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import adaline
-from adaline import LinearRegression, Ridge
+from adaline import LinearRegression, Ridge, RobustRegression
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from tests.inference.against import DATA, ROBUST, Rows, exact_sandwich, fitted, generated, given_again, longley
 
@@ -301,3 +301,14 @@ def test_wide_data_and_no_residuals() -> None:
     few = X[:, :25]
     with pytest.raises(InvalidData, match="leave no residuals"):
         LinearRegression().fit(few, y).summary(errors="HC0", X=few, y=y)
+
+
+@pytest.mark.parametrize("errors", ["nid", "iid", "kernel"])
+def test_the_summary_of_a_quantile_names_it_and_its_errors(errors: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    found = RobustRegression(loss="quantile", quantile=0.9).fit(X, X[:, 0] + rng.normal(size=80))
+    shown = str(found.summary(errors=errors))
+    assert shown.startswith("RobustRegression(loss='quantile', quantile=0.9), 80 rows")
+    assert f"{errors} standard errors (" in shown
+    assert "standard errors;" not in str(RobustRegression(penalty=1.0).fit(X, X[:, 0]).summary())

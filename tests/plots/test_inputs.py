@@ -106,7 +106,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no errors": (lambda: plots.learning_curve(([1, 2], [1.0, 2.0], [np.nan, np.nan])), "no finite value"),
     "no probabilities": (lambda: plots.calibration(SIDE, GAUSS.decision_function(TWO)[:, :2]), "between 0 and 1"),
     "columns of classes": (lambda: plots.calibration(SIDE, GAUSS.predict_proba(TWO)), "name them by classes"),
-    "names": (lambda: plots.decision_regions(GAUSS, XC, C, names=["u"]), "1 names for 2"),
+    "names": (lambda: plots.decision_regions(GAUSS, XC, C, names=["u"]), "1 name for 2"),
     "no steps": (lambda: plots.trajectory(GAUSS, XC, C), "does not learn in steps"),
     "unknown start": (lambda: plots.trajectory(LMS(init="random"), X, Y), "start that is known"),
     "many inputs": (lambda: plots.filter_signals(np.ones((9, 5)), np.ones(9), np.ones(9)), "choose some"),

@@ -25,7 +25,8 @@ from adaline.basis import Polynomial
 from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
-from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, _spread_apart, colour, marker
+from adaline.plots.coefficients import _spread_apart
+from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, colour, marker
 from tests.comparison.examples import bundled
 from tests.plots.drawn import (
     CHOSEN,

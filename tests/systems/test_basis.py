@@ -448,7 +448,9 @@ def test_a_basis_learns_nothing_from_rows_of_weight_zero(cls: type[Any]) -> None
 def test_a_basis_learns_nothing_from_rows_held_out() -> None:
     held = fold_of(0, N, 5) == 0
     x = np.where(held[:, None], X + 100.0, X)
-    model = adaline.Ridge(basis=basis.Radial(centres=5)).fit(Fold(ArraySource(x, NUMBERS[:, None]), 0, 5, held=False))
+    model = adaline.Ridge(basis=basis.Radial(centres=5)).fit(
+        Fold(ArraySource(x, NUMBERS[:, None]), 0, 5, held_out=False)
+    )
     assert model.basis_.same(basis.Radial(centres=5).fit(X[~held]))
 
 

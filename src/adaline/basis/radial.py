@@ -14,6 +14,7 @@ from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, OneOf
+from adaline.wording import counted
 
 
 @configured
@@ -25,7 +26,7 @@ class Radial(Basis):
     ----------
     centres : int or array (M, D)
         How many centres to find, or the centres themselves.
-    place : "k-means" or "drawn"
+    init : "k-means" or "random"
         How centres are found: by k-means on the rows (of a sample), or rows drawn at random.
     width : "auto" or number
         Width of the bumps, in standard deviations of the columns; "auto" is the mean distance of a centre to its
@@ -46,7 +47,7 @@ class Radial(Basis):
     """
 
     centres: Annotated[Any, AnyOf(COUNT, Numbers("rows of numbers"))] = 10
-    place: Annotated[str, OneOf("k-means", "drawn")] = "k-means"
+    init: Annotated[str, OneOf("k-means", "random")] = "k-means"
     width: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
     random_state: Annotated[Any, SEED] = 0
 
@@ -59,7 +60,7 @@ class Radial(Basis):
         if not isinstance(self.centres, Integral):
             given = np.atleast_2d(np.asarray(self.centres, dtype=np.float64))
             if given.shape[1] != x.shape[1]:
-                raise InvalidParameter(f"centres have {given.shape[1]} columns, X has {x.shape[1]}")
+                raise InvalidParameter(f"centres have {counted(given.shape[1], 'column')}, X has {x.shape[1]}")
             self.centres_ = (given - self.middle_) / self.unit_
         else:
             self.centres_ = self._find_centres(np.unique(rows, axis=0))
@@ -83,7 +84,7 @@ class Radial(Basis):
     def _find_centres(self, rows: Array) -> Array:
         count = min(int(self.centres), len(rows))
         draw = check_random_state(self.random_state)
-        if self.place == "drawn":
+        if self.init == "random":
             return np.asarray(rows[draw.choice(len(rows), count, replace=False)])
         from sklearn.cluster import KMeans  # half a second of imports that no other basis needs
 

@@ -10,6 +10,7 @@ import typer
 
 from adaline.cli import commands
 from adaline.cli.app import app, call
+from adaline.wording import visible
 
 __all__ = ["commands", "main"]
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = " ".join(error.format_message().replace("Value error, ", "").split())
         if message:
             end = "" if message.endswith((".", "?", "!")) else "."
-            print(f"adaline: {message}{end} Try '{where} --help'.", file=sys.stderr)
+            print(f"adaline: {visible(message)}{end} Try '{where} --help'.", file=sys.stderr)
         return int(error.exit_code)
     except typer.Abort:
         return 130

@@ -117,6 +117,16 @@ Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Weight
 TableName = Annotated[
     str | None, option("--table", metavar="NAME", help="Which table of a database (or a query on it).")
 ]
+SystemName = Annotated[
+    str | None,
+    option(
+        "--system",
+        "-s",
+        metavar="NAME",
+        autocompletion=complete_system,
+        help="See adaline systems. Without it, LinearRegression for numbers, GaussianClassifier for labels.",
+    ),
+]
 Json = Annotated[bool, option("--json", help="Print JSON for machines.")]
 
 Options = dict[str, Any]

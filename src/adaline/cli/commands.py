@@ -13,6 +13,7 @@ from adaline.cli.app import (
     Json,
     Model,
     Options,
+    SystemName,
     TableName,
     Target,
     Weight,
@@ -33,16 +34,7 @@ from adaline.cli.app import (
 )
 def fit(
     options: Options,
-    system: Annotated[
-        str | None,
-        option(
-            "--system",
-            "-s",
-            metavar="NAME",
-            autocompletion=complete_system,
-            help="See adaline systems. Without it, LinearRegression for numbers, GaussianClassifier for labels.",
-        ),
-    ] = None,
+    system: SystemName = None,
     settings: Annotated[
         list[str] | None,
         option(
@@ -161,10 +153,7 @@ def separable(options: Options, json: Json = False) -> None:
 )
 def select(
     options: Options,
-    system: Annotated[
-        str | None,
-        option("--system", "-s", metavar="NAME", autocompletion=complete_system, help="See adaline systems."),
-    ] = None,
+    system: SystemName = None,
     parameters: Annotated[
         list[str] | None,
         option("--parameter", "-p", metavar="KEY=A,B,...", help="Values to choose from; may be repeated."),

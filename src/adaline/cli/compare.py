@@ -9,7 +9,7 @@ from pathlib import Path
 from adaline import storage
 from adaline.cli.app import Options
 from adaline.cli.exit import check_output, note
-from adaline.cli.output import print_json, progress, say, show
+from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.comparison.compare import Comparison, compare_request
 from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
@@ -37,19 +37,12 @@ def run_compare(
         _refuse_foreign(report)
     check_output(report)
     check_output(save)
-    with progress() as bar:
-        line = bar.add_task("reading", total=None)
-        found = compare_request(
-            DataRequest.of(**options, shell=True),
-            folds=folds,
-            seed=seed,
-            systems=systems,
-            task=task,
-            progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
-        )
+    with progress() as show_step:
+        request = DataRequest.of(**options, shell=True)
+        found = compare_request(request, folds=folds, seed=seed, systems=systems, task=task, progress=show_step)
         found = replace(found, data=replace(found.data, command=words))
         if report is not None:
-            bar.update(line, description="writing the report", total=None)
+            show_step(0, None, "writing the report")
             found.report(report)
     for text in found.notes:
         note(text)
@@ -73,8 +66,7 @@ def _show(found: Comparison) -> None:
     table = found.table
     say(table.title, style="bold")
     say()
-    chosen = {i: "bold green" for i, row in enumerate(table.rows) if row["recommended"]}
-    show(table.headings, table.cells, left=2, styles=chosen, right_end=5)
+    show_errors(table, "recommended")
     for line in table.notes:
         say(line, style="yellow")
     say()

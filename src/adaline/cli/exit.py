@@ -20,6 +20,7 @@ from typing import Any
 
 from adaline.cli.app import TABLE_OPTIONS
 from adaline.errors import AdalineError, InvalidParameter
+from adaline.wording import visible
 
 DONE, FAULT, MISTAKE, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 
@@ -29,7 +30,7 @@ OPTIONS = "|".join([*TABLE_OPTIONS, "interval", "level", "folds", "seed", "syste
 
 def note(text: str) -> None:
     """Say something on stderr that the user should know."""
-    print(f"note: {one_line(text)}", file=sys.stderr)
+    print(f"note: {visible(one_line(text))}", file=sys.stderr)
 
 
 def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debug: bool = False) -> int:
@@ -58,7 +59,7 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
         if interrupts:
             return _say(f"interrupted; {unharmed}", INTERRUPTED)
         if debug:
-            traceback.print_exc()
+            print(visible(traceback.format_exc()), end="", file=sys.stderr)
         return _failed(error)
     return DONE
 
@@ -120,7 +121,7 @@ def _failed(error: Exception) -> int:
 
 def _say(text: str, code: int) -> int:
     try:
-        print(f"adaline: {one_line(text)}", file=sys.stderr)
+        print(f"adaline: {visible(one_line(text))}", file=sys.stderr)
     except BrokenPipeError:
         _unread()
     return code

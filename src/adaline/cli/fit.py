@@ -12,12 +12,12 @@ from adaline import storage
 from adaline.cli.app import Options
 from adaline.cli.exit import check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
-from adaline.cli.output import print_json, say, share, show
+from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, certify, described, explain, model_label
 from adaline.comparison.open_data import OpenedData
 from adaline.comparison.table import MOST_CLASSES
 from adaline.input.coded import CodedRows
-from adaline.wording import counted
+from adaline.wording import counted, percentage
 
 
 def run_fit(options: Options, system: str | None, settings: Sequence[str], output: Path | None, as_json: bool) -> None:
@@ -78,8 +78,9 @@ def _training_accuracy(model: Any, opened: OpenedData) -> dict[str, Any] | None:
 
 
 def _show_training(training: dict[str, Any]) -> None:
-    rows = [[str(one["class"]), f"{one['rows']:,.10g}", share(one["right"])] for one in training["classes"]]
-    total = sum(one["rows"] for one in training["classes"])
-    show(["class", "rows", "predicted right"], [*rows, ["all", f"{total:,.10g}", share(training["accuracy"])]])
+    whole = {"class": "all", "rows": sum(one["rows"] for one in training["classes"]), "right": training["accuracy"]}
+    shown = [*training["classes"], whole]
+    rows = [[str(one["class"]), f"{one['rows']:,.10g}", percentage(one["right"])] for one in shown]
+    show(["class", "rows", "predicted right"], rows)
     say()
     say("These are the rows it was fitted to; adaline compare tells how it does on rows it has not seen.", style="dim")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+from adaline.comparison.result import plain
+from adaline.selection.table import ErrorTable
+from adaline.wording import CONTROL, visible
 
 ENDLESS = 100_000  # columns of a page that is no terminal
 NARROWEST = 12  # columns that a text may be folded into
@@ -27,20 +29,21 @@ def console() -> Console:
 
 def say(text: str = "", style: str = "") -> None:
     """Print a line or a paragraph, wrapped at words where the terminal ends."""
-    console().print(Text(text, style=style), soft_wrap=False)
+    console().print(Text(visible(text), style=style), soft_wrap=False)
+
+
+def show_errors(table: ErrorTable, chosen: str) -> None:
+    """Print a table of errors; the row whose value of `chosen` is true stands out."""
+    bold = [i for i, row in enumerate(table.rows) if row[chosen]]
+    show(table.headings, table.cells, left=table.left, ends=table.ends, bold=bold)
 
 
 def show(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    left: int = 1,
-    right_end: int | None = None,
-    styles: Mapping[int, str] | None = None,
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, ends: int = 0, bold: Collection[int] = ()
 ) -> None:
-    """Print a table; columns from `left` to `right_end` hold numbers, others text, which folds where it must."""
-    cells = [list(row) for row in rows]
-    numbers = range(left, len(head) if right_end is None else right_end)
+    """Print a table; its first `left` and last `ends` columns hold text, which folds where it must, others numbers."""
+    head, *cells = [[visible(cell, "") for cell in row] for row in (head, *rows)]
+    numbers = range(left, len(head) - ends)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     least = 0
     for j, title in enumerate(head):
@@ -49,47 +52,19 @@ def show(
         least += 2 + (width if number else min(width, NARROWEST))
         table.add_column(title, justify="right" if number else "left", overflow="fold", no_wrap=number)
     for i, row in enumerate(cells):
-        table.add_row(*map(Text, row), style=(styles or {}).get(i, ""))
+        table.add_row(*map(Text, row), style="bold green" if i in bold else "")
     _print(table, least)
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON: numbers that are not finite become null."""
-    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    """Print a value as JSON."""
+    print(json_text(value, indent=2))
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON knows it."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int | bool):
-        return value
-    return str(value)
-
-
-def number(value: Any, digits: int = 6) -> str:
-    """Return a number as people read it; "-" where there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    return f"{value:.{digits}g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def p_value(value: float) -> str:
-    """Return a probability, four digits after the point."""
-    return "-" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
-
-
-def share(right: float) -> str:
-    """Return a share in per cent."""
-    return "-" if math.isnan(right) else f"{100 * right:.2f}%"
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON: numbers that are not finite become null, control characters are escaped."""
+    text = json.dumps(plain(value), ensure_ascii=False, indent=indent)
+    return CONTROL.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> None:
@@ -98,12 +73,13 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in pairs:
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(name), Text(visible(value, "")))
     _print(table)
 
 
-def progress() -> Progress:
-    """Return a progress bar on stderr, which shows nothing where that is no terminal."""
+@contextmanager
+def progress() -> Iterator[Callable[[int, int | None, str], None]]:
+    """Give a function of what is done, the total and a text, shown on stderr where that is a terminal."""
     screen = Console(stderr=True, highlight=False)
     columns = (
         TextColumn("{task.description}"),
@@ -111,13 +87,9 @@ def progress() -> Progress:
         TextColumn("{task.percentage:>3.0f}%"),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
-
-
-def certificate(proof: Any) -> dict[str, Any]:
-    """Return a certificate as plain values."""
-    found = {name: str(v) if isinstance(v, Enum) else v for name, v in vars(proof).items()}
-    return dict(plain(found))
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        line = bar.add_task("reading", total=None)
+        yield lambda done, total, text: bar.update(line, completed=done, total=total, description=text)
 
 
 def _print(table: Table, least: int = 0) -> None:

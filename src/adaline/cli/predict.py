@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,7 +21,7 @@ from pyarrow import parquet
 from adaline import storage
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
-from adaline.cli.output import plain, print_json, say
+from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import InvalidData, InvalidParameter
@@ -37,9 +35,12 @@ from adaline.sources.tables.sql import quoted
 from adaline.storage.container import replacing
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
+from adaline.wording import counted, part_of, visible
 
 Mask = NDArray[np.bool_]
 NamedColumns = dict[str, NDArray[Any]]
+WriteRows = Callable[[Any], None]
+"""Writes the rows of an Arrow table after those before."""
 
 BATCH = 2**15
 
@@ -81,24 +82,24 @@ def run_predict(
     relation = relation.with_texts(coding.texts)
     kept = _kept(relation, options.keep)
     rows = missing = 0
-    with writing(output, as_json) as writer:
+    with writing(output, as_json) as write:
         for batch, complete, found in predictions(model, relation, coding, options):
             names = unique(found, kept)
             out = batch.select(kept)
             for name, values in found.items():
                 kind = _kind(model) if name == "prediction" else pa.float64()
                 out = out.append_column(names[name], _column(values, complete, kind))
-            writer.write(out)
+            write(out)
             rows += len(complete)
             missing += len(complete) - int(complete.sum())
         if rows == 0:
             raise InvalidData(f"{relation.title} has no rows")
     if missing:
-        note(f"{missing:,} of {rows:,} rows have no prediction: a value that the model needs is missing there")
+        note(f"{part_of(missing, rows, 'have')} no prediction: a value that the model needs is missing there")
     if output is not None and as_json:
         print_json({"rows": rows, "predicted": rows - missing, "columns": list(names.values()), "saved": str(output)})
     elif output is not None:
-        say(f"saved: {output}, {rows - missing:,} predictions")
+        say(f"saved: {output}, {counted(rows - missing, 'prediction')}")
 
 
 def predictions(
@@ -145,8 +146,6 @@ def check_options(model: Any, options: PredictOptions) -> None:
         raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
     if options.interval is None:
         return
-    if options.interval not in ("confidence", "prediction"):
-        raise InvalidParameter(f"--interval must be confidence or prediction, got {options.interval!r}")
     if "interval" not in inspect.signature(model.predict).parameters:
         able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
         raise InvalidParameter(f"{name} gives no intervals; these do: {able}")
@@ -160,8 +159,8 @@ def coding_for(model: Any, relation: Relation) -> Coding:
     if coding is None:
         if len(relation.schema) != model.n_features_in_:
             raise InvalidData(
-                f"the model was fitted to {model.n_features_in_} columns without names, and {relation.title} has "
-                f"{len(relation.schema)}: give a table of just those columns, in their order"
+                f"the model was fitted to {counted(model.n_features_in_, 'column')} without names, and "
+                f"{relation.title} has {len(relation.schema)}: give a table of just those columns, in their order"
             )
         columns = [Column(name, "number") for name in relation.schema]
         coding = Coding(tuple(columns), plain_terms(columns))
@@ -240,84 +239,52 @@ def _kept(relation: Relation, keep: str) -> list[str]:
 KINDS = (".csv", ".tsv", ".parquet")
 
 
-class Writer(ABC):
-    """Takes tables of one schema, one after the other."""
+def text_writer(file: BinaryIO, separator: str = ",", shown: Callable[[str], str] = str) -> WriteRows:
+    """Return a function that writes rows as text under a line of names; values are quoted only where they must be.
 
-    @abstractmethod
-    def write(self, table: Any) -> None:
-        """Write the rows of a table after those before."""
+    Text is written as it is (in a terminal as `shown` gives it), also where it begins with =, +, - or @, which a
+    spreadsheet may take for a formula: what is read again is what was there. Import columns of strangers as text.
+    """
+    begun = False
 
+    def write(table: Any) -> None:
+        nonlocal begun
+        if not begun:
+            names = _quoted(pa.chunked_array([pa.array(table.column_names, pa.string())]), separator)
+            file.write(shown(separator.join(names.to_pylist()) + "\n").encode())
+            begun = True
+        if table.num_rows:
+            cells = [_quoted(_text(column), separator) for column in table.columns]
+            lines = pc.binary_join_element_wise(*cells, separator, null_handling="replace", null_replacement="")
+            file.write(shown("\n".join(lines.to_pylist()) + "\n").encode())
 
-class TextWriter(Writer):
-    """Rows as text with a line of names; values are quoted only where they must be."""
-
-    def __init__(self, file: BinaryIO, separator: str = ",") -> None:
-        self.file = file
-        self.separator = separator
-        self.begun = False
-
-    def write(self, table: Any) -> None:
-        """Write rows; the first ones under a line of names."""
-        if not self.begun:
-            names = _quoted(pa.chunked_array([pa.array(table.column_names, pa.string())]), self.separator)
-            self.file.write((self.separator.join(names.to_pylist()) + "\n").encode())
-            self.begun = True
-        if table.num_rows == 0:
-            return
-        cells = [_quoted(_text(column), self.separator) for column in table.columns]
-        lines = pc.binary_join_element_wise(*cells, self.separator, null_handling="replace", null_replacement="")
-        self.file.write(("\n".join(lines.to_pylist()) + "\n").encode())
-
-
-class JsonWriter(Writer):
-    """A JSON object a row, one a line."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-
-    def write(self, table: Any) -> None:
-        """Write rows."""
-        lines = (json.dumps(plain(row), ensure_ascii=False) for row in table.to_pylist())
-        self.file.write("".join(line + "\n" for line in lines).encode())
-
-
-class ParquetWriter(Writer):
-    """A Parquet file, a row group a table."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.file: Any = None
-
-    def write(self, table: Any) -> None:
-        """Write rows."""
-        if self.file is None:
-            self.file = parquet.ParquetWriter(self.name, table.schema)
-        self.file.write_table(table.cast(self.file.schema))
-
-    def close(self) -> None:
-        """Write the footer."""
-        if self.file is not None:
-            self.file.close()
+    return write
 
 
 @contextmanager
-def writing(path: Path | None, as_json: bool = False) -> Iterator[Writer]:
+def writing(path: Path | None, as_json: bool = False) -> Iterator[WriteRows]:
     """Open where rows go; a file appears under its name when it is whole, and what was there stays until then."""
     if path is None:
         out = sys.stdout.buffer
-        yield JsonWriter(out) if as_json else TextWriter(out)
+
+        def write_json(table: Any) -> None:
+            out.write("".join(json_text(row) + "\n" for row in table.to_pylist()).encode())
+
+        yield write_json if as_json else text_writer(out, shown=visible if sys.stdout.isatty() else str)
         out.flush()
         return
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, ExitStack() as ends:
         if path.name.lower().endswith(".parquet"):
-            writer = ParquetWriter(temporary)
-            try:
-                yield writer
-            finally:
-                writer.close()
-            return
-        with open(temporary, "wb") as file:
-            yield TextWriter(file, "\t" if path.name.lower().endswith(".tsv") else ",")
+            opened: list[Any] = []
+
+            def write_parquet(table: Any) -> None:
+                if not opened:
+                    opened.append(ends.enter_context(parquet.ParquetWriter(temporary, table.schema)))
+                opened[0].write_table(table.cast(opened[0].schema))
+
+            yield write_parquet
+        else:
+            yield text_writer(ends.enter_context(open(temporary, "wb")), "\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 def _text(column: Any) -> Any:

@@ -10,7 +10,7 @@ from adaline import select, storage
 from adaline.cli.app import Options
 from adaline.cli.exit import check_output
 from adaline.cli.open import chosen_system, open_with_notes, read_grid
-from adaline.cli.output import print_json, progress, say, show
+from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.errors import InvalidParameter
 from adaline.wording import counted
 
@@ -31,15 +31,8 @@ def run_select(
     grid = read_grid(parameters)
     opened = open_with_notes(options)
     model = chosen_system(opened, system, settings)
-    with progress() as bar:
-        line = bar.add_task("reading", total=None)
-        found = select(
-            model,
-            opened.source,
-            parameters=grid,
-            **how,
-            progress=lambda done, total, text: bar.update(line, completed=done, total=total, description=text),
-        )
+    with progress() as show_step:
+        found = select(model, opened.source, parameters=grid, **how, progress=show_step)
     if output is not None:
         storage.save(found.best, output)
     saved = None if output is None else str(output)
@@ -51,7 +44,7 @@ def run_select(
     say(f"{type(model).__name__}: {opened.target} of {opened.request.title}, {rows}", "bold")
     say(table.title)
     say()
-    show(table.headings, table.cells, left=table.left, styles={found.index: "bold green"})
+    show_errors(table, "chosen")
     say()
     for note in table.notes:
         say(note)

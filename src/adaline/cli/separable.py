@@ -29,7 +29,8 @@ def run_separable(options: Options, as_json: bool) -> None:
     say()
     if isinstance(found, ManyClasses):
         rows = [
-            [str(a), str(b), one.kind, f"{one.margin:.4g}" if one.separable else ""] for (a, b), one in _pairs(found)
+            [str(a), str(b), one.kind, f"{one.margin:.4g}" if one.separable else ""]
+            for (a, b), one in found.pairs.items()
         ]
         show(["class", "class", "separation", "margin"], rows, left=3)
         say()
@@ -42,14 +43,10 @@ def run_separable(options: Options, as_json: bool) -> None:
     say("The proof was checked in exact arithmetic.")
 
 
-def _pairs(found: ManyClasses) -> list[tuple[tuple[Any, Any], Separability]]:
-    return list(found.pairs.items())
-
-
 def _plain(found: Separability | ManyClasses, names: list[str]) -> dict[str, Any]:
     if isinstance(found, ManyClasses):
         return {
-            "pairs": [{"classes": [str(a), str(b)], **_plain(one, names)} for (a, b), one in _pairs(found)],
+            "pairs": [{"classes": [str(a), str(b)], **_plain(one, names)} for (a, b), one in found.pairs.items()],
             "joint": None if found.joint is None else found.joint.kind,
             "text": str(found),
         }

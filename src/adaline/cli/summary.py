@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from adaline import storage
-from adaline.cli.output import certificate, console, facts, number, p_value, plain, print_json, say, show
+from adaline.cli.output import console, facts, print_json, say, show
+from adaline.comparison.result import plain
+from adaline.inference.summary import CoefficientTable, cell
 from adaline.input.basis import basis_of, columns_of
 from adaline.results import Status
-from adaline.wording import counted
+from adaline.wording import counted, number
 
 MOST = 40  # coefficients that are shown by default
 MOST_CLASSES = 8
@@ -66,7 +67,7 @@ def described(model: Any) -> dict[str, Any]:
         "classes": vars(model).get("classes_"),
         "intercept": getattr(model, "intercept_", None),
         "coef": getattr(model, "coef_", None),
-        "certificate": certificate(model.certificate_),
+        "certificate": vars(model.certificate_),
     }
     if hasattr(model, "summary"):
         out["summary"] = {
@@ -78,7 +79,7 @@ def described(model: Any) -> dict[str, Any]:
 def explain(model: Any, most: int | None = None, rest: str = "") -> None:
     """Print coefficients and certificate; no more than `most` coefficients, then `rest`, which says where they are."""
     if hasattr(model, "summary"):
-        _show_summary(model.summary().to_dict(), most, rest)
+        _show_summary(model.summary(), most, rest)
     elif "classes_" in vars(model):
         _show_discriminants(model, most, rest)
     elif hasattr(model, "coef_"):
@@ -97,66 +98,20 @@ def certify(proof: Any) -> None:
         say(f"advice: {line.replace(' (see aliased_)', '')}", style="yellow")
 
 
-def _show_summary(values: dict[str, Any], most: int | None, rest: str) -> None:
-    likelihood = "reference" in values
-    targets = [{"target": name} for name in values["targets"]] if likelihood else values["targets"]
-    tail = 50 * (1 - values["level"])
+def _show_summary(summary: CoefficientTable, most: int | None, rest: str) -> None:
+    columns = summary.groups()[0]
     digits = 6 if console().width >= WIDE else 5
-    head = ["", "estimate", "std error", "t" if values.get("errors") == "classical" else "z", "p"]
-    head += [f"{tail:g}%", f"{100 - tail:g}%"]
-    for entry in targets:
-        rows = [row for row in values["coefficients"] if len(targets) == 1 or row["target"] == entry["target"]]
-        if likelihood:
-            say(f"\nlog odds of {entry['target']} against {values['reference']}", style="bold")
-        elif len(targets) > 1:
-            say(f"\ntarget {entry['target']}", style="bold")
-        show(head, [_coefficient(row, digits) for row in rows[:most]])
-        _more(len(rows), most, rest)
+    for part in summary.sections():
+        if part.heading:
+            say(f"\n{part.heading}", style="bold")
+        cells = [[row["name"], *(cell(row, column, digits) for column in columns)] for row in part.rows[:most]]
+        show(["", *columns.values()], cells)
+        _more(len(part.rows), most, rest)
         say()
-        for line in [] if likelihood else _fit_lines(entry):
+        for line in part.lines:
             say(line)
-    for line in _likelihood_lines(values) if likelihood else []:
+    for line in [*summary.closing(), *(f"note: {text}" for text in summary.notes)]:
         say(line)
-    for text in values["notes"]:
-        say(f"note: {text}")
-
-
-def _likelihood_lines(values: dict[str, Any]) -> list[str]:
-    """Return how likely the rows are, in lines."""
-    first = f"log-likelihood {values['log_likelihood']:.6g}, McFadden's R² {values['pseudo_r_squared']:.6g}"
-    if math.isnan(values["chi2"]):
-        return [first]
-    ratio = (
-        f"likelihood ratio chi² {values['chi2']:.6g} on {values['chi2_freedom']} (p {p_value(values['chi2_p_value'])})"
-    )
-    return [first, f"{ratio}; AIC {values['aic']:.6g}, BIC {values['bic']:.6g}"]
-
-
-def _fit_lines(entry: dict[str, Any]) -> list[str]:
-    """Return how well one target is fitted, in lines."""
-    if "scale" in entry:
-        shown = f"scale {entry['scale']:.6g}; {counted(entry['beyond'], form='g')} beyond the threshold"
-        return [] if math.isnan(entry["scale"]) else [shown]
-    p = p_value(entry["f_p_value"])
-    return [
-        f"R² {number(entry['r_squared'])}, adjusted {number(entry['adjusted_r_squared'])}; residual sd "
-        f"{number(entry['sigma'])} on {entry['freedom']:.6g} degrees of freedom",
-        f"F {number(entry['f_statistic'])} on {entry['model_freedom']:.6g} and {entry['f_freedom']:.6g} (p {p}); "
-        f"AIC {number(entry['aic'])}, BIC {number(entry['bic'])}",
-    ]
-
-
-def _coefficient(row: dict[str, Any], digits: int) -> list[str]:
-    """Return the cells of a coefficient; a column that is not in the model says so."""
-    if row.get("left_out"):
-        return [row["name"], "left out", *"-----"]
-    cells = [
-        row["name"],
-        number(row["estimate"], digits),
-        number(row["std_error"], digits),
-        number(row["statistic"], 4),
-    ]
-    return [*cells, p_value(row["p_value"]), number(row["lower"], digits), number(row["upper"], digits)]
 
 
 def _show_discriminants(model: Any, most: int | None, rest: str) -> None:
@@ -205,7 +160,7 @@ def _show_weights(model: Any, most: int | None, rest: str) -> None:
 
 def _more(count: int, most: int | None, rest: str) -> None:
     if most is not None and count > most:
-        console().print(f"... and {count - most} more{rest}")
+        say(f"... and {count - most} more{rest}")
 
 
 def model_label(model: Any) -> str:

@@ -12,6 +12,7 @@ from adaline.errors import InvalidParameter
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, read_spec
+from adaline.wording import counted
 
 
 def run_update(
@@ -42,7 +43,7 @@ def run_update(
     after = rows_of(model)
     rows = relation.count("TRUE")
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:
-        note(f"{gone:,} of {rows:,} rows left out: something is missing in them")
+        note(f"{gone:,} of {counted(rows)} left out: something is missing in them")
     storage.save(model, saved)
     if as_json:
         print_json({**described(model), "rows_before": before, "rows_after": after, "saved": str(saved)})

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import html
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +20,14 @@ from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_table, suits
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidParameter
+from adaline.inference.summary import escaped
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
 from adaline.systems import SYSTEMS
+from adaline.wording import counted, visible
 
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
@@ -93,8 +94,6 @@ def compare(
     Lectures S0 to S4: the systems. L. Breiman et al., Classification and Regression Trees (1984), section 3.4.3 (one
     standard error). Cost: folds + 1 fits a system.
     """
-    if isinstance(data, Mapping):
-        data = _frame(data)
     request = DataRequest.of(data, target=target, drop=drop, **options)
     return compare_request(request, folds=folds, seed=random_state, systems=systems, task=task, progress=progress)
 
@@ -213,7 +212,7 @@ class Comparison:
         """What was compared, in a line."""
         (n, d), groups = self.data.X.shape, len(self.data.groups())
         source = f"{self.data.source}: " if self.data.source else ""
-        columns = f"{groups} column{'s' if groups != 1 else ''}" + (f" ({d} coded)" if d != groups else "")
+        columns = counted(groups, "column") + (f" ({d} coded)" if d != groups else "")
         return f"{source}{self.data.target} from {columns}, {n:,} rows, {self.folds} folds"
 
     @cached_property
@@ -283,16 +282,16 @@ class Comparison:
 
     def __str__(self) -> str:
         notes = [f"note: {text}" for text in self.notes]
-        return "\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings), *notes])
+        return visible("\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings), *notes]))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         advice = self.recommendation
         lines = [
-            f"<p><b>{html.escape(advice.headline)}.</b> {html.escape(advice.text)}</p>",
-            *(f"<p><b>{f.severity}: {html.escape(f.title)}.</b> {html.escape(f.text)}</p>" for f in self.findings),
-            *(f"<p>note: {html.escape(text)}</p>" for text in self.notes),
+            f"<p><b>{escaped(advice.headline)}.</b> {escaped(advice.text)}</p>",
+            *(f"<p><b>{f.severity}: {escaped(f.title)}.</b> {escaped(f.text)}</p>" for f in self.findings),
+            *(f"<p>note: {escaped(text)}</p>" for text in self.notes),
         ]
         return self.table._repr_html_() + "".join(lines)
 
@@ -356,16 +355,6 @@ def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any) -> list[tupl
     return out
 
 
-def _frame(columns: Mapping[Any, Any]) -> Any:
-    """Return a dict of columns as a frame."""
-    import pyarrow as pa
-
-    try:
-        return pa.table({str(name): np.asarray(values) for name, values in columns.items()})
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidData(f"the columns do not make a table: {error}") from None
-
-
 def _normalised(table: Table, task: str) -> Table:
     """Return the table with y as numbers or labels, without rows of no weight and without constant columns."""
     y = table.y
@@ -378,7 +367,8 @@ def _normalised(table: Table, task: str) -> Table:
     if table.weight is None or (table.weight > 0).all():
         return replace(table, y=y).varying()
     kept = table.weight > 0
-    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept]).varying()
+    indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
+    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices).varying()
 
 
 def _rank(result: Result) -> tuple[bool, float, float]:

@@ -24,7 +24,7 @@ from adaline.results import Status
 from adaline.separation.budget import Undecided
 from adaline.separation.separability import separability
 from adaline.systems import LinearRegression
-from adaline.wording import counted
+from adaline.wording import counted, part_of, visible
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 REPEATED = "Columns that repeat others"
@@ -44,7 +44,6 @@ ENOUGH = 20  # rows from which a column that determines the target is no acciden
 
 def findings(table: Table, task: str, results: list[Result], recommended: Result | None) -> list[Finding]:
     """Return what a user should know about the rows and the fits, gravest first."""
-    evidence = Evidence(table, task, results, recommended)
     by_task = (_target_shape, _influential_rows) if task == REGRESSION else (_class_sizes, _separable)
     dependent = list(_dependent(table))
     found = [
@@ -55,8 +54,8 @@ def findings(table: Table, task: str, results: list[Result], recommended: Result
         *_few_rows(table),
         *_missing(table),
         *_left_out(table),
-        *(finding for check in by_task for finding in check(evidence)),
-        *_recommended_fit(evidence, any(one.title == REPEATED for one in dependent)),
+        *(finding for check in by_task for finding in check(table, results)),
+        *_recommended_fit(table, recommended, any(one.title == REPEATED for one in dependent)),
     ]
     order = (SERIOUS, WARNING, NOTE)
     return sorted(found, key=lambda finding: order.index(finding.severity))
@@ -86,21 +85,11 @@ class Finding:
     columns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.severity}: {self.title}. {self.text}"
+        return visible(f"{self.severity}: {self.title}. {self.text}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return {"severity": self.severity, "title": self.title, "text": self.text, "columns": list(self.columns)}
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What a check may use: the rows, and how each system did on them."""
-
-    table: Table
-    task: str
-    results: list[Result]
-    recommended: Result | None
+        return {**vars(self), "columns": list(self.columns)}
 
 
 def _constant(table: Table) -> Iterator[Finding]:
@@ -200,7 +189,7 @@ def _far_values(table: Table) -> Iterator[Finding]:
                 worst = x[outside][np.argmax(np.abs(x[outside] - (low + high) / 2))]
                 found.append((name, int(outside.sum()), float(worst)))
     if found:
-        named = some([f"{name} ({count} row{'s' if count > 1 else ''}, up to {v:.4g})" for name, count, v in found])
+        named = some([f"{name} ({counted(count)}, up to {v:.4g})" for name, count, v in found])
         yield Finding(
             WARNING,
             "Values far from all others",
@@ -298,8 +287,9 @@ def _left_out(table: Table) -> Iterator[Finding]:
         yield Finding(
             NOTE,
             "Rows were left out",
-            f"{dropped:,} of {total + dropped:,} rows ({percent(dropped / (total + dropped))}) are left out, as "
-            "something is missing in them. What was found holds for rows like the others.",
+            f"{dropped:,} of {counted(total + dropped)} ({percent(dropped / (total + dropped))}) "
+            f"{'is' if dropped == 1 else 'are'} left out, as something is missing in them. What was found holds for "
+            "rows like the others.",
         )
     if n < total:
         yield Finding(
@@ -310,17 +300,17 @@ def _left_out(table: Table) -> Iterator[Finding]:
         )
 
 
-def _target_shape(evidence: Evidence) -> Iterator[Finding]:
-    y = evidence.table.y
-    labels = {result.label for result in evidence.results}
+def _target_shape(table: Table, results: list[Result]) -> Iterator[Finding]:
+    y = table.y
+    labels = {result.label for result in results}
     poisson, gamma = (f"GeneralizedLinear(loss={loss!r})" for loss in ("poisson", "gamma"))
     if poisson in labels and is_count(y):
         yield Finding(
             NOTE,
             "The target may be a count",
-            f"{evidence.table.target} holds whole numbers, none of them negative. {poisson} was compared too: its "
+            f"{table.target} holds whole numbers, none of them negative. {poisson} was compared too: its "
             "predictions are never negative, columns multiply them, and errors may grow with them.",
-            (evidence.table.target,),
+            (table.target,),
         )
     skew = skewness(y)
     if skew is not None:
@@ -328,39 +318,39 @@ def _target_shape(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             NOTE,
             "The target is skewed",
-            f"{evidence.table.target} is positive with a long upper tail (skewness {skew.raw:.1f}; of its logarithm "
+            f"{table.target} is positive with a long upper tail (skewness {skew.raw:.1f}; of its logarithm "
             f"{skew.log:.1f}).{too} A model of its logarithm may fit better and have more even errors.",
-            (evidence.table.target,),
+            (table.target,),
         )
 
 
-def _influential_rows(evidence: Evidence) -> Iterator[Finding]:
-    y = evidence.table.y
-    n, d = evidence.table.X.shape
+def _influential_rows(table: Table, results: list[Result]) -> Iterator[Finding]:
+    y = table.y
+    n, d = table.X.shape
     if n - d - 2 < 1:
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdalineWarning)  # dependent columns are a finding of their own
-            model = LinearRegression().fit(evidence.table.X, y, evidence.table.weight)
-        rows = model.influence(evidence.table.X, y, evidence.table.weight)
+            model = LinearRegression().fit(table.X, y, table.weight)
+        rows = model.influence(table.X, y, table.weight)
     except AdalineError:  # leverage of wide or degenerate rows: there is nothing to tell outliers by
         return
     freedom = n - model.rank_ - 2
     limit = float(special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
     far = _largest(np.abs(rows.studentized), limit)
     if len(far):
-        named = some([f"row {i} ({rows.studentized[i]:+.1f})" for i in far])
+        named = some([f"row {table.row_of(i)} ({rows.studentized[i]:+.1f})" for i in far])
         yield Finding(
             WARNING,
             "Outlying targets",
-            f"{len(far)} of {n} rows lie further from the least-squares surface than chance allows, beyond "
-            f"{limit:.1f} studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
+            f"{part_of(len(far), n)} further from the least-squares surface than chance allows, beyond {limit:.1f} "
+            f"studentised residuals (counting rows from 0): {named}. Check them; one wrong value can move "
             "every coefficient, and intervals assume there is none.",
         )
     strong = _largest(rows.cooks_distance, COOK)
     if len(strong):
-        named = some([f"row {i} ({rows.cooks_distance[i]:.1f})" for i in strong])
+        named = some([f"row {table.row_of(i)} ({rows.cooks_distance[i]:.1f})" for i in strong])
         yield Finding(
             WARNING,
             "Single rows decide the fit",
@@ -369,8 +359,8 @@ def _influential_rows(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _class_sizes(evidence: Evidence) -> Iterator[Finding]:
-    y = evidence.table.y
+def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
+    y = table.y
     labels, counts = np.unique(y, return_counts=True)
     if counts.max() > IMBALANCE * counts.min():
         least, most = int(counts.argmin()), int(counts.argmax())
@@ -381,7 +371,7 @@ def _class_sizes(evidence: Evidence) -> Iterator[Finding]:
             f"'{labels[most]}' is wrong in only {100 * (1 - counts.max() / counts.sum()):.1f}% of the rows: judge by "
             "the confusion table, not by the error rate alone.",
         )
-    folds = max((len(result.fold_errors) for result in evidence.results), default=0)
+    folds = max((len(result.fold_errors) for result in results), default=0)
     small = [str(label) for label, count in zip(labels, counts, strict=True) if count < folds]
     if small:
         yield Finding(
@@ -392,13 +382,11 @@ def _class_sizes(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _separable(evidence: Evidence) -> Iterator[Finding]:
-    y = evidence.table.y
+def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
+    y = table.y
     labels = np.unique(y)
-    linear = [
-        r.label for r in evidence.results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")
-    ]
-    apart = [str(label) for label in labels] if linear else _separable_classes(evidence.table.X, y, labels)
+    linear = [r.label for r in results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")]
+    apart = [str(label) for label in labels] if linear else _separable_classes(table.X, y, labels)
     if apart:
         what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
         proof = f"{linear[0]} makes no error on the rows it was fitted to" if linear else "proved by a plane"
@@ -423,9 +411,8 @@ def _separable_classes(X: Array, y: NDArray[Any], labels: NDArray[Any]) -> list[
     return [str(label) for label in labels] if found and len(labels) == 2 else found
 
 
-def _recommended_fit(evidence: Evidence, dependent: bool) -> Iterator[Finding]:
+def _recommended_fit(table: Table, chosen: Result | None, dependent: bool) -> Iterator[Finding]:
     """Find what the certificate and the warnings say, but for dependent columns where a finding names them."""
-    chosen = evidence.recommended
     if chosen is None:
         return
     proof = chosen.certificate
@@ -441,7 +428,7 @@ def _recommended_fit(evidence: Evidence, dependent: bool) -> Iterator[Finding]:
         )
     warned = [text for text in chosen.warnings if not (dependent and "linear combinations" in text)]
     if warned:
-        text = evidence.table.with_names(". ".join(warned[:3]))
+        text = table.with_names(". ".join(warned[:3]))
         yield Finding(NOTE, f"{chosen.label} warned", f"{text[:1].upper()}{text[1:].rstrip('.')}.")
 
 

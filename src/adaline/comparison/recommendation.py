@@ -11,7 +11,8 @@ from sklearn.base import is_regressor
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES
 from adaline.results import Status
-from adaline.wording import amount
+from adaline.systems import SYSTEMS
+from adaline.wording import amount, visible
 
 SAME = 1e-3  # errors that differ by less than this part are called the same
 
@@ -45,7 +46,7 @@ class Recommendation:
         return None if self.result is None else self.result.model
 
     def __str__(self) -> str:
-        return self.text
+        return visible(self.text)
 
 
 def recommend(results: list[Result], baseline: Result, measure: str) -> Recommendation:
@@ -54,7 +55,8 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
     paired over the folds. Of those, one whose certificate says "solved" goes before others, then one with linear
     weights, then fewer numbers learned from the data (a penalty that was chosen is one more), then one whose
-    certificate states the digits of its coefficients, then one that gives probabilities, then the smaller error.
+    certificate states the digits of its coefficients, then one that gives probabilities, then the one that comes first
+    in the registry, from least squares to rules of learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
@@ -115,14 +117,15 @@ def _as_good(result: Result, best: Result) -> bool:
     return bool(apart.mean() <= apart.std(ddof=1) / np.sqrt(len(apart)))
 
 
-def _simplicity(result: Result) -> tuple[bool, bool, float, bool, bool, float]:
+def _simplicity(result: Result) -> tuple[Any, ...]:
     return (
         not _is_solved(result),
         not _is_linear(result),
         _parameter_count(result),
         not _has_digits(result),
         result.probability is None,
-        result.error,
+        list(SYSTEMS.values()).index(type(result.model)),
+        len(result.settings),
     )
 
 
@@ -156,4 +159,4 @@ def _advantage(chosen: Result, best: Result) -> str:
         return "its certificate states how many digits are right"
     if chosen.probability is not None and best.probability is None:
         return "gives probabilities as well as labels"
-    return "is no less simple"
+    return "is the plainer system"

@@ -21,7 +21,7 @@ from adaline.inference.effects import Effect, effects, strongest
 from adaline.results import Certificate
 from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
-from adaline.wording import amount
+from adaline.wording import amount, counted, p_value, visible
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
@@ -47,7 +47,7 @@ def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
     ...     "Employed" in write_report(found, folder + "/report.html").read_text(encoding="utf-8")
     True
     """
-    page = render(found)
+    page = visible(render(found))
     with replacing(path) as temporary:
         Path(temporary).write_text(page, encoding="utf-8", errors="replace")
     return Path(path)
@@ -63,7 +63,7 @@ def render(found: Comparison) -> str:
         lstrip_blocks=True,
     )
     pages.filters["number"] = _number
-    pages.filters["p"] = _p_value
+    pages.filters["p"] = lambda value: p_value(value).replace("-", "–")
     n, d = found.data.X.shape
     chosen = found.recommended
     return pages.get_template("report.html.jinja").render(
@@ -78,8 +78,8 @@ def render(found: Comparison) -> str:
         coefficients=None if chosen is None else _coefficients(found, chosen),
         pictures=[] if chosen is None else _pictures(found, chosen),
         proof=None if chosen is None or chosen.certificate is None else _proof(chosen.certificate),
-        columns=[_column(column) for column in found.data.described()[:MOST_COLUMNS]],
-        more_columns=max(len(found.data.described()) - MOST_COLUMNS, 0),
+        columns=[_column(column) for column in found.data.columns[:MOST_COLUMNS]],
+        more_columns=max(len(found.data.columns) - MOST_COLUMNS, 0),
         python=_python(found),
         date=datetime.date.today().isoformat(),
     )
@@ -202,7 +202,7 @@ def _proof(proof: Certificate) -> dict[str, Any]:
             f"The columns are {easy} conditioned ({proof.condition:.3g}, 1 is best) and {proof.rank} of them are "
             "independent."
         )
-    words.append(f"The rows were read {proof.passes} time{'s' if proof.passes != 1 else ''}.")
+    words.append(f"The rows were read {counted(proof.passes, 'time')}.")
     return {"words": " ".join(words), "advice": proof.advice, "text": str(proof)}
 
 
@@ -231,7 +231,7 @@ def _python(found: Comparison) -> str:
     else:
         n, d = found.data.X.shape
         lines += [
-            f"# X: the {n} rows and {d} columns; y: the target",
+            f"# X: the {counted(n)} and {counted(d, 'column')}; y: the target",
             f"model = {system}.fit(X, y)",
         ]
     return "\n".join(lines)
@@ -243,7 +243,3 @@ def _number(value: Any) -> str:
     if isinstance(value, float) and value and not 1e-4 <= abs(value) < 1e7:
         return f"{value:.4g}"
     return f"{value:.5g}" if isinstance(value, float) and abs(value) < 1e5 else f"{value:,.0f}"
-
-
-def _p_value(value: float) -> str:
-    return "–" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -63,23 +65,10 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what can be written as JSON: numbers that are not finite become None."""
-        proof = self.certificate
-        return {
-            "system": self.system,
-            "settings": dict(self.settings),
-            "label": self.label,
-            "error": plain(self.error),
-            "std_error": plain(self.std_error),
-            "second": plain(self.second),
-            "fold_errors": [plain(value) for value in self.fold_errors.tolist()],
-            "train_error": plain(self.train_error),
-            "seconds": plain(self.seconds),
-            "certificate": None
-            if proof is None
-            else {key: plain(value) for key, value in vars(proof).items()} | {"status": str(proof.status)},
-            "warnings": list(self.warnings),
-            "failure": self.failure,
-        }
+        left = {"model", "predicted", "probability"}
+        known = {name: value for name, value in vars(self).items() if name not in left}
+        proof = None if self.certificate is None else vars(self.certificate)
+        return dict(plain({**known, "label": self.label, "certificate": proof}))
 
 
 class SystemTrial:
@@ -104,23 +93,25 @@ class SystemTrial:
         model = trial.attempt(lambda: rows.fitted_to(trial.system, np.arange(len(rows.weight))))
         seconds = perf_counter() - start
         train = trial.attempt(lambda: self._error(rows.y, model.predict(rows.x), rows.given_weight))
-        failed = bool(trial.failure)
-        errors = np.array([] if failed else trial.judged)
+        if trial.failure:
+            nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
+            return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
+        errors = np.array(trial.judged)
         return Result(
             system=self.name,
             settings=self.settings,
-            error=np.nan if failed else float(errors.mean()),
-            std_error=np.nan if failed else float(errors.std(ddof=1) / np.sqrt(len(errors))),
-            second=np.nan if failed else self._second(guess),
+            error=float(errors.mean()),
+            std_error=float(errors.std(ddof=1) / np.sqrt(len(errors))),
+            second=self._second(guess),
             fold_errors=errors,
-            train_error=np.nan if failed else float(train),
-            seconds=np.nan if failed else seconds,
-            certificate=None if failed else getattr(model, "certificate_", None),
-            model=None if failed else model,
-            predicted=None if failed else self._predicted,
-            probability=None if failed else self._probability,
+            train_error=float(train),
+            seconds=seconds,
+            certificate=getattr(model, "certificate_", None),
+            model=model,
+            predicted=self._predicted,
+            probability=self._probability,
             warnings=trial.warnings,
-            failure=trial.failure,
+            failure="",
         )
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
@@ -173,7 +164,13 @@ def rms(values: Array, weight: Array | None = None) -> float:
 
 
 def plain(value: Any) -> Any:
-    """Return a number as JSON knows it: None where it is not finite."""
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value
+    """Return a value as JSON knows it: None for numbers that are not finite, text for what is no value of JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

@@ -15,6 +15,7 @@ from adaline.arrays import Array
 from adaline.coding.columns import plain
 from adaline.comparison.open_data import OpenedData
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.selection.cross_validation import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.tables.coding import target_columns
@@ -50,6 +51,7 @@ class Table:
     columns : what the columns of the data hold, before coding; dictionaries with `name`, `role`, `kind`, `missing`,
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
+    indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -74,6 +76,7 @@ class Table:
     source: str = ""
     command: str = ""
     opening: str = ""
+    indices: NDArray[np.intp] | None = None
 
     @classmethod
     def of(
@@ -122,6 +125,10 @@ class Table:
             out.setdefault(name, []).append(j)
         return out
 
+    def row_of(self, i: int) -> int:
+        """Return the index of row i in the data, counted from 0, those left out included."""
+        return int(i if self.indices is None else self.indices[i])
+
     def with_names(self, text: str) -> str:
         """Return a message of a system that was fitted to X, where columns are x0, x1, ..., with their own names.
 
@@ -150,19 +157,6 @@ class Table:
             origin=tuple(self.origin[j] for j in kept),
             constant=tuple(self.names[j] for j in np.flatnonzero(~varies)),
         )
-
-    def described(self) -> list[dict[str, Any]]:
-        """Return `columns`, or what X and y themselves say where there is none."""
-        if self.columns:
-            return self.columns
-        out = [_described(self.target, "target", self.y)]
-        for name, made in self.groups().items():
-            if len(made) == 1:
-                out.append(_described(name, "feature", self.X[:, made[0]]))
-            else:
-                counts = [[self.names[j], int(np.count_nonzero(self.X[:, j]))] for j in made]
-                out.append(_description(name, "feature", "category", levels=counts))
-        return out
 
     def check(self, task: str, folds: int) -> None:
         """Refuse rows that systems cannot be compared on, saying why and where."""
@@ -193,7 +187,7 @@ class Table:
         if task == REGRESSION:
             self._check_numbers()
         else:
-            self._check_labels()
+            check_classes(self.y, f"target {self.target}")
 
     def _check_numbers(self) -> None:
         try:
@@ -208,16 +202,6 @@ class Table:
         if y.min() == y.max():
             raise InvalidData(f"target {self.target} is {y[0]:g} in every row: there is nothing to learn")
 
-    def _check_labels(self) -> None:
-        labels, counts = np.unique(self.y, return_counts=True)
-        if len(labels) < 2:
-            raise InvalidData(f"target {self.target} is '{labels[0]}' in every row: there is nothing to learn")
-        if np.count_nonzero(counts > 1) < 2:
-            raise InvalidData(
-                f"target {self.target} has {len(labels)} labels in {len(self.y)} rows, fewer than two of them twice: "
-                "cross-validation needs two classes of two rows or more"
-            )
-
 
 def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
     """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers."""
@@ -226,7 +210,10 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
-    x, t, weight = _sample(source, MOST_NUMBERS // max(len(opened.source.names), 1), seed)
+    rows, most = source.count_rows(), MOST_NUMBERS // max(len(opened.source.names), 1)
+    drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    x, t, weight = _read_rows(source, drawn)
+    indices = _used_rows(opened)
     return Table(
         x,
         t[:, 0] if classes is None else classes[t[:, 0].astype(np.intp)],
@@ -234,18 +221,27 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         opened.source.coding.origin,
         opened.target,
         weight,
-        opened.source.count_rows(),
-        opened.rows - opened.source.count_rows(),
+        rows,
+        opened.rows - rows,
         columns=describe_columns(opened),
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
+        indices=indices if drawn is None else drawn if indices is None else indices[drawn],
     )
 
 
-def _sample(source: Source, most: int, seed: int) -> tuple[Array, Array, Array | None]:
-    """Return x, t and weights of at most `most` rows, drawn at random, in the order of the source."""
-    rows = source.count_rows()
-    drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
+    """Return the index of each row that is used, counting those left out; None where none is."""
+    if opened.rows == opened.source.count_rows():
+        return None
+    relation, where = opened.source.relation, opened.source.where
+    numbered = f"(SELECT row_number() OVER () - 1 AS i, ({where}) AS used FROM {relation.sql})"
+    gone = np.array([row[0] for row in relation.rows(f"SELECT i FROM {numbered} WHERE NOT used")], dtype=np.intp)
+    return np.setdiff1d(np.arange(opened.rows), gone)
+
+
+def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, Array, Array | None]:
+    """Return x, t and weights of all rows, or of those drawn, ascending indices."""
     parts: list[tuple[Array, Array, Array | None]] = []
     for block in source.blocks():
         end = block.first_row + block.rows
@@ -304,18 +300,6 @@ def _queried(relation: Relation, name: str, role: str, category: bool, found: li
     return _description(
         name, role, relation.kind(name), missing=missing, distinct=distinct, low=low, mean=mean, high=high
     )
-
-
-def _described(name: str, role: str, values: NDArray[Any]) -> dict[str, Any]:
-    """Return what a column in memory holds."""
-    if values.dtype.kind in "fiu":
-        numbers = values.astype(np.float64)
-        low, mean, high = float(numbers.min()), float(numbers.mean()), float(numbers.max())
-        return _description(name, role, "number", distinct=len(np.unique(numbers)), low=low, mean=mean, high=high)
-    labels, counts = np.unique(values, return_counts=True)
-    levels = [[str(labels[i]), int(counts[i])] for i in np.argsort(-counts, kind="stable")]
-    kind = "boolean" if values.dtype.kind == "b" else "category"
-    return _description(name, role, kind, distinct=len(labels), levels=levels)
 
 
 def _description(name: str, role: str, kind: str, **known: Any) -> dict[str, Any]:

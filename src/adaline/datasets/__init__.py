@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
+from adaline.wording import counted
 
 __all__ = ["Dataset", "describe", "load", "names", "path"]
 
@@ -60,34 +61,20 @@ class Dataset:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """The columns of a file that are numbers and labels, its default target, and its description.
-
-    `about` and `licence` are for the line of `describe`; the file may have more columns than `load` reads.
-    """
+    """The default target of a file and its description; `about` and `licence` are for the line of `describe`."""
 
     about: str
     licence: str
-    numbers: tuple[str, ...]
-    labels: tuple[str, ...]
     target: str
     description: str
+    unused: tuple[str, ...] = ()
+    """Columns that `load` leaves out."""
 
 
 _RECIPES = {
     "abalone": _Recipe(
         about="age of abalones, in rings of the shell, from size and weights, with their sex",
         licence="CC BY 4.0",
-        numbers=(
-            "length",
-            "diameter",
-            "height",
-            "whole_weight",
-            "shucked_weight",
-            "viscera_weight",
-            "shell_weight",
-            "rings",
-        ),
-        labels=("sex",),
         target="rings",
         description=(
             "Size (of 200 mm), weights (of 200 g), sex (F, M or I for infant) and number of rings, which is the age in "
@@ -101,23 +88,6 @@ _RECIPES = {
     "breast_cancer": _Recipe(
         about="diagnosis of breast tumours from 30 measures of cell nuclei; linearly separable",
         licence="CC BY 4.0",
-        numbers=tuple(
-            f"{first}{measure}{last}"
-            for first, last in (("mean_", ""), ("", "_error"), ("worst_", ""))
-            for measure in (
-                "radius",
-                "texture",
-                "perimeter",
-                "area",
-                "smoothness",
-                "compactness",
-                "concavity",
-                "concave_points",
-                "symmetry",
-                "fractal_dimension",
-            )
-        ),
-        labels=("diagnosis",),
         target="diagnosis",
         description=(
             "Ten measures of the cell nuclei in an image of a fine needle aspirate of a breast mass, each as mean, "
@@ -131,8 +101,6 @@ _RECIPES = {
     "longley": _Recipe(
         about="employment from six economic series that nearly determine each other",
         licence="public domain",
-        numbers=("GNP_deflator", "GNP", "Unemployed", "Armed_Forces", "Population", "Year", "Employed"),
-        labels=(),
         target="Employed",
         description=(
             "Employment in the United States, 1947 to 1962, and six economic series that nearly determine each other: "
@@ -147,8 +115,6 @@ _RECIPES = {
     "norris": _Recipe(
         about="a reading y of an ozone monitor from a standard x; a straight line",
         licence="public domain",
-        numbers=("x", "y"),
-        labels=(),
         target="y",
         description=(
             "Calibration of ozone monitors: 36 readings y of a monitor against a standard x.\n"
@@ -159,8 +125,6 @@ _RECIPES = {
     "penguins": _Recipe(
         about="species from bill, flipper and weight, with island, sex and year",
         licence="CC0 1.0",
-        numbers=("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"),
-        labels=("species", "island", "sex"),
         target="species",
         description=(
             "Bill, flipper and weight of 333 penguins of three species, Palmer Archipelago, Antarctica, 2007 to 2009. "
@@ -169,25 +133,11 @@ _RECIPES = {
             "palmerpenguins by A. M. Horst, A. P. Hill and K. B. Gorman.\n"
             "Licence: CC0 1.0."
         ),
+        unused=("year",),
     ),
     "wine": _Recipe(
         about="quality of red wines, a mark of 3 to 8, from eleven chemical measures",
         licence="CC BY 4.0",
-        numbers=(
-            "fixed_acidity",
-            "volatile_acidity",
-            "citric_acid",
-            "residual_sugar",
-            "chlorides",
-            "free_sulfur_dioxide",
-            "total_sulfur_dioxide",
-            "density",
-            "pH",
-            "sulphates",
-            "alcohol",
-            "quality",
-        ),
-        labels=(),
         target="quality",
         description=(
             "Eleven chemical measures of 1599 red vinho verde wines from Portugal, and their quality: the median mark "
@@ -237,7 +187,7 @@ def describe(name: str) -> str:
     recipe = _recipe(name)
     head, *rows = path(name).read_text(encoding="utf-8").splitlines()
     columns = len(head.split(","))
-    return f"{name}: {len(rows)} rows, {columns} columns; {recipe.about} ({recipe.licence})"
+    return f"{name}: {counted(len(rows))}, {counted(columns, 'column')}; {recipe.about} ({recipe.licence})"
 
 
 def load(name: str, *, target: str | None = None) -> Dataset:
@@ -260,18 +210,26 @@ def load(name: str, *, target: str | None = None) -> Dataset:
     penguins: 333 rows, body_mass_g from bill_length_mm, bill_depth_mm, flipper_length_mm
     """
     recipe = _recipe(name)
-    target_name = recipe.target if target is None else target
-    if target_name not in recipe.numbers + recipe.labels:
-        columns = ", ".join(recipe.numbers + recipe.labels)
-        raise InvalidParameter(f"{name} has no column {target_name!r} to predict; there are: {columns}")
-    feature_names = tuple(column for column in recipe.numbers if column != target_name)
-
     rows = list(csv.DictReader(path(name).read_text(encoding="utf-8").splitlines()))
+    known = [column for column in rows[0] if column not in recipe.unused]
+    numbers = [column for column in known if _is_number(rows[0][column])]
+    target_name = recipe.target if target is None else target
+    if target_name not in known:
+        columns = ", ".join(sorted(known, key=lambda column: column not in numbers))
+        raise InvalidParameter(f"{name} has no column {target_name!r} to predict; there are: {columns}")
+    feature_names = tuple(column for column in numbers if column != target_name)
     X = np.array([[float(row[column]) for column in feature_names] for row in rows])
     y = np.array([row[target_name] for row in rows])
-    if target_name in recipe.numbers:
+    if target_name in numbers:
         y = y.astype(np.float64)
     return Dataset(name, X, y, feature_names, target_name, recipe.description)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
 
 
 def _recipe(name: str) -> _Recipe:

@@ -40,30 +40,40 @@ def first_weights(source: Source, machine: DifferentiableMachine, outputs: int, 
 
 
 def fit_machine(
-    source: Source, machine: Any, loss: Loss, weights: Array, penalty: float, rule: Any, plan: EpochOptions
+    source: Source,
+    machine: Any,
+    loss: Loss,
+    weights: Array,
+    penalty: float,
+    plan: EpochOptions,
+    *,
+    solver: str,
+    rate: float | str,
+    schedule: str,
+    stop_error: float | None,
 ) -> tuple[Array, list[float], Certificate]:
-    """Return weights, history and certificate; `rule` has solver, tol, rate, schedule, epochs and stop_error.
+    """Return weights, history and certificate; the options are those of `GeneralizedLinear`.
 
     The penalty acts on all weights, or times what the machine's own `penalised(W)` gives for each.
     """
     which = machine.penalised(weights) if hasattr(machine, "penalised") else 1.0
     hold = penalty * np.broadcast_to(np.asarray(which, dtype=np.float64), weights.shape)
     problem = FunctionProblem(source, machine, loss, hold)
-    automatic = isinstance(rule.rate, str)
+    automatic = isinstance(rate, str)
     gradient = math.nan
-    if rule.solver == "stochastic":
+    if solver == "stochastic":
         total = source.total_weight()
-        schedule = None if automatic else Schedule(float(rule.rate), rule.schedule)
-        walked = stochastic_descent(source, machine, loss, weights, hold / total, schedule, plan)
+        steps = None if automatic else Schedule(float(rate), schedule)
+        walked = stochastic_descent(source, machine, loss, weights, hold / total, steps, plan)
         weights, history, status = walked.weights, walked.history, walked.status
         objective, name = history[-1] * total, "stochastic gradient descent"
     else:
-        if rule.solver == "gradient":
+        if solver == "gradient":
             first = problem.evaluate(weights)
             scale = abs(first.value)
-            rate = None if automatic else np.asarray(float(rule.rate))
-            stop = Stop(plan.tol * scale, rule.stop_error, plan.epochs, scale)
-            found, status = gradient_descent(problem.evaluate, weights, first_metric(first), rate, stop, first)
+            given = None if automatic else np.asarray(float(rate))
+            stop = Stop(plan.tol * scale, stop_error, plan.epochs, scale)
+            found, status = gradient_descent(problem.evaluate, weights, first_metric(first), given, stop, first)
             name = "batch gradient descent"
         else:
             found = minimise_function(problem, weights, plan.tol, MOST)

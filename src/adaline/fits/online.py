@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from numpy.typing import NDArray
+
 from adaline.block import Shape
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.separation import convergence_outlook
@@ -98,14 +100,21 @@ def run_corrections(
 
 
 def explain_mistakes(
-    system: Any, source: Source, scan: Scan, options: EpochOptions, result: OnlineResult
+    source: Source,
+    scan: Scan,
+    options: EpochOptions,
+    result: OnlineResult,
+    name: str,
+    classes: NDArray[Any],
+    standardize: bool,
+    intercept: bool,
 ) -> OnlineResult:
-    """Return the result of a perceptron; advise and warn where several epochs all had mistakes."""
+    """Return the result of a perceptron called `name`; advise and warn where several epochs all had mistakes."""
     if result.certificate.status is not Status.NOT_CONVERGED or options.epochs == 1:
         return result
-    outlook = convergence_outlook(source, system.classes_, scan, theorem=result.bounded)
-    advice = outlook.advice(system, int(result.corrections + scan.tally.updates))
-    warn(f"{type(system).__name__} did not converge: {advice}", ConvergenceWarning)
+    outlook = convergence_outlook(source, classes, scan, theorem=result.bounded)
+    advice = outlook.advice(int(result.corrections + scan.tally.updates), standardize, intercept)
+    warn(f"{name} did not converge: {advice}", ConvergenceWarning)
     return replace(result, certificate=replace(result.certificate, advice=advice))
 
 

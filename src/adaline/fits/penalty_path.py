@@ -39,8 +39,8 @@ def cross_validated(
     """Return the path of penalties and the best one."""
     spread = problem.spread
     penalties = spread.weight * 10.0 ** (1 - np.arange(DECADES * A_DECADE + 1) / A_DECADE)
-    trained = [Fold(source, i, folds, held=False) for i in range(folds)]
-    held_out = [Fold(source, i, folds, held=True) for i in range(folds)]
+    trained = [Fold(source, i, folds, held_out=False) for i in range(folds)]
+    held_out = [Fold(source, i, folds, held_out=True) for i in range(folds)]
     weights = [one.total_weight() for one in held_out]
     thetas = [start.copy() for _ in range(folds)]
     values: list[float] = []

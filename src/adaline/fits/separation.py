@@ -136,9 +136,9 @@ class ConvergenceOutlook:
     reason: str = ""
     bound: float = math.inf
 
-    def advice(self, system: Any, made: int) -> str:
+    def advice(self, made: int, standardize: bool, intercept: bool) -> str:
         """Return one line for a perceptron that made `made` corrections without a clean epoch."""
-        scaling = "" if system.standardize else "set standardize=True, or "
+        scaling = "" if standardize else "set standardize=True, or "
         if self.separable is None:
             return (
                 "no epoch was free of mistakes: perhaps no plane separates the classes (adaline.separability decides "
@@ -149,7 +149,7 @@ class ConvergenceOutlook:
                 f"{self.reason} (adaline.separability proves such things), so that no epoch will ever be free of "
                 "mistakes: use Pocket(standardize=True) or another classifier"
             )
-        if not system.fit_intercept:
+        if not intercept:
             return "a plane separates the classes, but perhaps none through the origin: set fit_intercept=True"
         if self.bound == math.inf:
             return f"a plane separates the classes, so that there can be a clean epoch: {scaling}raise epochs"

@@ -35,8 +35,8 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inference:
-    """Statistics of one target: arrays are (1 + D), intercept first; NaN where they do not exist."""
+class CoefficientStatistics:
+    """Statistics of coefficients: arrays are (1 + D), intercept first; NaN where they do not exist."""
 
     estimate: Array
     std_error: Array
@@ -44,11 +44,17 @@ class Inference:
     p_value: Array
     lower: Array
     upper: Array
+
+
+@dataclass(frozen=True)
+class Inference(CoefficientStatistics):
+    """Statistics of one target: of its coefficients, and of the fit."""
+
+    r_squared: float
+    adjusted_r_squared: float
     sigma: float
     freedom: float
     model_freedom: float
-    r_squared: float
-    adjusted_r_squared: float
     f_statistic: float
     f_freedom: float
     f_p_value: float
@@ -69,26 +75,18 @@ def infer(
     variance = np.float64(squares / freedom if freedom > 0.5 else np.nan)  # may be zero, and is divided by
     sigma = float(np.sqrt(variance) * fit.unit[k])
     error = sigma * unit_errors(fit, intercept) if robust is None else robust.std_errors()
-    judge = freedom if robust is None else np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = theta / error
         r_squared = 1.0 - squares / total if total > 0 else np.nan
         model = p - intercept
         f, f_freedom = ((total - squares) / model / variance if model > 0 else np.nan), freedom
     if robust is not None:
         f, f_freedom = (np.nan if fit.penalty.any() else robust.model_f()), robust.freedom
-    reach = quantile(judge, level)
     likely = freedom > 0.5 and squares > 0  # otherwise sigma goes to zero, and the likelihood beyond all bounds
     spread = np.log(squares / n) + 2 * np.log(fit.unit[k]) if likely else np.nan
     likelihood = -0.5 * n * (np.log(2 * np.pi) + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
     return Inference(
-        estimate=theta,
-        std_error=error,
-        statistic=statistic,
-        p_value=2 * tail(judge, np.abs(statistic)),
-        lower=theta - reach * error,
-        upper=theta + reach * error,
+        **judged(theta, error, level, freedom if robust is None else np.inf),
         sigma=sigma,
         freedom=freedom,
         model_freedom=model,
@@ -101,6 +99,21 @@ def infer(
         aic=float(2 * p - 2 * likelihood),
         bic=float(np.log(n) * p - 2 * likelihood),
     )
+
+
+def judged(estimate: Array, error: Array, level: float, freedom: float = np.inf) -> dict[str, Array]:
+    """Return the `CoefficientStatistics` of estimates with these standard errors, by name."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = estimate / error
+    reach = quantile(freedom, level) * error
+    return {
+        "estimate": estimate,
+        "std_error": error,
+        "statistic": statistic,
+        "p_value": 2 * tail(freedom, np.abs(statistic)),
+        "lower": estimate - reach,
+        "upper": estimate + reach,
+    }
 
 
 def quantile(freedom: float, level: float) -> float:

@@ -21,7 +21,6 @@ import numpy as np
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.sample import Sample
-from adaline.parameters import OneOf
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -149,11 +148,6 @@ def quadratic(root: Array, difference: Array) -> float:
     if not s[-1] > DEPENDENT * s[0]:
         return np.nan
     return float((((difference / length) @ u / s) ** 2).sum())
-
-
-def check_errors(errors: str) -> None:
-    """Refuse an unknown name of errors."""
-    OneOf(*ERRORS).check("errors", errors)
 
 
 def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, groups: Any = None) -> list[Covariance]:

@@ -26,6 +26,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import OUTSIDE
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
+from adaline.wording import p_value, visible
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,11 @@ class HypothesisTest:
         values = zip(np.atleast_1d(self.statistic), np.atleast_1d(self.p_value), strict=True)
         for k, (f, p) in enumerate(values):
             target = f"target y{k}: " if np.ndim(self.statistic) else ""
-            chance = "<0.0001" if p < 1e-4 else f"{p:.4f}"
             lines.append(
-                f"{target}F {f:.6g} on {self.freedom[0]} and {self.freedom[1]:g} degrees of freedom, p {chance} "
+                f"{target}F {f:.6g} on {self.freedom[0]} and {self.freedom[1]:g} degrees of freedom, p {p_value(p)} "
                 f"({self.errors} errors)"
             )
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     __repr__ = __str__
 

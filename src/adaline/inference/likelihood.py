@@ -20,14 +20,15 @@ from scipy import special
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.inference.classical import quantile
+from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import lengths, quadratic
 from adaline.inference.hypotheses import read_hypotheses
-from adaline.inference.left_out import left_out
-from adaline.inference.summary import STATISTICS, CoefficientTable, chance, number
+from adaline.inference.left_out import left_out, left_out_notes
+from adaline.inference.summary import STATISTICS, CoefficientTable
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.wording import counted, number, p_value, visible
 
 ODDS = ("odds_ratio", "odds_lower", "odds_upper")
 
@@ -47,16 +48,8 @@ SEPARATED = (
 TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
 
-@dataclass(frozen=True)
-class WaldInference:
-    """Statistics of one class against another: arrays are (1 + D), intercept first; NaN where they do not exist."""
-
-    estimate: Array
-    std_error: Array
-    statistic: Array
-    p_value: Array
-    lower: Array
-    upper: Array
+class WaldInference(CoefficientStatistics):
+    """Statistics of one class against another."""
 
     @property
     def odds_ratio(self) -> Array:
@@ -112,10 +105,8 @@ class WaldTest:
 
     def __str__(self) -> str:
         what = "\n            ".join(self.hypotheses)
-        freedom = f"{self.freedom} degree{'s' if self.freedom > 1 else ''} of freedom"
-        return (
-            f"hypothesis: {what}\nlog odds of {self.about}: chi² {self.chi2:.6g} on {freedom}, p {chance(self.p_value)}"
-        )
+        test = f"chi² {self.chi2:.6g} on {counted(self.freedom, 'degree')} of freedom, p {p_value(self.p_value)}"
+        return visible(f"hypothesis: {what}\nlog odds of {self.about}: {test}")
 
     __repr__ = __str__
 
@@ -134,13 +125,10 @@ def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float) -> Wal
     estimate, root = against(fit, k, reference)
     error = np.full(len(estimate), np.nan) if root is None else lengths(root)
     error[1:][~fit.dependence.kept] = np.nan
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = estimate / error
-    reach = quantile(np.inf, level) * error
-    p = np.asarray(2 * special.ndtr(-np.abs(z)))
+    found = judged(estimate, error, level)
     if fit.ratios is not None:
-        p[1:] = np.where(np.isnan(error[1:]), np.nan, special.chdtrc(1, fit.ratios[1:]))
-    return WaldInference(estimate, error, z, p, estimate - reach, estimate + reach)
+        found["p_value"][1:] = np.where(np.isnan(error[1:]), np.nan, special.chdtrc(1, fit.ratios[1:]))
+    return WaldInference(**found)
 
 
 def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
@@ -252,21 +240,23 @@ class LikelihoodSummary(CoefficientTable):
             **self._foot(),
         }
 
-    def _groups(self) -> list[dict[str, str]]:
-        return [*super()._groups(), dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True))]
+    def groups(self) -> list[dict[str, str]]:
+        """Return columns and their headings, the odds ratios in a group of their own."""
+        return [*super().groups(), dict(zip(ODDS, ("odds ratio", *self._ends()), strict=True))]
 
     def _heading(self, target: str) -> str:
         return f"log odds of {target} against {self.reference}"
 
-    def _closing(self) -> list[str]:
+    def closing(self) -> list[str]:
+        """Return how likely the model makes the rows, in lines."""
         q = self.quality
         null = "constants alone" if self.intercept else "equal odds"
         return [
             f"log-likelihood {q.log_likelihood:.6g}, {null} {q.null_log_likelihood:.6g};  "
             f"McFadden's R² {number(q.pseudo_r_squared)}",
-            f"likelihood ratio chi² {number(q.chi2)} on {q.chi2_freedom} degrees of freedom "
-            f"(p {chance(q.chi2_p_value)})",
-            f"AIC {number(q.aic)}, BIC {number(q.bic)}, {q.parameters} parameters",
+            f"likelihood ratio chi² {number(q.chi2)} on {counted(q.chi2_freedom, 'degree')} of freedom "
+            f"(p {p_value(q.chi2_p_value)})",
+            f"AIC {number(q.aic)}, BIC {number(q.bic)}, {counted(q.parameters, 'parameter')}",
         ]
 
 
@@ -314,7 +304,7 @@ def summarise(
         rows=fit.rows,
         weight=fit.weight,
         certificate=certificate or fit.solution.certificate,
-        notes=[*notes, *(note for holds, note in automatic if holds), *missing.notes()],
+        notes=[*notes, *(note for holds, note in automatic if holds), *left_out_notes(missing)],
         intercept=intercept,
         reference=str(classes[base]),
         quality=quality(fit, len(classes), intercept),

@@ -11,28 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.sample import Sample
-from adaline.inference.summary import ModelTable, cell
-from adaline.solvers.least_squares.fit import Fit
+from adaline.inference.summary import ModelTable
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
 SAME = 1e-9  # how closely the rows' total sums of squares must agree
-
-
-class Explained(Protocol):
-    """What analysis of variance needs of a fitted linear system."""
-
-    fit_intercept: bool
-    _fits: tuple[Fit, ...]
-
-    def _sample(self) -> Sample: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +38,15 @@ class Anova(ModelTable):
     """
 
     TITLE: ClassVar[str] = "Analysis of variance"
-    HEADINGS: ClassVar[tuple[str, ...]] = ("model", "columns", "df", "RSS", "df more", "SS", "F", "p")
+    COLUMNS: ClassVar[dict[str, tuple[str, str]]] = {
+        "columns": ("columns", "d"),
+        "df": ("freedom", "g"),
+        "RSS": ("rss", ".6g"),
+        "df more": ("freedom_more", ".6g"),
+        "SS": ("squares_more", ".6g"),
+        "F": ("f_statistic", ".5g"),
+        "p": ("p_value", "p"),
+    }
 
     columns: tuple[int, ...]
     freedom: NDArray[np.float64]
@@ -58,21 +55,6 @@ class Anova(ModelTable):
     squares_more: NDArray[np.float64]
     f_statistic: NDArray[np.float64]
     p_value: NDArray[np.float64]
-
-    def _rows(self) -> list[list[str]]:
-        return [
-            [
-                str(i + 1),
-                str(self.columns[i]),
-                f"{self.freedom[i]:g}",
-                f"{self.rss[i]:.6g}",
-                cell(self.freedom_more[i]),
-                cell(self.squares_more[i]),
-                cell(self.f_statistic[i], ".5g"),
-                cell(self.p_value[i], "p"),
-            ]
-            for i in range(len(self.columns))
-        ]
 
 
 def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
@@ -109,7 +91,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
         isinstance(fit, LikelihoodFit) for model in (smaller, larger, *more) for fit in getattr(model, "_fits", [None])
     ):
         return deviances([smaller, larger, *more])
-    models: list[Explained] = [smaller, larger, *more]
+    models = [smaller, larger, *more]
     for model in models:
         _check(model)
     for before, after in pairwise(models):
@@ -141,7 +123,7 @@ def _check(model: Any) -> None:
         raise InvalidParameter("anova: the model has several targets; fit and compare them one at a time")
 
 
-def _check_nested(before: Explained, after: Explained) -> None:
+def _check_nested(before: Any, after: Any) -> None:
     a, b = before._fits[0], after._fits[0]
     if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME * b.weight:
         raise InvalidData(
@@ -166,19 +148,12 @@ def _check_nested(before: Explained, after: Explained) -> None:
         )
 
 
-def _total(model: Explained, about_mean: bool) -> float:
+def _total(model: Any, about_mean: bool) -> float:
     """Return the total sum of squares of the target, about its mean or about zero."""
     fit = model._fits[0]
     if about_mean or not model.fit_intercept or fit.factor is None:
         return float(fit.tss[0])
     return float(fit.tss[0] + fit.weight * fit.factor.scaling.mean_hi[-1] ** 2)
-
-
-class Likely(Protocol):
-    """What analysis of deviance needs of a fitted system with a likelihood."""
-
-    fit_intercept: bool
-    _fits: Sequence[LikelihoodFit]
 
 
 class LikelihoodRatio(NamedTuple):
@@ -201,7 +176,14 @@ class Deviances(ModelTable):
     """
 
     TITLE: ClassVar[str] = "Analysis of deviance"
-    HEADINGS: ClassVar[tuple[str, ...]] = ("model", "columns", "parameters", "-2 ln L", "df more", "chi²", "p")
+    COLUMNS: ClassVar[dict[str, tuple[str, str]]] = {
+        "columns": ("columns", "d"),
+        "parameters": ("parameters", "d"),
+        "-2 ln L": ("deviance", ".6g"),
+        "df more": ("freedom_more", ".6g"),
+        "chi²": ("chi2", ".5g"),
+        "p": ("p_value", "p"),
+    }
 
     columns: tuple[int, ...]
     parameters: tuple[int, ...]
@@ -210,20 +192,6 @@ class Deviances(ModelTable):
     freedom_more: NDArray[np.float64]
     chi2: NDArray[np.float64]
     p_value: NDArray[np.float64]
-
-    def _rows(self) -> list[list[str]]:
-        return [
-            [
-                str(i + 1),
-                str(self.columns[i]),
-                str(self.parameters[i]),
-                f"{self.deviance[i]:.6g}",
-                cell(self.freedom_more[i]),
-                cell(self.chi2[i], ".5g"),
-                cell(self.p_value[i], "p"),
-            ]
-            for i in range(len(self.columns))
-        ]
 
 
 def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRatio:
@@ -256,7 +224,7 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
     return LikelihoodRatio(chi2, freedom, float(special.chdtrc(freedom, chi2)))
 
 
-def deviances(models: Sequence[Likely]) -> Deviances:
+def deviances(models: Sequence[Any]) -> Deviances:
     """Compare nested models, each with the one before it."""
     if any(len(model._fits) > 1 for model in models):
         raise InvalidParameter("anova: several machines fitted one by one have no likelihood in common; use softmax")

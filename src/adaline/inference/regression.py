@@ -14,33 +14,20 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import Inference, by_target, infer
-from adaline.inference.covariance import Covariance, check_errors, covariances, factor_of
+from adaline.inference.covariance import ERRORS, Covariance, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.influence import inflation
-from adaline.inference.left_out import left_out, nothing_left_out
+from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.sample import Sample
-from adaline.inference.summary import CoefficientTable, chance, number
-from adaline.parameters import LEVEL
+from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.parameters import LEVEL, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.factor import gram_factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sums import Moments
-
-QUALITY = (
-    "r_squared",
-    "adjusted_r_squared",
-    "sigma",
-    "freedom",
-    "model_freedom",
-    "f_statistic",
-    "f_freedom",
-    "f_p_value",
-    "log_likelihood",
-    "aic",
-    "bic",
-)
+from adaline.wording import number, p_value
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,7 +61,7 @@ class Summary(CoefficientTable):
             f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
             f"{number(part.sigma)} on {part.freedom:.6g} degrees of freedom",
             f"F {number(part.f_statistic)} on {part.model_freedom:.6g} and {part.f_freedom:.6g} "
-            f"(p {chance(part.f_p_value)})",
+            f"(p {p_value(part.f_p_value)})",
             f"log-likelihood {number(part.log_likelihood)}, AIC {number(part.aic)}, BIC {number(part.bic)}",
         ]
 
@@ -111,12 +98,12 @@ def summarise_regression(
     if sources is not None:
         robust = _covariances(kept, sample, sources, errors, groups)
     factor = fits[0].factor
-    missing = nothing_left_out() if factor is None else left_out(factor.dependence, names)
+    missing = {} if factor is None else left_out(factor.dependence, names)
     too_few = any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in by_target(fits))
     found = {
         f"{errors} standard errors; z, p and intervals by the normal distribution": errors != "classical",
         f"weights are precisions: every row is one observation, {sample.n:.0f} in all": sample.precision,
-        **dict.fromkeys(missing.notes(), True),
+        **dict.fromkeys(left_out_notes(missing), True),
         "no standard errors: the solver for wide data keeps no D x D matrix": factor is None,
         "no standard errors: there are no more rows than parameters": factor is not None and too_few,
     }
@@ -171,7 +158,7 @@ def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array
 
 def needs_rows(errors: str, X: Any, groups: Any) -> bool:
     """Return whether errors of this name read the rows; refuse a name that means nothing, and rows not given."""
-    check_errors(errors)
+    OneOf(*ERRORS).check("errors", errors)
     if groups is not None and errors != "cluster":
         raise InvalidParameter(f"groups are for errors='cluster', not for {errors!r}")
     if errors == "classical":
@@ -195,4 +182,4 @@ def _covariances(
 
 
 def _quality(part: Inference) -> dict[str, float]:
-    return {name: float(getattr(part, name)) for name in QUALITY}
+    return {name: float(value) for name, value in vars(part).items() if name not in STATISTICS}

@@ -35,7 +35,7 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
-from adaline.inference import classical
+from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
 from adaline.results import Solution
@@ -46,6 +46,12 @@ from adaline.solvers.smooth.problem import Problem
 
 QUANTILE_ERRORS = ("nid", "iid", "kernel")
 """Standard errors of regression quantiles, the default first."""
+
+ABOUT = {
+    "nid": " (the density of every row, by the quantiles next to it)",
+    "iid": " (the same density for all rows)",
+    "kernel": " (the density of every row, by the residuals near zero)",
+}
 
 NO_PENALTY = "no standard errors under a penalty"
 FEW_ROWS = "no standard errors: there are no more rows than coefficients"
@@ -243,15 +249,9 @@ def _percentile(values: Array, weight: Array, share: float) -> float:
 
 
 @dataclass(frozen=True)
-class RobustEstimate:
-    """Statistics of one target: arrays are (1 + D), intercept first; NaN where they do not exist."""
+class RobustEstimate(CoefficientStatistics):
+    """Statistics of one target, the scale of its residuals, and the weight of the rows beyond the threshold."""
 
-    estimate: Array
-    std_error: Array
-    statistic: Array
-    p_value: Array
-    lower: Array
-    upper: Array
     scale: float
     beyond: float
     freedom: float
@@ -259,12 +259,9 @@ class RobustEstimate:
 
 def infer_target(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
     """Return the statistics of one target, p and intervals by Student's distribution or the normal one."""
-    theta, error = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors].std_error
-    freedom = fit.errors[errors].freedom
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = theta / error
-    half, p = classical.quantile(freedom, level) * error, 2 * classical.tail(freedom, np.abs(t))
-    return RobustEstimate(theta, error, t, p, theta - half, theta + half, fit.scale, fit.beyond, freedom)
+    theta, judge = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors]
+    statistics = judged(theta, judge.std_error, level, judge.freedom)
+    return RobustEstimate(**statistics, scale=fit.scale, beyond=fit.beyond, freedom=judge.freedom)
 
 
 @dataclass(frozen=True, repr=False)
@@ -276,6 +273,13 @@ class RobustSummary(CoefficientTable):
 
     def _statistic(self) -> str:
         return "t" if np.isfinite(self.parts[0].freedom) else "z"
+
+    def closing(self) -> list[str]:
+        """Return how the standard errors were made, in a line, where there are some."""
+        if all(np.isnan(part.std_error).all() for part in self.parts):
+            return []
+        by = "; z, p and intervals by the normal distribution" if self.quantile is None else ""
+        return [f"{self.errors} standard errors{ABOUT.get(self.errors, '')}{by}"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""

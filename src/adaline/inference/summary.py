@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from adaline.inference.left_out import LeftOutColumns, nothing_left_out
 from adaline.results import Certificate
-from adaline.wording import counted
+from adaline.wording import counted, number, p_value, visible
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
 
@@ -38,7 +37,7 @@ class CoefficientTable(ABC):
     certificate: Certificate
     notes: list[str]
     intercept: bool
-    left_out: LeftOutColumns = field(default_factory=nothing_left_out, kw_only=True)
+    left_out: dict[str, str] = field(default_factory=dict, kw_only=True)
 
     columns: ClassVar[tuple[str, ...]] = STATISTICS
 
@@ -58,16 +57,16 @@ class CoefficientTable(ABC):
         """Return lines about the fit of one target."""
         return []
 
-    def _closing(self) -> list[str]:
+    def closing(self) -> list[str]:
         """Return lines about the model as a whole."""
         return []
 
-    def _groups(self) -> list[dict[str, str]]:
+    def groups(self) -> list[dict[str, str]]:
         """Return columns and their headings; in text each group is a table of its own."""
         headings = ("estimate", "std error", self._statistic(), "p", *self._ends())
         return [dict(zip(STATISTICS, headings, strict=True))]
 
-    def _sections(self) -> list[Part]:
+    def sections(self) -> list[Part]:
         """Return the coefficients of each target."""
         return [
             Part(self._heading(target), self._rows(part), self._lines(part))
@@ -83,11 +82,10 @@ class CoefficientTable(ABC):
         ]
 
     def _rows(self, part: Any) -> list[dict[str, Any]]:
-        why = self.left_out.reasons
         return [
             {"name": name}
             | {column: float(getattr(part, column)[j]) for column in self.columns}
-            | ({"left_out": why[name]} if j and name in why else {})
+            | ({"left_out": self.left_out[name]} if j and name in self.left_out else {})
             for j, name in enumerate(["intercept", *self.names])
             if j or self.intercept
         ]
@@ -112,58 +110,66 @@ class CoefficientTable(ABC):
 
     def __str__(self) -> str:
         lines = [self._caption()]
-        for part in self._sections():
+        for part in self.sections():
             lines += ["", part.heading] if part.heading else []
-            for group in self._groups():
-                body = [[row["name"], *(_shown(row, c) for c in group)] for row in part.rows]
+            for group in self.groups():
+                body = [[row["name"], *(cell(row, c) for c in group)] for row in part.rows]
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
-        lines += ["", *self._closing()] if self._closing() else []
-        return "\n".join([*lines, "", *(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"])
+        lines += ["", *self.closing()] if self.closing() else []
+        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
+        return visible("\n".join(lines))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        columns = {column: heading for group in self._groups() for column, heading in group.items()}
+        columns = {column: heading for group in self.groups() for column, heading in group.items()}
         body = ""
-        for part in self._sections():
+        for part in self.sections():
             if part.heading:
-                body += f'<tr><th colspan="{1 + len(columns)}">{html.escape(part.heading)}</th></tr>'
+                body += f'<tr><th colspan="{1 + len(columns)}">{escaped(part.heading)}</th></tr>'
             for row in part.rows:
-                body += html_row([_shown(row, c) for c in columns], row["name"])
-        below = [line for part in self._sections() for line in part.lines] + self._closing()
+                body += html_row([cell(row, c) for c in columns], row["name"])
+        below = [line for part in self.sections() for line in part.lines] + self.closing()
         below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
-            f"<p>{html.escape(line)}</p>" for line in below
+            f"<p>{escaped(line)}</p>" for line in below
         )
 
 
-class ModelTable(ABC):
-    """A table with one row a model; a dataclass whose fields have one entry a model."""
+class ModelTable:
+    """A table with one row a model; a dataclass whose fields have one entry a model.
+
+    COLUMNS: headings, each with its field and how a number is written, "p" for a p value; NaN is an empty cell.
+    """
 
     TITLE: ClassVar[str]
-    HEADINGS: ClassVar[tuple[str, ...]]
+    COLUMNS: ClassVar[dict[str, tuple[str, str]]]
 
-    @abstractmethod
     def _rows(self) -> list[list[str]]:
         """Return the cells."""
+        columns = [
+            ["" if math.isnan(v) else p_value(v) if form == "p" else format(v, form) for v in getattr(self, name)]
+            for name, form in self.COLUMNS.values()
+        ]
+        return [[str(i + 1), *row] for i, row in enumerate(zip(*columns, strict=True))]
 
     def to_dict(self) -> dict[str, list[float]]:
         """Return the columns of the table as plain lists."""
         return {name: [float(value) for value in values] for name, values in vars(self).items()}
 
     def __str__(self) -> str:
-        return "\n".join([self.TITLE, "", *text_table(self.HEADINGS, self._rows(), left=0)])
+        return "\n".join([self.TITLE, "", *text_table(["model", *self.COLUMNS], self._rows(), left=0)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(self.TITLE, self.HEADINGS, "".join(html_row(row) for row in self._rows()))
+        return html_table(self.TITLE, ["model", *self.COLUMNS], "".join(html_row(row) for row in self._rows()))
 
 
 def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1, ends: int = 0) -> list[str]:
     """Return the lines of a table; its first `left` and last `ends` columns are flush left, all others right."""
-    cells = [headings, *body]
+    cells = [[visible(cell, "") for cell in row] for row in (headings, *body)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
     lines = [
         "  ".join(
@@ -177,41 +183,23 @@ def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int
 
 def html_table(caption: str, headings: Sequence[str], body: str) -> str:
     """Return a table around rows that are HTML already."""
-    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
-    return (
-        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    head = "".join(f"<th>{escaped(heading)}</th>" for heading in headings)
+    return f"<table><caption>{escaped(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def html_row(cells: Sequence[str], name: str | None = None) -> str:
     """Return one row, with a name in front where it has one."""
-    first = "" if name is None else f"<th>{html.escape(name)}</th>"
-    return f"<tr>{first}{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+    first = "" if name is None else f"<th>{escaped(name)}</th>"
+    return f"<tr>{first}{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>"
 
 
-def _shown(row: dict[str, Any], column: str) -> str:
-    """Return a cell: the number, or that the column was left out."""
+def escaped(text: str) -> str:
+    """Return text for HTML, its control characters written out."""
+    return html.escape(visible(text))
+
+
+def cell(row: dict[str, Any], column: str, digits: int = 6) -> str:
+    """Return a number of a row of coefficients as its column shows it, or that the column was left out."""
     if "left_out" in row:
         return "left out" if column == "estimate" else "-"
-    return number(row[column], column)
-
-
-def number(value: float, column: str = "") -> str:
-    """Return a number as its column shows it."""
-    if math.isnan(value):
-        return "-"
-    if column == "p_value":
-        return chance(value)
-    return f"{value:.4g}" if column == "statistic" else f"{value:.6g}"
-
-
-def chance(p: float) -> str:
-    """Return a p value as text."""
-    return "-" if math.isnan(p) else "<0.0001" if p < 1e-4 else f"{p:.4f}"
-
-
-def cell(value: float, form: str = ".6g") -> str:
-    """Return a number of a table of models, nothing where there is none; form "p" for a p value."""
-    if math.isnan(value):
-        return ""
-    return chance(value) if form == "p" else format(value, form)
+    return p_value(row[column]) if column == "p_value" else number(row[column], 4 if column == "statistic" else digits)

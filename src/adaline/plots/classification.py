@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.plots.inputs import evaluate, labels, need, numbers, plain, same_length
-from adaline.plots.style import GREY, INK, LINES, axes, colour, legend_above, marker, short, styled
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
+from adaline.plots.style import GREY, INK, LINES, Axes, axes, colour, finished, marker, short, styled
 
 BINS = 40
 
@@ -55,8 +51,7 @@ def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12
     tilt = sum(map(len, names)) > 40
     ax.set_xticks(np.arange(len(found)), names, rotation=35 if tilt else 0, ha="right" if tilt else "center")
     ax.set_yticks(np.arange(len(found)), names)
-    ax.set_xlabel("predicted")
-    ax.set_ylabel("true")
+    ax.set(xlabel="predicted", ylabel="true")
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return ax
@@ -107,12 +102,8 @@ def calibration(y: Any, probability: Any, ax: Axes | None = None, *, classes: Se
         style: dict[str, Any] = {"fmt": marker(k), "color": colour(k), "capsize": 2.5, "markersize": 4.5}
         ax.errorbar(found.probability, found.share, yerr=reach, label=short(name), **style)
         ax.plot(found.probability, found.share, color=colour(k), linewidth=1, alpha=0.35)
-    ax.set_xlabel("probability given")
-    ax.set_ylabel("share that was true")
-    ax.set_xlim(-0.03, 1.03)
-    ax.set_ylim(-0.03, 1.03)
-    legend_above(ax)
-    return ax
+    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    return finished(ax, "probability given", "share that was true")
 
 
 @styled
@@ -156,10 +147,7 @@ def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, dir
     if len(model.classes_) == 2:
         cut = float(np.median(along - evaluate(model.decision_function, x)))  # the same for every row
         ax.axvline(cut, color=INK, linewidth=1.2, linestyle="--", label="threshold")
-    ax.set_xlabel("projection" if z.shape[1] == 1 else f"projection on direction {direction + 1}")
-    ax.set_ylabel("rows")
-    legend_above(ax)
-    return ax
+    return finished(ax, "projection" if z.shape[1] == 1 else f"projection on direction {direction + 1}", "rows")
 
 
 # Calibration.

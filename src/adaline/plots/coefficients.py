@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,23 +17,18 @@ from adaline.input.basis import basis_of, rows_through_basis
 from adaline.plots.inputs import column_names, need, numbers, plain, same_length
 from adaline.plots.style import (
     BLUE,
-    COLOURS,
     GREY,
     LINES,
-    MARKERS,
     ORANGE,
+    Axes,
     axes,
     colour,
-    label_beside,
-    legend_above,
+    finished,
     log_scale,
+    marker,
     short,
     styled,
 )
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
 
 STEPS = 60  # fits along a path
 NAMED = 12  # lines with a name; others are grey
@@ -77,19 +72,16 @@ def coefficients(
         middle = np.array([effect.strength for effect in rows])
         reach = np.array([(effect.upper - effect.lower) / 2 * effect.spread for effect in rows])
         bars: dict[str, Any] = {} if np.isnan(reach).all() else {"xerr": np.nan_to_num(reach), "capsize": 2.5}
-        style: dict[str, Any] = {"fmt": MARKERS[k % 7], "color": COLOURS[k % 7], "markersize": 4.5}
-        ax.errorbar(middle, position, label=short(side), **bars, **style)
+        style: dict[str, Any] = {"fmt": marker(k), "color": colour(k), "markersize": 4.5}
+        ax.errorbar(middle, position, label=short(side) if len(sides) > 1 else None, **bars, **style)
     ax.axvline(0, color=GREY, linewidth=0.8)
     ax.set_yticks(np.arange(len(shown)), shown)
     ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.set_xlabel("effect of one standard deviation")
     ax.grid(axis="y", color="#eeeeee", linewidth=0.7)
     ax.set_axisbelow(True)
-    if len(sides) > 1:
-        legend_above(ax)
-    elif sides and sides[0]:
+    if len(sides) == 1 and sides[0]:
         ax.set_title(f"to the right: towards {short(sides[0])}", color=GREY, fontsize=9)
-    return ax
+    return finished(ax, "effect of one standard deviation", "")
 
 
 @styled
@@ -163,12 +155,10 @@ def coefficient_path(
     log_scale(ax, "x")
     if chosen is not None and tried[-1] <= chosen <= tried[0]:
         ax.axvline(chosen, color=GREY, linestyle="--", linewidth=1, label=f"chosen: {chosen:.3g}")
-        legend_above(ax)
-    ax.set_xlabel("penalty, from strong to weak")
-    ax.set_ylabel("coefficient" if X is None else "effect of one standard deviation")
     ax.set_ylim(ax.get_ylim())
-    label_beside(ax, heights[-1, named], [short(names[j], 20) for j in named], [colour(k) for k in range(len(named))])
-    return ax
+    _label_beside(ax, heights[-1, named], [short(names[j], 20) for j in named], [colour(k) for k in range(len(named))])
+    what = "coefficient" if X is None else "effect of one standard deviation"
+    return finished(ax, "penalty, from strong to weak", what)
 
 
 @styled
@@ -196,10 +186,54 @@ def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
     if model.criterion != "evidence":
         log_scale(ax, "y")
     ax.axvline(model.penalty_, color=ORANGE, linestyle="--", label=f"chosen: {model.penalty_:.3g}")
-    ax.set_xlabel("penalty on standardised columns")
-    ax.set_ylabel(model.criterion.upper() if model.criterion != "evidence" else "-2 log evidence")
-    legend_above(ax)
-    return ax
+    what = model.criterion.upper() if model.criterion != "evidence" else "-2 log evidence"
+    return finished(ax, "penalty on standardised columns", what)
+
+
+def _label_beside(ax: Axes, ends: Array, names: Sequence[str], colours: Sequence[str]) -> None:
+    """Write names to the right of the axes, each as near to the end of its line as the others allow.
+
+    Call it when the limits of the axes are final. Ends are in data units, (K,).
+    """
+    low, high = ax.get_ylim()
+    figure: Any = ax.figure
+    gap = 13.0 / 72 / max(figure.get_size_inches()[1] * ax.get_position().height, 0.5)
+    ends_in_axes = (ends - low) / (high - low)
+    order = np.argsort(ends_in_axes)
+    spread = _spread_apart(ends_in_axes[order], gap)
+    for k, y in zip(order, spread, strict=True):
+        ax.annotate(
+            names[k],
+            (1.0, ends_in_axes[k]),
+            xytext=(1.04, y),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            color=colours[k],
+            fontsize=9,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colours[k],
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def _spread_apart(positions: Array, gap: float) -> Array:
+    """Return sorted positions moved as little as needed (least squares) to be a gap apart; near ones form blocks."""
+    blocks: list[tuple[float, int]] = []  # mean of the positions less their offsets, and how many
+    for i, position in enumerate(positions):
+        mean, count = float(position) - i * gap, 1
+        while blocks and blocks[-1][0] > mean:
+            before, many = blocks.pop()
+            mean, count = (before * many + mean * count) / (many + count), many + count
+        blocks.append((mean, count))
+    means = np.repeat([mean for mean, _ in blocks], [count for _, count in blocks])
+    return np.asarray(means + gap * np.arange(len(positions)))
 
 
 def _penalties(model: Any, given: Any) -> tuple[Array, float]:

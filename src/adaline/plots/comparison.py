@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adaline.errors import InvalidParameter
-from adaline.plots.style import BLUE, GREY, ORANGE, axes, short, styled
+from adaline.plots.style import BLUE, GREY, ORANGE, Axes, axes, short, styled
 from adaline.wording import amount
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
 
 
 @styled

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.plots.inputs import numbers, plain, same_length
-from adaline.plots.style import (
-    BLUE,
-    GREY,
-    LINES,
-    ORANGE,
-    axes,
-    colour,
-    legend_above,
-    log_scale,
-    short,
-    styled,
-    whole_numbers,
-)
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
+from adaline.plots.style import BLUE, GREY, LINES, ORANGE, Axes, axes, colour, finished, log_scale, short, styled
 
 WIDE = 30.0  # ratio of the largest to the smallest value from which an axis is logarithmic
 LETTERS = 50  # of names side by side, beyond which they are tilted
@@ -56,10 +40,7 @@ def learning_curve(curve: Any, ax: Axes | None = None, *, measure: str | None = 
     found = _curve(curve, "sizes")
     ax = axes(ax, 3.6)
     _draw(ax, found)
-    ax.set_xlabel("rows learned from")
-    ax.set_ylabel(short(measure or getattr(curve, "measure", "error")))
-    legend_above(ax)
-    return ax
+    return finished(ax, "rows learned from", short(measure or getattr(curve, "measure", "error")))
 
 
 @styled
@@ -102,10 +83,8 @@ def validation_curve(
         tilted: dict[str, Any] = {"rotation": 30, "ha": "right"} if sum(map(len, found.names)) > LETTERS else {}
         ax.set_xticks(found.across, found.names, **tilted)
     held = ", ".join(f"{other}={short(value, 16)}" for other, value in getattr(curve, "others", {}).items())
-    ax.set_xlabel(short(getattr(curve, "parameter", name or "value")) + (f", at {held}" if held else ""))
-    ax.set_ylabel(short(measure or getattr(curve, "measure", "error")))
-    legend_above(ax)
-    return ax
+    what = short(getattr(curve, "parameter", name or "value")) + (f", at {held}" if held else "")
+    return finished(ax, what, short(measure or getattr(curve, "measure", "error")))
 
 
 @styled
@@ -145,11 +124,9 @@ def history(model: Any, ax: Axes | None = None, *, measure: str | None = None) -
         lowest, highest = min(lowest, values.min()), max(highest, values.max())
     if lowest > 0 and highest > WIDE * lowest:
         log_scale(ax, "y")
-    whole_numbers(ax)
-    ax.set_xlabel("epoch" if all(hasattr(one, "learn_one") for one in several.values()) else "step")
-    ax.set_ylabel(measure or _measure(next(iter(several.values()))))
-    legend_above(ax)
-    return ax
+    ax.locator_params(axis="x", integer=True)
+    step = "epoch" if all(hasattr(one, "learn_one") for one in several.values()) else "step"
+    return finished(ax, step, measure or _measure(next(iter(several.values()))))
 
 
 class _Curve(NamedTuple):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.plots.inputs import evaluate
-from adaline.plots.style import INK, colour, marker, mixed, short, thin
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
+from adaline.plots.style import INK, Axes, colour, marker, mixed, short, thin
 
 Codes = NDArray[np.intp]
 
@@ -45,8 +42,7 @@ class Field:
         (left, bottom), (right, top) = self.low - step, self.high + step
         image: Any = rgb.reshape(FINE, FINE, 3)
         self.ax.imshow(image, extent=(left, right, bottom, top), origin="lower", aspect="auto", zorder=0)
-        self.ax.set_xlim(self.low[0], self.high[0])
-        self.ax.set_ylim(self.low[1], self.high[1])
+        self.ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
 
     def contour(self, values: Array, levels: Sequence[float], **style: Any) -> None:
         """Draw lines where values on the grid, (FINE^2,), cross the levels; none where they do not."""

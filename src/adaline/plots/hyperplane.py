@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.plots.field import scatter_classes
 from adaline.plots.inputs import column_names, evaluate, labels, need, plane, refuse_basis
-from adaline.plots.style import GREY, INK, WIDTH, axes, legend_above, styled
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
+from adaline.plots.style import GREY, INK, WIDTH, Axes, axes, finished, styled
 
 ALIKE = 6.0  # largest ratio of the columns' ranges at which both axes get one scale
 WIDEST = 1.6  # ratio of width to height of the frame then, which is 1 at least
@@ -76,10 +72,7 @@ def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Seq
     wrong = evaluate(model.predict, x) != y
     scatter_classes(ax, x, (side > 0).astype(np.intp), classes, wrong)
     _set_limits(ax, low, high)
-    ax.set_xlabel(words[0])
-    ax.set_ylabel(words[1])
-    legend_above(ax)
-    return ax
+    return finished(ax, *words)
 
 
 def _frame(x: Array, w: Array, w0: float) -> tuple[Array, Array]:
@@ -103,8 +96,7 @@ def _height(low: Array, high: Array) -> float:
 
 
 def _set_limits(ax: Axes, low: Array, high: Array) -> None:
-    ax.set_xlim(low[0], high[0])
-    ax.set_ylim(low[1], high[1])
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     if _alike(low, high):
         ax.set_aspect("equal", anchor="W")
 

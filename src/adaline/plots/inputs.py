@@ -14,6 +14,7 @@ from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.plots.style import short
+from adaline.wording import counted
 
 Labels = NDArray[Any]
 
@@ -29,7 +30,7 @@ def numbers(values: Any, name: str, ndim: int = 1, *, gaps: bool = False) -> Arr
     if ndim == 1 and out.ndim == 2 and out.shape[1] == 1:
         out = out[:, 0]
     if out.ndim != ndim:
-        raise InvalidData(f"{name} has {out.ndim} dimensions, {ndim} are needed: draw one column or target at a time")
+        raise InvalidData(f"{name} must have ndim {ndim}, not {out.ndim}: draw one column or target at a time")
     if out.size == 0:
         raise InvalidData(f"{name} is empty: there is nothing to draw")
     if gaps:
@@ -46,7 +47,7 @@ def plane(X: Any, plot: str) -> Array:
     x = numbers(X, "X", 2)
     if x.shape[1] != 2:
         raise InvalidData(
-            f"{plot} draws a plane and X has {x.shape[1]} column(s): choose two columns, and fit the model on those two"
+            f"{plot} draws a plane, X has {counted(x.shape[1], 'column')}: choose two columns, and fit a model on them"
         )
     return x
 
@@ -63,7 +64,7 @@ def labels(y: Any, n: int) -> Labels:
 def same_length(one: str, n: int, other: str, m: int) -> None:
     """Refuse lengths that differ."""
     if n != m:
-        raise InvalidData(f"{one} has {n} rows and {other} has {m}: they must belong together, row by row")
+        raise InvalidData(f"{one} has {counted(n)} and {other} has {m}: they must belong together, row by row")
 
 
 def column_names(given: Sequence[Any] | None, X: Any, model: Any, count: int) -> list[str]:
@@ -73,7 +74,7 @@ def column_names(given: Sequence[Any] | None, X: Any, model: Any, count: int) ->
     if found is None:
         found = [f"x{j}" for j in range(count)]
     if len(found) != count:
-        raise InvalidParameter(f"names has {len(found)} names for {count} column(s)")
+        raise InvalidParameter(f"names has {counted(len(found), 'name')} for {counted(count, 'column')}")
     return [short(name) for name in found]
 
 

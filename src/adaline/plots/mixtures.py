@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.plots.field import FINE, Field, scatter_classes
 from adaline.plots.inputs import column_names, evaluate, need, plane, refuse_basis
-from adaline.plots.style import INK, LINES, axes, colour, legend_above, marker, mixed, size, styled, thin
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
+from adaline.plots.style import INK, LINES, Axes, axes, colour, finished, marker, mixed, size, styled, thin
 
 RADIUS = 2.0  # standard deviations of the ellipses
 TRANSFORMED = "fit it without one to phi(X), and draw that"
@@ -74,12 +70,8 @@ def mixture(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] 
         line: dict[str, Any] = {"color": colour(k), "linestyle": LINES[k % 4], "linewidth": 1.8}
         ax.plot(ring[0], ring[1], label=f"component {k}: {model.weights_[k]:.2f}", **line)
         ax.plot(*means[k], marker="X", markersize=10, color=colour(k), markeredgecolor="white", zorder=4)
-    ax.set_xlim(field.low[0], field.high[0])
-    ax.set_ylim(field.low[1], field.high[1])
-    ax.set_xlabel(words[0])
-    ax.set_ylabel(words[1])
-    legend_above(ax)
-    return ax
+    ax.set(xlim=(field.low[0], field.high[0]), ylim=(field.low[1], field.high[1]))
+    return finished(ax, *words)
 
 
 @styled
@@ -123,10 +115,7 @@ def clusters(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any]
     )
     style: dict[str, Any] = {"s": 90, "marker": "X", "color": INK, "edgecolors": "white", "linewidths": 1.2}
     ax.scatter(centres[:, 0], centres[:, 1], label="centre", zorder=4, **style)
-    ax.set_xlabel(words[0])
-    ax.set_ylabel(words[1])
-    legend_above(ax)
-    return ax
+    return finished(ax, *words)
 
 
 def _greys(count: int) -> list[str]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adaline.errors import InvalidData
 from adaline.plots.field import FAINT, FULL, PLAIN, Field, scatter_classes, scores_of
 from adaline.plots.inputs import Labels, column_names, evaluate, labels, need, plane
-from adaline.plots.style import GREY, INK, LINES, axes, legend_above, short, styled
+from adaline.plots.style import GREY, INK, LINES, Axes, axes, finished, short, styled
 from adaline.systems import OneVsOne
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
 
 MOST_LINES = 8  # of machines that are named
 SURE = 0.9  # the posterior whose line is drawn
@@ -71,10 +68,7 @@ def decision_regions(model: Any, X: Any, y: Any, ax: Axes | None = None, *, name
     scatter_classes(ax, x, codes, classes, wrong)
     if hasattr(model, "predict_proba"):
         ax.plot([], [], color=GREY, linestyle="--", linewidth=0.9, label=f"posterior {SURE:g}")
-    ax.set_xlabel(words[0])
-    ax.set_ylabel(words[1])
-    legend_above(ax)
-    return ax
+    return finished(ax, *words)
 
 
 @styled
@@ -142,10 +136,7 @@ def ambiguous_regions(
         field.contour(column, [0.0], colors=ink, linestyles=dashes, linewidths=1.1)
         if len(said.T) <= MOST_LINES:
             ax.plot([], [], color=ink, linestyle=dashes, linewidth=1.1, label=short(question, 34))
-    ax.set_xlabel(words[0])
-    ax.set_ylabel(words[1])
-    legend_above(ax)
-    return ax
+    return finished(ax, *words)
 
 
 def _codes(classes: Labels, y: Labels) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,7 @@ from scipy import special
 from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.plots.inputs import column_names, evaluate, need, numbers, same_length
-from adaline.plots.style import BLUE, GREY, INK, MOST_POINTS, ORANGE, axes, legend_above, short, size, styled, thin
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
+from adaline.plots.style import BLUE, GREY, INK, MOST_POINTS, ORANGE, Axes, axes, finished, short, size, styled, thin
 
 NAMED = 3  # rows of large influence that are named
 COOK = ((0.5, "--"), (1.0, ":"))
@@ -53,10 +49,7 @@ def line(model: Any, x: Any, y: Any, ax: Axes | None = None, *, names: Sequence[
     ax.scatter(across[rows], up[rows], s=size(len(rows)), label="rows", **dots)
     ends = np.linspace(across.min(), across.max(), 200)
     ax.plot(ends, evaluate(model.predict, ends[:, None]), color=ORANGE, linewidth=1.8, label="fit")
-    ax.set_xlabel(words[0])
-    ax.set_ylabel(words[1])
-    legend_above(ax)
-    return ax
+    return finished(ax, *words)
 
 
 @styled
@@ -87,10 +80,7 @@ def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
         slices = np.array_split(np.argsort(predicted, kind="stable"), min(20, len(y) // 20))
         centre = [predicted[part].mean() for part in slices]
         ax.plot(centre, [left[part].mean() for part in slices], color=ORANGE, linewidth=1.8, label="mean of a slice")
-        legend_above(ax)
-    ax.set_xlabel("prediction")
-    ax.set_ylabel("target minus prediction")
-    return ax
+    return finished(ax, "prediction", "target minus prediction")
 
 
 @styled
@@ -124,9 +114,7 @@ def quantiles(residual: Any, ax: Axes | None = None) -> Axes:
     ends = np.array([normal[0], normal[-1]])
     ax.plot(ends, ends, color=GREY, linewidth=0.9)
     ax.scatter(normal[kept], ordered[kept], s=size(n), color=BLUE, alpha=0.6, linewidths=0, rasterized=True)
-    ax.set_xlabel("normal quantile")
-    ax.set_ylabel("residual, in standard deviations")
-    return ax
+    return finished(ax, "normal quantile", "residual, in standard deviations")
 
 
 @styled
@@ -175,13 +163,9 @@ def leverage(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weigh
         for side in (1, -1):
             name = f"Cook's distance {level:g}" if side > 0 else None
             ax.plot(across, side * reach, color=ORANGE, linestyle=style, linewidth=1.2, label=name)
-    ax.set_xlim(0, right)
-    ax.set_ylim(-top, top)
+    ax.set(xlim=(0, right), ylim=(-top, top))
     _name_rows(ax, known[np.argsort(-cook[known], kind="stable")[:NAMED]], h, r, right, top)
-    ax.set_xlabel("leverage")
-    ax.set_ylabel("standardised residual")
-    legend_above(ax)
-    if ax.get_legend() is None:
+    if finished(ax, "leverage", "standardised residual").get_legend() is None:
         ax.set_title(f"largest Cook's distance: {cook[known].max():.2g}", color=GREY, fontsize=9)
     return ax
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.plots.inputs import frame_names, numbers, same_length
-from adaline.plots.style import BLUE, GREEN, GREY, ORANGE, axes, short, styled
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
+from adaline.plots.style import BLUE, GREEN, GREY, ORANGE, Axes, axes, finished, short, styled
+from adaline.wording import counted
 
 SAMPLES = 2000  # most samples that are drawn one by one; of longer signals, the extremes of as many slices
 INPUTS = 4
@@ -69,11 +66,8 @@ def filter_signals(
         ax.axhline(-i, color="#dddddd", linewidth=0.7, zorder=0)
         ax.plot(at, shown / (2.15 * half) - i, color=colour, linewidth=0.8)
     ax.set_yticks(-np.arange(len(lanes)), [f"{word}\n±{half:.3g}" for word, _, half, _ in lanes])
-    ax.set_ylim(0.5 - len(lanes), 0.5)
-    ax.set_xlim(0, max(len(d) - 1, 1))
-    ax.set_xlabel("sample")
-    ax.set_ylabel("signal, and height of its lane")
-    return ax
+    ax.set(ylim=(0.5 - len(lanes), 0.5), xlim=(0, max(len(d) - 1, 1)))
+    return finished(ax, "sample", "signal, and height of its lane")
 
 
 def _names(given: Sequence[Any] | None, x: Any, count: int) -> list[str]:
@@ -81,7 +75,7 @@ def _names(given: Sequence[Any] | None, x: Any, count: int) -> list[str]:
     if found is None:
         found = ["input"] if count == 1 else [f"input {c}" for c in range(count)]
     if len(found) != count:
-        raise InvalidParameter(f"names has {len(found)} names for {count} input(s)")
+        raise InvalidParameter(f"names has {counted(len(found), 'name')} for {counted(count, 'input')}")
     return [short(name, 16) for name in found]
 
 

@@ -20,6 +20,8 @@ from adaline.errors import AdalineError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
+else:
+    Axes = Any
 
 P = ParamSpec("P")
 
@@ -119,37 +121,11 @@ def legend_above(ax: Axes) -> None:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=ncols, handletextpad=0.4, columnspacing=1.4)
 
 
-def label_beside(ax: Axes, ends: Array, names: Sequence[str], colours: Sequence[str]) -> None:
-    """Write names to the right of the axes, each as near to the end of its line as the others allow.
-
-    Call it when the limits of the axes are final. Ends are in data units, (K,).
-    """
-    low, high = ax.get_ylim()
-    figure: Any = ax.figure
-    gap = 13.0 / 72 / max(figure.get_size_inches()[1] * ax.get_position().height, 0.5)
-    ends_in_axes = (ends - low) / (high - low)
-    order = np.argsort(ends_in_axes)
-    spread = _spread_apart(ends_in_axes[order], gap)
-    for k, y in zip(order, spread, strict=True):
-        ax.annotate(
-            names[k],
-            (1.0, ends_in_axes[k]),
-            xytext=(1.04, y),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            va="center",
-            color=colours[k],
-            fontsize=9,
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colours[k],
-                "linewidth": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
-        )
+def finished(ax: Axes, xlabel: str, ylabel: str) -> Axes:
+    """Return the axes with their labels and a legend."""
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    legend_above(ax)
+    return ax
 
 
 def short(name: Any, limit: int = 30) -> str:
@@ -177,25 +153,6 @@ def log_scale(ax: Axes, side: str) -> None:
     axis.get_major_locator().set_params(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,))
     axis.set_major_formatter(lambda value, _: _power(value))
     axis.set_minor_formatter(lambda value, _: "")
-
-
-def whole_numbers(ax: Axes) -> None:
-    """Put the ticks of a linear x axis at whole numbers."""
-    locator: Any = ax.xaxis.get_major_locator()
-    locator.set_params(integer=True)
-
-
-def _spread_apart(positions: Array, gap: float) -> Array:
-    """Return sorted positions moved as little as needed (least squares) to be a gap apart; near ones form blocks."""
-    blocks: list[tuple[float, int]] = []  # mean of the positions less their offsets, and how many
-    for i, position in enumerate(positions):
-        mean, count = float(position) - i * gap, 1
-        while blocks and blocks[-1][0] > mean:
-            before, many = blocks.pop()
-            mean, count = (before * many + mean * count) / (many + count), many + count
-        blocks.append((mean, count))
-    means = np.repeat([mean for mean, _ in blocks], [count for _, count in blocks])
-    return np.asarray(means + gap * np.arange(len(positions)))
 
 
 def _letters(names: Sequence[str], ncols: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -13,11 +13,7 @@ from adaline.arrays import Array
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from adaline.parameters import COUNT, NONE, AnyOf
 from adaline.plots.inputs import column_names, numbers, plain, refuse_basis, same_length
-from adaline.plots.style import INK, MOST_POINTS, axes, colour, legend_above, marker, short, styled
-
-if TYPE_CHECKING:
-    from adaline.plots.style import Axes
-
+from adaline.plots.style import INK, MOST_POINTS, Axes, axes, colour, finished, marker, short, styled
 
 FINE = 200
 LEVELS = 12
@@ -83,13 +79,10 @@ def error_surface(
         ax.scatter(*np.array([way[0] for way in ways.values()]).T, label="start", **hollow)
     least = float(np.mean((t - phi @ minimum) ** 2))
     ax.plot(*minimum, "*", color=INK, markersize=10, zorder=4, linestyle="", label=f"minimum, {least:.3g}")
-    ax.set_xlim(first[0], first[-1])
-    ax.set_ylim(second[0], second[-1])
+    ax.set(xlim=(first[0], first[-1]), ylim=(second[0], second[-1]))
     ax.locator_params(axis="x", nbins=5)
-    ax.set_xlabel("weight w0, of the constant" if columns == 1 else f"weight w1, {words[0]}")
-    ax.set_ylabel(f"weight w{columns}, {words[-1]}")
-    legend_above(ax)
-    return ax
+    across = "weight w0, of the constant" if columns == 1 else f"weight w1, {words[0]}"
+    return finished(ax, across, f"weight w{columns}, {words[-1]}")
 
 
 def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Array:

@@ -62,8 +62,8 @@ class CandidateErrors(NamedTuple):
 def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, before_fit: Callable[[], None]) -> CandidateErrors:
     """Return the errors of a system: means over the folds, each held out once, weighted by their rows."""
 
-    def judge(model: Any, learned: Indices, held: Indices) -> tuple[float, ...]:
-        return (*errors_on(model, rows, measure, learned, held), freedom_of(model))
+    def judge(model: Any, learned: Indices, held_out: Indices) -> tuple[float, ...]:
+        return (*errors_on(model, rows, measure, learned, held_out), freedom_of(model))
 
     run = CrossValidation(system, rows, judge)
     start = perf_counter()
@@ -182,7 +182,7 @@ class ArrayRows(Rows):
             self.weight = self.given_weight = self.weight[some]
         _check_folds(folds, len(self.weight))
         if self.classes:
-            _check_classes(self.y)
+            check_classes(self.y)
         self.fold = assign_folds(len(self.weight), folds, seed, self.y if self.classes else None)
         return self
 
@@ -223,7 +223,7 @@ class SourceRows(Rows):
     def __init__(self, source: Source, folds: int) -> None:
         _check_folds(folds, source.count_rows())
         self.source, self.folds = source, folds
-        self.x = Fold(source.unlabelled(), 0, folds, held=True)  # as it is coded already, for every model
+        self.x = Fold(source.unlabelled(), 0, folds, held_out=True)  # as it is coded already, for every model
         self.y = None
         if source.shape.targets:
             self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
@@ -238,7 +238,7 @@ class SourceRows(Rows):
             )
 
     def fitted(self, system: Any, k: int) -> Any:
-        return clone(system).fit(Fold(self.source, k, self.folds, held=False))
+        return clone(system).fit(Fold(self.source, k, self.folds, held_out=False))
 
 
 def split_rows(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:
@@ -373,12 +373,13 @@ def _check_folds(folds: Any, rows: int) -> None:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 
-def _check_classes(labels: Any) -> None:
+def check_classes(labels: Any, name: str = "y") -> None:
+    """Refuse labels of which fewer than two occur twice: folds could not hold one out and learn from another."""
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2:
-        raise InvalidData(f"y is '{found[0]}' in every row: there is nothing to learn")
+        raise InvalidData(f"{name} is '{found[0]}' in every row: there is nothing to learn")
     if np.count_nonzero(counts > 1) < 2:
         raise InvalidData(
-            f"y has {len(found)} labels in {len(labels)} rows, fewer than two of them twice: folds need two classes of "
-            "two rows or more"
+            f"{name} has {len(found)} labels in {len(labels)} rows, fewer than two of them twice: cross-validation "
+            "needs two classes of two rows or more"
         )

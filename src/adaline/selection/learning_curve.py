@@ -14,7 +14,6 @@ from sklearn.base import is_classifier
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.summary import number
 from adaline.input.labels import Labels
 from adaline.selection.cross_validation import (
     ArrayRows,
@@ -29,7 +28,7 @@ from adaline.selection.measures import InformationCriterion, measure_of, refuse_
 from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
 from adaline.systems.families.filter import SignalSystem
-from adaline.wording import counted
+from adaline.wording import counted, number
 
 SIZES = 8
 FEWEST = 10
@@ -141,8 +140,8 @@ def learning_curve(
     rows = ArrayRows(X, y, sample_weight, is_classifier(system)).split(folds, random_state)
     wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
 
-    def judge(model: Any, learned: Indices, held: Indices) -> list[float]:
-        return errors_on(model, rows, measure, learned, held)
+    def judge(model: Any, learned: Indices, held_out: Indices) -> list[float]:
+        return errors_on(model, rows, measure, learned, held_out)
 
     runs = [CrossValidation(system, rows, judge) for _ in wanted]
     with reporting(progress, "learning curve", folds * len(wanted)) as before_fit:

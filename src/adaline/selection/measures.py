@@ -85,7 +85,7 @@ class LogLoss(RowLoss):
         return np.asarray(-np.log(np.clip(right, SMALLEST, 1.0)))
 
 
-class Unlikeliness(RowLoss):
+class NegativeLogLikelihood(RowLoss):
     """Minus the log density of the row."""
 
     name = "minus log likelihood"
@@ -174,7 +174,7 @@ def _usual(system: Any) -> Measure:
     if is_regressor(system):
         return Residuals("mean_squared_error")
     if hasattr(system, "score_samples"):
-        return Unlikeliness()
+        return NegativeLogLikelihood()
     if isinstance(system, KMeans):
         return Distance()
     if hasattr(system, "score"):

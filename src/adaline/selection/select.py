@@ -16,13 +16,11 @@ from sklearn.base import clone
 from adaline import peers
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
-from adaline.inference.summary import number
 from adaline.parameters import OneOf, WholeNumber
 from adaline.selection.cross_validation import (
     CandidateErrors,
     Fits,
     Progress,
-    Rows,
     by_folds,
     fit,
     reporting,
@@ -32,6 +30,7 @@ from adaline.selection.formula import by_formula, why_not
 from adaline.selection.measures import InformationCriterion, Measure, RowLoss, one_measure, refuse_no_targets
 from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
+from adaline.wording import counted, number
 
 METHODS = ("auto", "loo", "gcv", "folds")
 RULES = ("best", "one-standard-error")
@@ -132,11 +131,11 @@ def select(
         raise InvalidParameter("rule='one-standard-error' needs a standard error: use method='loo' or 'folds'")
     chosen = _method(method, candidates, X, measure)
     with reporting(progress, "select", 1) as before_fit:
-        run = _Run(X, y, sample_weight, measure, folds, random_state, before_fit)
-        tried = run.all(chosen, candidates)
+        how = candidates, (X, y, sample_weight), measure, folds, random_state, before_fit
+        tried = _try_all(chosen, *how)
         if method == "auto" and chosen == "loo" and all(one.failure for one in tried):
             with suppress(AdalineError):  # where folds cannot be cut either, what the formula said is the reason
-                tried, chosen = run.all("folds", candidates), "folds"
+                tried, chosen = _try_all("folds", *how), "folds"
         index, winner = _choice(candidates, tried, rule)
         before_fit("all rows")
         best = candidates[index].system
@@ -258,7 +257,7 @@ class Selection:
             "gcv": "by generalised cross-validation",
             "folds": f"by {self.folds} folds",
         }.get(self.method, "of the fit to all rows")
-        return f"{len(self.tried)} candidates, {self.measure} {how}"
+        return f"{counted(len(self.tried), 'candidate')}, {self.measure} {how}"
 
     def _reason(self) -> str:
         if self.index == self.winner:
@@ -312,35 +311,29 @@ def as_text(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-@dataclass(frozen=True)
-class _Run:
-    """The rows to try candidates on."""
-
-    X: Any
-    y: Any
-    sample_weight: Any
-    measure: Measure
-    folds: int
-    seed: int
-    before_fit: Fits
-
-    def all(self, method: str, candidates: Sequence[Candidate]) -> list[CandidateErrors]:
-        """Return how each candidate did."""
-        data = self.X, self.y, self.sample_weight
-        rows = None
-        if method == "folds":
-            rows = split_rows(candidates[0].system, *data, self.folds, self.seed)
-            if rows.whole and not isinstance(self.measure, RowLoss):
-                what = "a source" if isinstance(self.X, Source) else "signals"
-                raise InvalidParameter(f"{self.measure.name} of {what} is not a mean over rows: leave scoring out")
-        self.before_fit.expect(len(candidates) * (1 if rows is None else self.folds))
-        return [self._one(method, one, rows) for one in candidates]
-
-    def _one(self, method: str, one: Candidate, rows: Rows | None) -> CandidateErrors:
-        if rows is not None:
-            return by_folds(one.system, rows, self.folds, self.measure, partial(self.before_fit, one.label))
-        self.before_fit(one.label)
-        return by_formula(method, one.system, self.X, self.y, self.sample_weight, self.measure)
+def _try_all(
+    method: str,
+    candidates: Sequence[Candidate],
+    data: tuple[Any, Any, Any],
+    measure: Measure,
+    folds: int,
+    seed: int,
+    before_fit: Fits,
+) -> list[CandidateErrors]:
+    """Return how each candidate did on rows, targets and weights."""
+    if method != "folds":
+        before_fit.expect(len(candidates))
+        tried = []
+        for one in candidates:
+            before_fit(one.label)
+            tried.append(by_formula(method, one.system, *data, measure))
+        return tried
+    rows = split_rows(candidates[0].system, *data, folds, seed)
+    if rows.whole and not isinstance(measure, RowLoss):
+        what = "a source" if isinstance(data[0], Source) else "signals"
+        raise InvalidParameter(f"{measure.name} of {what} is not a mean over rows: leave scoring out")
+    before_fit.expect(len(candidates) * folds)
+    return [by_folds(one.system, rows, folds, measure, partial(before_fit, one.label)) for one in candidates]
 
 
 def _method(method: str, candidates: Sequence[Candidate], X: Any, measure: Measure) -> str:

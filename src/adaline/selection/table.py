@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,7 +10,8 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 
-from adaline.inference.summary import html_row, html_table, text_table
+from adaline.inference.summary import escaped, html_row, html_table, text_table
+from adaline.wording import visible
 
 LONGEST = 120  # characters of a note
 
@@ -57,13 +57,13 @@ class ErrorTable:
 
     def __str__(self) -> str:
         lines = [line.rstrip() for line in text_table(self.headings, self.cells, self.left, self.ends)]
-        return "\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes])
+        return visible("\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes]))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         body = "".join(html_row(row) for row in self.cells)
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes)
         return html_table(self.title, self.headings, body) + notes
 
 

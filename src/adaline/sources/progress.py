@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from adaline.wording import visible
+
 DELAY, PAUSE = 1.0, 0.2  # seconds before the line appears, and between its updates
 WIDTH = 24
 
@@ -16,7 +18,7 @@ class ReadingProgress:
     """A count of rows, or of another unit; it is printed where `shown`, after a delay."""
 
     def __init__(self, title: str, total: int | None, shown: bool, unit: str = "rows") -> None:
-        self.title = title
+        self.title = visible(title)
         self.total = total
         self.shown = shown
         self.unit = unit

@@ -148,12 +148,12 @@ class Recoded(SourceView):
 class Fold(SameTargets):
     """The rows of one fold of a cross-validation: all rows, of which some have weight zero.
 
-    Rows outside fold `number` of `folds` keep their weight, or with `held` (held-out) those inside it.
+    Rows outside fold `number` of `folds` keep their weight, or with `held_out` those inside it.
     """
 
-    def __init__(self, base: Source, number: int, folds: int, held: bool) -> None:
+    def __init__(self, base: Source, number: int, folds: int, held_out: bool) -> None:
         super().__init__(base)
-        self.number, self.folds, self.held = number, folds, held
+        self.number, self.folds, self.held_out = number, folds, held_out
 
     @property
     def weighted(self) -> bool:
@@ -166,10 +166,10 @@ class Fold(SameTargets):
         return self._membership(0, self.count_rows()) * (1.0 if base is None else host(base))
 
     def _with(self, base: Source) -> Source:
-        return Fold(base, self.number, self.folds, self.held)
+        return Fold(base, self.number, self.folds, self.held_out)
 
     def _membership(self, first: int, rows: int) -> Array:
-        return np.asarray((fold_of(first, rows, self.folds) == self.number) == self.held, dtype=np.float64)
+        return np.asarray((fold_of(first, rows, self.folds) == self.number) == self.held_out, dtype=np.float64)
 
     def _transformed(self, block: Block) -> Block:
         member = self._membership(block.first_row, block.rows)

@@ -236,7 +236,11 @@ class GeneralizedLinear(LinearRegressor):
             source, self.machine, outputs, self.init if before is None else before, generator(self.random_state)
         )
         self.weights_, self.history_, self.certificate_ = fit_machine(
-            source, self.machine, loss, first, float(self.penalty), self, self._plan()
+            *(source, self.machine, loss, first, float(self.penalty), self._plan()),
+            solver=self.solver,
+            rate=self.rate,
+            schedule=self.schedule,
+            stop_error=self.stop_error,
         )
         self.n_iter_ = len(self.history_)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -109,4 +109,7 @@ class KeslerPerceptron(OnlineClassifier):
         return theta if len(theta) > 2 else theta[1:] - theta[:1]
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
-        return explain_mistakes(self, source, scan, options, run_corrections(self, source, scan, options, before))
+        bounded = self.init is None and self.schedule == "constant" and not source.weighted
+        result = replace(run_corrections(source, scan, options, before), bounded=bounded)
+        known = type(self).__name__, self.classes_, self.standardize, self.fit_intercept
+        return explain_mistakes(source, scan, options, result, *known)

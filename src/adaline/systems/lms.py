@@ -21,6 +21,7 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.systems.families.online import OnlineSystem
+from adaline.wording import counted
 
 
 @configured
@@ -167,7 +168,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         source = in_memory(opened.source)
         targets = source.shape.targets
         if goes_on and targets != len(self._scan.theta):
-            raise InvalidData(f"y has {targets} targets, but LMS was fitted to {len(self._scan.theta)}")
+            raise InvalidData(f"y has {counted(targets, 'target')}, but LMS was fitted to {len(self._scan.theta)}")
         return source
 
     def _target(self, y: Any) -> Any:

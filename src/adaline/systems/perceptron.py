@@ -135,7 +135,8 @@ class Perceptron(OnlineClassifier):
             result = run_corrections(self, source, scan, options, before)
         else:
             result = self._correct_batches(source, scan, options, before)
-        return explain_mistakes(self, source, scan, options, result)
+        known = type(self).__name__, self.classes_, self.standardize, self.fit_intercept
+        return explain_mistakes(source, scan, options, result, *known)
 
     def _correct_batches(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         """Take the batch steps, w += eta sum of t x over the wrong rows; the history is their number in each epoch."""

@@ -13,7 +13,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
-from adaline.inference.left_out import left_out
+from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -206,9 +206,10 @@ class RobustRegression(LinearRegressor):
         if errors not in known:
             raise InvalidParameter(f"errors must be one of {', '.join(known)} for loss={self.loss!r}, got {errors!r}")
         targets = [f"y{k}" for k in range(len(self._fits))]
+        of_level = f", quantile={self.quantile:g}" if self.loss == "quantile" else ""
         notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[errors].notes)
         return RobustSummary(
-            title=f"RobustRegression(loss={self.loss!r})",
+            title=f"RobustRegression(loss={self.loss!r}{of_level})",
             names=columns_of(self),
             targets=targets,
             parts=[infer_target(fit, errors, level) for fit in self._fits],
@@ -216,7 +217,7 @@ class RobustRegression(LinearRegressor):
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
             certificate=self.certificate_,
-            notes=[*notes, *missing.notes()],
+            notes=[*notes, *left_out_notes(missing)],
             intercept=bool(self.fit_intercept),
             errors=errors,
             quantile=None if self.loss in THRESHOLDS else self._criterion().level,

@@ -17,6 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from adaline import LinearRegression, open_table
+from adaline.errors import InvalidData
 
 N = 3000
 RNG = np.random.default_rng(5)
@@ -134,3 +135,10 @@ def test_sqlite_values_do_not_depend_on_batches(tmp_path: Path, monkeypatch: pyt
         )
     database.close()
     assert open_table(tmp_path / "t.sqlite", target="y", categories=["c"]).coding.columns[0].levels == ("1", "2.5", "a")
+
+
+def test_a_dictionary_of_columns_is_a_table() -> None:
+    columns = {"x": [1.0, 2.0, 4.0], "kind": ["a", "b", "a"], "y": [1.0, 3.0, 7.0]}
+    assert open_table(columns, target="y").names == ("x", "kind[T.b]")
+    with pytest.raises(InvalidData, match="give each name a list of one length"):
+        open_table({"x": [1.0, 2.0], "y": [1.0]}, target="y")

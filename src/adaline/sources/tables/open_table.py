@@ -31,7 +31,7 @@ def open_table(
 
     Parameters
     ----------
-    data : path, glob, folder, list of paths, SQL query, or frame
+    data : path, glob, folder, list of paths, SQL query, frame, or dictionary of columns
         CSV, TSV, JSON lines (also compressed), Parquet, a DuckDB or SQLite file, "SELECT ...", a pandas, polars or
         Arrow frame, or the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN,
         NULL, ? and the like are missing values.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from copy import copy
 from functools import partial
 from typing import Any, Self
 
 import narwhals.stable.v1 as nw
+import numpy as np
 
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
@@ -288,13 +289,23 @@ def _connect() -> Any:
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
-    """Return a pandas, polars or Arrow frame as a narwhals frame; None for other objects."""
-    data = collected(data)
+    """Return a pandas, polars or Arrow frame, or a dictionary of columns, as a narwhals frame; None for others."""
+    data = _frame_of(data) if isinstance(data, Mapping) else collected(data)
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if isinstance(names, Iterable) and not isinstance(names, str) and not callable(names):
         _check_names([str(name) for name in names])
     frame = nw.from_native(data, pass_through=True, eager_only=True)
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _frame_of(columns: Mapping[Any, Any]) -> Any:
+    """Return a dictionary of columns as an Arrow table."""
+    import pyarrow as pa
+
+    try:
+        return pa.table({str(name): np.asarray(values) for name, values in columns.items()})
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InvalidData(f"the columns do not make a table, give each name a list of one length: {error}") from None
 
 
 def as_arrow(frame: nw.DataFrame[Any]) -> Any:

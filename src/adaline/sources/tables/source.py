@@ -25,6 +25,7 @@ from adaline.sources.tables.batches import Run, as_table
 from adaline.sources.tables.coding import learn_coding, missing_message, rows_filter, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
+from adaline.wording import counted, visible
 
 ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
 """A function from a frame and the index of its first row to its targets, (n, K)."""
@@ -148,7 +149,7 @@ class TableSource(Source):
 
     def __repr__(self) -> str:
         shown = f", target={', '.join(self.targets)}" if self.targets else ""
-        return f"TableSource({self.relation.title}, {len(self.relation.schema)} columns{shown})"
+        return f"TableSource({visible(self.relation.title)}, {counted(len(self.relation.schema), 'column')}{shown})"
 
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one stays streamed. Return self."""

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
@@ -51,7 +51,9 @@ class TableSpec:
         """
         known = [one.name for one in fields(cls)]
         for name in others.keys() - set(known):
-            raise TypeError(f"there is no option {name!r} for a table; there are: {', '.join(known)}")
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise UnknownParameter(f"there is no option {name!r} for a table;{meant} there are: {', '.join(known)}")
         levels = categories if isinstance(categories, dict) else dict.fromkeys(names_of(categories))
         return cls(
             target=tuple(target) if isinstance(target, list | tuple) else target,
@@ -124,7 +126,8 @@ def check_column(relation: Relation, name: str, argument: str) -> None:
     meant = f" Did you mean {near[0]!r}?" if near else ""
     if all(re.fullmatch(r"[-+.\deE]+", column) for column in relation.schema):
         meant = " Its first line seems to hold numbers, not names: put a line of column names before it."
-    raise InvalidParameter(f"{argument}: {relation.title} has no column {name!r}.{meant} There are: {shown}")
+    what = "" if isinstance(name, str) else ", and columns are given by name"
+    raise InvalidParameter(f"{argument}: {relation.title} has no column {name!r}{what}.{meant} There are: {shown}")
 
 
 def check_needed(relation: Relation, coding: Coding) -> None:

@@ -1,0 +1,115 @@
+"""Names that hold control characters: nothing that is printed lets them reach a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import adaline
+from adaline.cli.predict import text_writer
+from adaline.wording import visible
+from tests.cli.command_line import Shell
+
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+RED, TURN, C1 = "\x1b[31mred", "turn\u202eed", "c1\x9b2J"
+
+
+def frame(n: int = 90) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 2))
+    level = np.array([f"a{RED}", f"b{TURN}"])[rng.integers(2, size=n)]
+    label = np.array([f"no{C1}", f"yes{RED}"])[(x[:, 0] + rng.normal(size=n) > 0).astype(int)]
+    columns = {RED: x[:, 0], TURN: x[:, 1], "level": level, "same\x07": np.ones(n)}
+    return pd.DataFrame({**columns, f"y{C1}": x @ [1.0, 2.0] + rng.normal(size=n), "kind": label})
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "rows\x1b[2J.csv"
+    frame().to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_commands_print_no_control_characters(data: Path, as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    shell = Shell(capfd)
+    target = f"y{C1}"
+    model, report = "m\x1b[0m.adaline", "r\x1b[0m.html"
+    more = ["--json"] if as_json else []
+    commands = [
+        ["fit", data, "-t", target, "--drop", "kind", "-o", model, *more],
+        ["summary", model, *more],
+        ["fit", data, "-t", "kind", "-s", "LogisticRegression", *more],
+        ["compare", data, "-t", target, "--systems", "LinearRegression", "-o", report, *more],
+        ["select", data, "-t", target, "-s", "Ridge", "-p", "penalty=0.1,1", "-o", model + "2", *more],
+        ["separable", data, "-t", "kind", "--features", f"{RED},{TURN}", *more],
+        ["update", model, data, *more],
+        ["predict", model, data, "-o", "p\x1b[0m.csv", *more],
+    ]
+    for words in commands:
+        done = shell.good(*words)
+        assert not RAW.search(done.out + done.err), words
+        assert "\\x1b[" in done.out or "\\u001b[" in done.out, words
+    assert not RAW.search(Path(report).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "{data}", "-t", "nothing\x1b[31m"],
+        ["fit", "{data}", "-t", "kind", "-s", "syst\x1b[31mem"],
+        ["fit", "missing\x1b[31m.csv", "-t", "y"],
+        ["summary", "missing\x1b[31m.adaline"],
+        ["compare", "{data}", "--tusk\x1b[31m", "y"],
+        ["fit", "{data}", "-t", "kind", "--debug", "-s", "syst\x1b[31mem"],
+    ],
+)
+def test_messages_of_failures_print_no_control_characters(
+    data: Path, words: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = Shell(capfd)(*(word.format(data=data) for word in words))
+    assert done.code == 2
+    assert not RAW.search(done.out + done.err)
+
+
+def test_what_python_prints_holds_no_control_characters() -> None:
+    rows = frame()
+    y, x = rows.pop(f"y{C1}"), rows.drop(columns="kind")
+    numbers = x.drop(columns="level")
+    logistic = adaline.LogisticRegression().fit(numbers, rows["kind"])
+    linear = adaline.LinearRegression().fit(x, y)
+    found = adaline.compare(x.assign(target=y), "target", systems=["LinearRegression"])
+    shown = [
+        linear.summary(),
+        linear.certificate_,
+        linear.test([RED]),
+        logistic.summary(),
+        logistic.test([RED]),
+        adaline.RobustRegression().fit(x, y).summary(),
+        found,
+        *found.findings,
+        adaline.select([adaline.LinearRegression(), adaline.Ridge()], x, y),
+    ]
+    for one in shown:
+        assert not RAW.search(str(one)), str(one)
+        if hasattr(one, "_repr_html_"):
+            assert not RAW.search(one._repr_html_())
+    assert "\\x1b[31mred" in str(linear.summary())
+    assert "\\x1b[31mred" in linear.summary()._repr_html_()
+
+
+def test_predictions_are_data_in_a_file_and_text_in_a_terminal() -> None:
+    table, texts = pa.table({RED: ["=1+1", C1]}), []
+    for shown in (str, visible):
+        file = io.BytesIO()
+        text_writer(file, shown=shown)(table)
+        texts.append(file.getvalue().decode())
+    assert texts[0] == f"{RED}\n=1+1\n{C1}\n"
+    assert texts[1] == "\\x1b[31mred\n=1+1\nc1\\x9b2J\n"
