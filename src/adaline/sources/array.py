@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Block
+from adaline.locks import cached_property
 from adaline.scans import Scan
 from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
 from adaline.sums.columns import exponents

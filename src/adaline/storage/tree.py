@@ -26,7 +26,6 @@ import dataclasses
 import inspect
 import math
 import re
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
+from adaline.locks import cached_property
 from adaline.losses import LOSSES, Composed
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status

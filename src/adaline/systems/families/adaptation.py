@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
+from adaline.locks import cached_property
 from adaline.scans import LMSRule, RLSRule, Scan, State
 from adaline.scans.tally import RUNNING, STATUS
 

@@ -1,0 +1,48 @@
+"""Locks that a forked child finds free, and properties that are computed once, without a lock.
+
+A fork copies one thread only. A lock that another thread held at that moment would stay held in the child for ever.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from contextlib import nullcontext
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+T = TypeVar("T")
+
+_ReentrantLock: Any = type(threading.RLock())
+
+
+class Lock(_ReentrantLock):  # type: ignore[misc]
+    """A re-entrant lock; in a forked child it is free, unless the thread that forked holds it."""
+
+    def __init__(self) -> None:
+        _locks.add(self)
+
+
+_locks: WeakSet[Lock] = WeakSet()
+
+
+def _free_locks() -> None:
+    for lock in _locks:
+        if not lock._is_owned():
+            lock._at_fork_reinit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)
+
+
+class cached_property(functools.cached_property[T]):  # noqa: N801
+    """A property that is computed at its first use; two threads may both compute it, to the same value.
+
+    Before Python 3.12 that of the standard library holds a lock, one for all objects of the class, while it computes.
+    """
+
+    def __init__(self, compute: Any) -> None:
+        super().__init__(compute)
+        self.lock = nullcontext()
