@@ -40,6 +40,18 @@ def to_device_of(other: Any, array: Any) -> Any:
     return xp.asarray(array, dtype=xp.float64, device=other.device)
 
 
+def copy_at_once(array: Array) -> Array:
+    """Return a copy of a contiguous array, made while no other thread can change it: `copy` lets others run."""
+    out = np.empty_like(array)
+    overwrite(out, array)
+    return out
+
+
+def overwrite(array: Array, values: Array) -> None:
+    """Replace all numbers of a contiguous array by those of another, while no other thread can read it."""
+    array.reshape(-1).data[:] = values.reshape(-1).data
+
+
 def as_dense(x: Any) -> Any:
     """Return sparse rows as a dense NumPy array, other arrays as they are."""
     return x.toarray() if is_sparse(x) else x

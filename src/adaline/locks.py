@@ -1,4 +1,4 @@
-"""Locks that a forked child finds free, and properties that are computed once, without a lock.
+"""Locks that a forked child finds free, the lock of a model, and properties computed once, without a lock.
 
 A fork copies one thread only. A lock that another thread held at that moment would stay held in the child for ever.
 """
@@ -35,6 +35,13 @@ def _free_locks() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_free_locks)
+
+
+def lock_of(model: Any) -> Lock:
+    """Return the lock of a model, which is made when it is first asked for; copies of the model have their own."""
+    state = model.__dict__
+    lock: Lock = state.get("_lock") or state.setdefault("_lock", Lock())
+    return lock
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801

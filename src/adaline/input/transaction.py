@@ -1,25 +1,76 @@
-"""A method that either succeeds or leaves the model as it was."""
+"""One thread at a time changes a model, and all of it at once: what learns works on a draft, what reads on a snapshot.
+
+A learning method works on a draft, a new object with the attributes of the model, while it holds the lock of the model;
+at its end the attributes of the draft become those of the model by one assignment. Where it raises, the model is as it
+was. A reading method takes the attributes once, at its beginning, and no lock: it sees the model before or after, and
+need not wait. Only `learn_one` changes what it finds in place, by calls that no other thread can come between.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import getattr_static, isfunction
 from typing import Any, TypeVar, cast
 
+from adaline.locks import lock_of
+
 Method = TypeVar("Method", bound=Callable[..., Any])
+M = TypeVar("M")
+
+LEARNING = ("fit", "partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset")
+"""Public methods that change a model, or for one row decide by themselves what they see of it."""
 
 
 def transaction(method: Method) -> Method:
-    """Restore the attributes of an object where its method raises; the method may replace them, not change them."""
+    """Let a learning method work on a draft, alone; it may replace attributes, not change them."""
 
     @wraps(method)
-    def restoring(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(self.__dict__)
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+    def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with lock_of(self):
+            draft = _with_state(self, dict(self.__dict__))
+            found = method(draft, *args, **kwargs)
+            self.__dict__ = draft.__dict__
+        return self if found is draft else found
 
-    return cast(Method, restoring)
+    return cast(Method, learning)
+
+
+def snapshot(model: M) -> M:
+    """Return the model as it is now; what other threads learn meanwhile does not change it."""
+    return _with_state(model, model.__dict__)
+
+
+def read_snapshots(system: type[Any]) -> None:
+    """Let all public methods and properties of a class that read a model see a snapshot of it; pickle no lock."""
+    for name in dir(system):
+        found = getattr_static(system, name)
+        reads = found.fget if isinstance(found, property) else found
+        if name.startswith("_") or name in LEARNING or not isfunction(reads):
+            continue
+        if reads.__module__.partition(".")[0] == "adaline":
+            setattr(system, name, property(_on_snapshot(reads)) if isinstance(found, property) else _on_snapshot(reads))
+    system.__getstate__ = _without_lock(system.__getstate__)
+
+
+def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(snapshot(self), *args, **kwargs)
+
+    return reading
+
+
+def _without_lock(state_of: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+    @wraps(state_of)
+    def state(self: Any) -> dict[str, Any]:
+        return {name: value for name, value in dict(state_of(self)).items() if name != "_lock"}
+
+    return state
+
+
+def _with_state(model: M, state: dict[str, Any]) -> M:
+    """Return an object of the class of a model, with these attributes."""
+    out = object.__new__(type(model))
+    out.__dict__ = state
+    return out

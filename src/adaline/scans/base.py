@@ -170,6 +170,11 @@ class Scan(ABC):
             return float(outputs[0, 0])
         return float(core.learn(x, t))
 
+    @property
+    def learns_at_once(self) -> bool:
+        """Whether no other thread can come between what `learn` changes."""
+        return self._core() is not None and not self.schedule.given
+
     def take(self, x: Any, t: Any, names: tuple[Any, ...] | None = None) -> bool:
         """Take one row if the native scan can, and return whether it did; if not, nothing has changed.
 
@@ -222,7 +227,8 @@ class Scan(ABC):
     @property
     def tally(self) -> Tally:
         """Statistics of the rows since `begin`."""
-        return Tally(**{name: float(self.numbers[INDEX[name]]) for name in FIELDS})
+        numbers = self.numbers.tolist()
+        return Tally(**{name: numbers[INDEX[name]] for name in FIELDS})
 
     @property
     def status(self) -> State:

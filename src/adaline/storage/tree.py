@@ -135,7 +135,7 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
 def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the constructor arguments of a system or a basis, and what fit has set."""
     parameters = model.get_params(deep=False)
-    state = {name: value for name, value in vars(model).items() if name not in parameters}
+    state = {name: value for name, value in model.__getstate__().items() if name not in parameters}
     if "_like" in state:
         state["_like"] = None  # a device array that says where results should go: they go to the host
     return parameters, state

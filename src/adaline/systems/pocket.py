@@ -9,6 +9,7 @@ from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
+from adaline.locks import lock_of
 from adaline.parameters import POSITIVE, Check
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
@@ -121,13 +122,14 @@ class Pocket(OnlineClassifier):
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
-        scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-        plain = self.class_weight is None and self._takes_rows_as_given()
-        if plain and learn_row(scan, self._best(), x, self._target(y), self._names):
-            return self
-        row, t, weight = self._weighted_row(x, y)
-        best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
-        self._result = replace(self._result, pocket=best)
+        with self.__dict__.get("_lock") or lock_of(self):
+            scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
+            plain = self.class_weight is None and self._takes_rows_as_given()
+            if not (plain and learn_row(scan, self._best(), x, self._target(y), self._names)):
+                row, t, weight = self._weighted_row(x, y)
+                scan = scan.copy()  # other threads may read it while it runs
+                best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
+                self._scan, self._result = scan, replace(self._result, pocket=best)
         return self
 
     def _best(self) -> BestWeights:

@@ -16,7 +16,7 @@ from adaline.input.basis import check_basis, width_of
 from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows
-from adaline.input.transaction import transaction
+from adaline.input.transaction import snapshot, transaction
 from adaline.parameters import ZERO_OR_MORE, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
@@ -159,6 +159,7 @@ class WienerFilter(SignalSystem):
         meter = Meter()
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        other = snapshot(other)
         mine, theirs = self._own_sums("merge"), other._own_sums("merge")
         kinds = [(model._layout(), model.method, model.delay, model.fit_intercept) for model in (self, other)]
         if kinds[0] != kinds[1] or mine.shape != theirs.shape:

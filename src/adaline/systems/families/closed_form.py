@@ -22,7 +22,7 @@ from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled, read_finite
-from adaline.input.transaction import transaction
+from adaline.input.transaction import snapshot, transaction
 from adaline.parameters import Check
 from adaline.results import Certificate, Status, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
@@ -111,6 +111,7 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "classes_")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        other = snapshot(other)
         check_is_fitted(other, "classes_")
         if self.n_features_in_ != other.n_features_in_:
             raise InvalidData(f"cannot merge models of {self.n_features_in_} and {other.n_features_in_} columns")

@@ -32,7 +32,7 @@ from adaline.input.coded import scored
 from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite
-from adaline.input.transaction import transaction
+from adaline.input.transaction import snapshot, transaction
 from adaline.parameters import (
     FLAG,
     LEVEL,
@@ -136,6 +136,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         mine = self._own_sums("merge")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        other = snapshot(other)
         theirs = other._own_sums("merge")
         if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
             raise InvalidData(

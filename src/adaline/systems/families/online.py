@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -28,12 +29,13 @@ from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
 from adaline.input.open import read_finite
 from adaline.input.random_state import generator
-from adaline.input.transaction import transaction
+from adaline.input.transaction import snapshot, transaction
+from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.results import Certificate, Status
-from adaline.scans import Scan, State
+from adaline.scans import Scan
 from adaline.scans.schedules import SCHEDULE
-from adaline.scans.tally import RUNNING, STATUS
+from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.solvers.smooth.problem import column_spread, varying
@@ -109,7 +111,7 @@ class OnlineSystem(BaseEstimator):
         return OnlineResult([], scan_certificate(Status.ONGOING, 0.0))
 
     def _weights(self) -> Array:
-        """Return the weights that predict, (K, 1 + D), of the columns that the scan works in."""
+        """Return the weights that predict, (K, 1 + D), of the columns that the scan works in; they may change."""
         return self._scan.theta
 
     # -- learning from many rows ---------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ class OnlineSystem(BaseEstimator):
         """Learn for `epochs` epochs, or `once` in the order of the rows, and keep the scan and the result."""
         rows = self._scanned_rows(source, goes_on)
         scan = self._scan.copy() if goes_on else self._start(rows.shape)
-        before = self._result if goes_on else self._first_result(scan)
+        before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
         result = self._run(rows, scan, self._epoch_options(once), before)
         if self.fit_intercept and isinstance(self.rate, str) and not goes_on and not once:
             _fold_constants(rows, scan)
@@ -203,11 +205,11 @@ class OnlineSystem(BaseEstimator):
     @property
     def certificate_(self) -> Certificate:
         """How the last fit ended; rows learned one at a time since then are taken into account."""
-        proof, scan = self._result.certificate, self._scan
-        if scan.steps == self._result.steps or proof.status is Status.DIVERGED:
+        proof, numbers = self._result.certificate, self._scan.numbers.copy()
+        if numbers[STEPS] == self._result.steps or proof.status is Status.DIVERGED:
             return proof
-        status = Status.ONGOING if scan.status is State.RUNNING else Status.DIVERGED
-        return replace(proof, objective=scan.tally.loss, status=status, advice=status.advice)
+        status = Status.ONGOING if numbers[STATUS] == RUNNING else Status.DIVERGED
+        return replace(proof, objective=float(numbers[LOSS]), status=status, advice=status.advice)
 
     @property
     def rows_seen_(self) -> int:
@@ -219,16 +221,26 @@ class OnlineSystem(BaseEstimator):
         check_is_fitted(self, "n_features_in_")
         x = read_finite(self, X)
         x = host(x) if is_device(x) else x
-        standard = self._standard
+        standard, theta = self._standard, copy_at_once(self._weights())
         if standard is None:
-            return outputs(x, self._weights())
+            return outputs(x, theta)
         if is_sparse(x) and standard.mean.any():
-            return outputs(x, standard.raw(self._weights()))
-        return outputs(standard.rows(x), self._weights())
+            return outputs(x, standard.raw(theta))
+        return outputs(standard.rows(x), theta)
 
     def _raw_weights(self) -> Array:
-        """Return the weights that predict, (K, 1 + D), of the columns in their own units."""
-        return self._weights() if self._standard is None else self._standard.raw(self._weights())
+        """Return the weights that predict, (K, 1 + D), of the columns in their own units; they do not change."""
+        theta = copy_at_once(self._weights())
+        return theta if self._standard is None else self._standard.raw(theta)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with lock_of(self):
+            state = dict(super().__getstate__())
+            if "_scan" in state:  # single rows change it, and the pocket, in place
+                result = self._result
+                state["_scan"] = self._scan.copy()
+                state["_result"] = replace(result, pocket=deepcopy(result.pocket)) if result.pocket else result
+            return state
 
     # -- one row at a time ---------------------------------------------------------------------------------------
 
@@ -260,21 +272,32 @@ class OnlineSystem(BaseEstimator):
 
     def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
         """Take one step; a row that is not finite is refused before it."""
-        if self._takes_rows_as_given() and scan.take(x, t, self._names):
+        if self._standard is None and "basis_" not in self.__dict__ and scan.take(x, t, self._names):
             return
-        scan.learn(self._finite_row(x), t)
+        row = self._finite_row(x)
+        if not scan.learns_at_once:
+            self._scan = scan = scan.copy()
+        scan.learn(row, t)
         if scan.numbers[STATUS] != RUNNING:
             warn(f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}", ConvergenceWarning)
 
     def _row_outputs(self, x: Any) -> Array:
         """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""
-        theta = self._weights()
-        if type(x) is np.ndarray and self._takes_rows_as_given():
-            try:
-                return np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
-            except (TypeError, ValueError):  # of another type or shape
-                pass
-        return np.asarray(theta[:, 1:].dot(self._row(x)) + theta[:, 0])
+        lock = self.__dict__.get("_lock") or lock_of(self)
+        if not lock.acquire(False):  # another thread learns: its steps do not change a copy
+            still = snapshot(self)
+            theta = copy_at_once(still._weights())
+            return np.asarray(theta[:, 1:].dot(still._row(x)) + theta[:, 0])
+        try:
+            theta = self._weights()
+            if type(x) is np.ndarray and self._standard is None and "basis_" not in self.__dict__:
+                try:
+                    return np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
+                except (TypeError, ValueError):  # of another type or shape
+                    pass
+            return np.asarray(theta[:, 1:].dot(self._row(x)) + theta[:, 0])
+        finally:
+            lock.release()
 
     def _takes_rows_as_given(self) -> bool:
         """Whether the scan works in the columns of the rows as they are given."""

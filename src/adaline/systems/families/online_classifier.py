@@ -21,6 +21,7 @@ from adaline.input.labels import Labels, all_classes
 from adaline.input.meter import Meter
 from adaline.input.open import LabelledRows, open_labelled
 from adaline.input.transaction import transaction
+from adaline.locks import lock_of
 from adaline.parameters import CLASS_WEIGHT, Check
 from adaline.scans import Scan
 from adaline.sources import Source
@@ -82,12 +83,15 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
-        scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-        if self.class_weight is None:
-            self._learn_row(scan, x, self._target(y))
-        else:
-            row, t, weight = self._weighted_row(x, y)
-            scan.run(Block(row[None, :], t, weight))
+        with self.__dict__.get("_lock") or lock_of(self):
+            scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
+            if self.class_weight is None:
+                self._learn_row(scan, x, self._target(y))
+            else:
+                row, t, weight = self._weighted_row(x, y)
+                scan = scan.copy()  # other threads may read it while it runs
+                scan.run(Block(row[None, :], t, weight))
+                self._scan = scan
         return self
 
     def predict_one(self, x: Any) -> Any:
