@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +40,7 @@ from adaline.scans.tally import (
     MARGIN,
     MISTAKES,
     REACH,
+    REPLACED,
     RUNNING,
     SIZE,
     SQUARES,
@@ -260,6 +263,22 @@ class Scan(ABC):
     def period(self) -> int:
         """Steps after which theta is saved again: a power of two, so many that copying costs little a row."""
         return max(256, 1 << (self.theta.size // 64).bit_length())
+
+    @contextmanager
+    def continued(self) -> Iterator[Self]:
+        """Give a copy to go on with in place of this scan, which takes no row from then on, unless that fails.
+
+        A thread that has not yet heard of the copy so finds that its row was not taken.
+        """
+        status = float(self.numbers[STATUS])
+        self.numbers[STATUS] = status + REPLACED
+        try:
+            new = self.copy()
+            new.numbers[STATUS] = status
+            yield new
+        except BaseException:
+            self.numbers[STATUS] = status
+            raise
 
     def copy(self) -> Self:
         """Return an independent copy."""

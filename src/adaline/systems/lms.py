@@ -135,13 +135,14 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
-        with self.__dict__.get("_lock") or lock_of(self):
-            scan = self.__dict__.get("_scan")
-            if scan is None:
-                scan = self._begin(x, int(np.size(y)))
+        state = self.__dict__
+        if "_scan" in state and "basis_" not in state and state["_scan"].take(x, y, self._names):
+            return self
+        with lock_of(self):
+            if "_scan" not in self.__dict__:
+                self._begin(x, int(np.size(y)))
                 self._flat = np.ndim(y) == 0
-            if not (self._standard is None and "basis_" not in self.__dict__ and scan.take(x, y, self._names)):
-                self._learn_row(scan, x, self._target(y))
+            self._learn_row(x, self._target(y))
         return self
 
     def predict_one(self, x: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-from adaline.arrays import Array
+from adaline.arrays import Array, copy_at_once
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
@@ -122,7 +122,7 @@ class Pocket(OnlineClassifier):
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
-        with self.__dict__.get("_lock") or lock_of(self):
+        with lock_of(self):
             scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
             plain = self.class_weight is None and self._takes_rows_as_given()
             if not (plain and learn_row(scan, self._best(), x, self._target(y), self._names)):
@@ -139,7 +139,7 @@ class Pocket(OnlineClassifier):
         return best
 
     def _weights(self) -> Array:
-        return self._best().theta
+        return copy_at_once(self._best().theta)
 
     def _first_result(self, scan: Scan) -> OnlineResult:
         return replace(super()._first_result(scan), pocket=BestWeights.first(scan.theta))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from importlib.util import find_spec
@@ -119,12 +120,12 @@ class OnlineSystem(BaseEstimator):
     def _learn(self, source: Source, meter: Meter, *, goes_on: bool, once: bool = False) -> None:
         """Learn for `epochs` epochs, or `once` in the order of the rows, and keep the scan and the result."""
         rows = self._scanned_rows(source, goes_on)
-        scan = self._scan.copy() if goes_on else self._start(rows.shape)
-        before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
-        result = self._run(rows, scan, self._epoch_options(once), before)
-        if self.fit_intercept and isinstance(self.rate, str) and not goes_on and not once:
-            _fold_constants(rows, scan)
-        self._keep(scan, result, before, rows, meter, once)
+        with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape)) as scan:
+            before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
+            result = self._run(rows, scan, self._epoch_options(once), before)
+            if self.fit_intercept and isinstance(self.rate, str) and not goes_on and not once:
+                _fold_constants(rows, scan)
+            self._keep(scan, result, before, rows, meter, once)
 
     def _scanned_rows(self, source: Source, goes_on: bool) -> Source:
         """Return the rows in the columns that the scan works in; a new model learns from them which these are."""
@@ -208,7 +209,7 @@ class OnlineSystem(BaseEstimator):
         proof, numbers = self._result.certificate, self._scan.numbers.copy()
         if numbers[STEPS] == self._result.steps or proof.status is Status.DIVERGED:
             return proof
-        status = Status.ONGOING if numbers[STATUS] == RUNNING else Status.DIVERGED
+        status = Status.ONGOING if int(numbers[STATUS]) == RUNNING else Status.DIVERGED
         return replace(proof, objective=float(numbers[LOSS]), status=status, advice=status.advice)
 
     @property
@@ -270,11 +271,9 @@ class OnlineSystem(BaseEstimator):
         self._scan = scan
         return scan
 
-    def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
-        """Take one step; a row that is not finite is refused before it."""
-        if self._standard is None and "basis_" not in self.__dict__ and scan.take(x, t, self._names):
-            return
-        row = self._finite_row(x)
+    def _learn_row(self, x: Any, t: Any) -> None:
+        """Take one step, with the lock of the model; a row that is not finite is refused before it."""
+        row, scan = self._finite_row(x), self._scan
         if not scan.learns_at_once:
             self._scan = scan = scan.copy()
         scan.learn(row, t)
@@ -283,21 +282,20 @@ class OnlineSystem(BaseEstimator):
 
     def _row_outputs(self, x: Any) -> Array:
         """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""
-        lock = self.__dict__.get("_lock") or lock_of(self)
-        if not lock.acquire(False):  # another thread learns: its steps do not change a copy
-            still = snapshot(self)
-            theta = copy_at_once(still._weights())
-            return np.asarray(theta[:, 1:].dot(still._row(x)) + theta[:, 0])
-        try:
-            theta = self._weights()
-            if type(x) is np.ndarray and self._standard is None and "basis_" not in self.__dict__:
-                try:
-                    return np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
-                except (TypeError, ValueError):  # of another type or shape
-                    pass
-            return np.asarray(theta[:, 1:].dot(self._row(x)) + theta[:, 0])
-        finally:
-            lock.release()
+        theta, state = self._weights(), self.__dict__
+        if type(x) is np.ndarray and self._standard is None and "basis_" not in state:
+            numbers = self._scan.numbers
+            steps = numbers[STEPS]
+            try:
+                z = np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
+            except (TypeError, ValueError):  # of another type or shape
+                pass
+            else:
+                if numbers[STEPS] == steps and self.__dict__ is state:  # no other thread has learned meanwhile
+                    return z
+        still = snapshot(self)
+        theta = copy_at_once(still._weights())
+        return np.asarray(theta[:, 1:].dot(still._row(x)) + theta[:, 0])
 
     def _takes_rows_as_given(self) -> bool:
         """Whether the scan works in the columns of the rows as they are given."""
