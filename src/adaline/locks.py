@@ -10,7 +10,7 @@ import os
 import threading
 from contextlib import nullcontext
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 T = TypeVar("T")
 
@@ -25,6 +25,7 @@ class Lock(_ReentrantLock):  # type: ignore[misc]
 
 
 _locks: WeakSet[Lock] = WeakSet()
+_model_locks: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()  # beside the models, so that they are copied without
 
 
 def _free_locks() -> None:
@@ -39,9 +40,7 @@ if hasattr(os, "register_at_fork"):
 
 def lock_of(model: Any) -> Lock:
     """Return the lock of a model, which is made when it is first asked for; copies of the model have their own."""
-    state = model.__dict__
-    lock: Lock = state.get("_lock") or state.setdefault("_lock", Lock())
-    return lock
+    return _model_locks.get(model) or _model_locks.setdefault(model, Lock())
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801

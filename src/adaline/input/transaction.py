@@ -42,7 +42,7 @@ def snapshot(model: M) -> M:
 
 
 def read_snapshots(system: type[Any]) -> None:
-    """Let all public methods and properties of a class that read a model see a snapshot of it; pickle no lock."""
+    """Let all public methods and properties of a class that read a model see a snapshot of it."""
     for name in dir(system):
         found = getattr_static(system, name)
         reads = found.fget if isinstance(found, property) else found
@@ -50,7 +50,6 @@ def read_snapshots(system: type[Any]) -> None:
             continue
         if reads.__module__.partition(".")[0] == "adaline":
             setattr(system, name, property(_on_snapshot(reads)) if isinstance(found, property) else _on_snapshot(reads))
-    system.__getstate__ = _without_lock(system.__getstate__)
 
 
 def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,14 +58,6 @@ def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(snapshot(self), *args, **kwargs)
 
     return reading
-
-
-def _without_lock(state_of: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
-    @wraps(state_of)
-    def state(self: Any) -> dict[str, Any]:
-        return {name: value for name, value in dict(state_of(self)).items() if name != "_lock"}
-
-    return state
 
 
 def _with_state(model: M, state: dict[str, Any]) -> M:

@@ -180,7 +180,7 @@ class AdaptiveFilter(SignalSystem):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Go on with one sample, a number or one for each signal (array or dict); `output_` is that before the step."""
-        with self.__dict__.get("_lock") or lock_of(self):
+        with lock_of(self):
             state = self.__dict__.get("_state")
             if state is None:
                 state = self._first(x, y)
@@ -202,7 +202,7 @@ class AdaptiveFilter(SignalSystem):
     @transaction
     def reset(self) -> Self:
         """Forget all: the next samples start afresh."""
-        for name in vars(self).keys() - {"_lock"} - self.get_params().keys():
+        for name in vars(self).keys() - self.get_params().keys():
             delattr(self, name)
         return self
 
