@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
@@ -22,7 +23,7 @@ from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
-from adaline.solvers.least_squares.direct import solve_sums
+from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
@@ -186,7 +187,8 @@ class WienerFilter(SignalSystem):
         assert gone is not None
         left = without(mine, gone)
         fit = self._solve(None, left) if left.weight > 0 else None
-        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits)
+        outputs = [] if fit is None else [partial(output_digits, left, self.fit_intercept, fit.penalty)]
+        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits, outputs)
         assert fit is not None
         self._recording = self._recording.afresh(left)
         self._keep(fit, meter)

@@ -135,8 +135,12 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
         self._sums = self._sums.copy()
         self._sums.subtract(gone)
         self._finish(None, meter, source)
-        refuse_few_digits(self.certificate_.digits)
+        refuse_few_digits(self.certificate_.digits, [self._output_digits])
         return self
+
+    def _output_digits(self) -> float:
+        """Return the correct digits of the discriminants, as far as they are known to exceed those of coefficients."""
+        return self.certificate_.digits
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:
@@ -250,8 +254,13 @@ def without(mine: Moments, gone: Moments) -> Moments:
     return left
 
 
-def refuse_few_digits(digits: float) -> None:
-    """Refuse a model that would be left with fewer digits than is safe."""
+def refuse_few_digits(digits: float, of_outputs: list[Callable[[], float]]) -> None:
+    """Refuse a model that would be left with fewer digits than is safe: of its coefficients, or else of each output.
+
+    A coefficient near zero has few digits of its own, and need not have more where outputs have them.
+    """
+    if digits < SAFE_DIGITS:
+        digits = max(digits, min((count() for count in of_outputs), default=0.0))
     if digits < SAFE_DIGITS:
         raise UnsafeForget(
             f"forgetting these rows would leave {digits:.1f} correct digits, below {SAFE_DIGITS:g}: too few rows "

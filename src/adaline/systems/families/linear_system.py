@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -44,6 +45,7 @@ from adaline.parameters import (
 from adaline.results import Certificate, combine_certificates, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums
 from adaline.solvers.least_squares.dependence import say_dependent
+from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
@@ -160,8 +162,15 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         left = without(mine, gone)
         self._counted = self._count_with(self._count(source), -1)
         fits = self._solve(None, left) if left.weight > 0 else ()
+        each = [left] if len(fits) == 1 else [left.target(k) for k in range(len(fits))]
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
-        refuse_few_digits(digits)
+        refuse_few_digits(
+            digits,
+            [
+                partial(output_digits, moments, self.fit_intercept, fit.penalty)
+                for moments, fit in zip(each, fits, strict=True)
+            ],
+        )
         self._sums = left
         self._keep(fits, meter, source)
         return self
