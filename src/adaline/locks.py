@@ -10,7 +10,7 @@ import os
 import threading
 from contextlib import nullcontext
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet, ref
 
 T = TypeVar("T")
 
@@ -20,12 +20,14 @@ _ReentrantLock: Any = type(threading.RLock())
 class Lock(_ReentrantLock):  # type: ignore[misc]
     """A re-entrant lock; in a forked child it is free, unless the thread that forked holds it."""
 
+    model: Any = None  # a weak reference to the model whose lock it is
+
     def __init__(self) -> None:
         _locks.add(self)
 
 
 _locks: WeakSet[Lock] = WeakSet()
-_model_locks: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()  # beside the models, so that they are copied without
+_model_locks: dict[int, Lock] = {}  # by the identity of living models, beside them, so that they are copied without
 
 
 def _free_locks() -> None:
@@ -40,7 +42,13 @@ if hasattr(os, "register_at_fork"):
 
 def lock_of(model: Any) -> Lock:
     """Return the lock of a model, which is made when it is first asked for; copies of the model have their own."""
-    return _model_locks.get(model) or _model_locks.setdefault(model, Lock())
+    return _model_locks.get(id(model)) or _make_lock(model)
+
+
+def _make_lock(model: Any) -> Lock:
+    lock, key = Lock(), id(model)
+    lock.model = ref(model, lambda _: _model_locks.pop(key, None))  # lives as long as the lock: until the model ends
+    return _model_locks.setdefault(key, lock)
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import sys
 import threading
@@ -16,7 +17,7 @@ from sklearn.base import clone, is_classifier
 
 from adaline import LMS, load, save
 from adaline.arrays import Array
-from adaline.locks import lock_of
+from adaline.locks import _model_locks, lock_of
 from adaline.results import Status
 from adaline.systems import SYSTEMS
 
@@ -284,3 +285,13 @@ def test_a_lock_belongs_to_one_model_only(name: str) -> None:
     copies = [clone(model), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
     assert lock_of(model) is lock_of(model)
     assert len({id(lock_of(one)) for one in (model, *copies)}) == 1 + len(copies)
+
+
+def test_the_lock_of_a_model_ends_with_it() -> None:
+    model = LMS()
+    before, key = len(_model_locks), id(model)
+    lock_of(model)
+    assert len(_model_locks) == before + 1
+    del model
+    gc.collect()
+    assert key not in _model_locks
