@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
 from weakref import WeakSet, ref
@@ -57,6 +58,6 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
     Before Python 3.12 that of the standard library holds a lock, one for all objects of the class, while it computes.
     """
 
-    def __init__(self, compute: Any) -> None:
+    def __init__(self, compute: Callable[[Any], T]) -> None:
         super().__init__(compute)
         self.lock = nullcontext()

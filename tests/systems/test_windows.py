@@ -82,16 +82,20 @@ def test_sums_of_a_window_that_slides_keep_the_digits_they_claim() -> None:
     """For a million cycles at least, by the growth of the bound; what is claimed holds at each checkpoint."""
     rng = np.random.default_rng(0)
     shape, none = Shape(COLUMNS, 1), no_penalty(COLUMNS)
-    z = rng.normal(size=(WINDOW, COLUMNS + 1))
+
+    def draw(n: int) -> Array:
+        x = rng.normal(size=(n, COLUMNS))
+        return np.column_stack([x, x.sum(axis=1) + 0.1 * rng.normal(size=n)])
 
     def moments(rows: Array) -> Moments:
         out = Moments.zero(shape)
         out.add(Block(np.ascontiguousarray(rows[:, :COLUMNS]), np.ascontiguousarray(rows[:, COLUMNS:])))
         return out
 
+    z = draw(WINDOW)
     total, cycles = moments(z), 10_000
     for cycle in range(cycles):
-        k, new = cycle % WINDOW, rng.normal(size=(1, COLUMNS + 1))
+        k, new = cycle % WINDOW, draw(1)
         total.merge(moments(new))
         total.subtract(moments(z[[k]]))
         z[k] = new
