@@ -58,8 +58,8 @@ SYSTEMS: dict[str, type[Any]] = {
 
 UNSUPERVISED: dict[str, type[Any]] = {cls.__name__: cls for cls in (KMeans, GaussianMixture)}
 
-for system in (*SYSTEMS.values(), *UNSUPERVISED.values()):
-    read_snapshots(system)
+for _system in (*SYSTEMS.values(), *UNSUPERVISED.values()):
+    read_snapshots(_system)
 
 __all__ = [
     "LMS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -254,7 +254,7 @@ def without(mine: Moments, gone: Moments) -> Moments:
     return left
 
 
-def refuse_few_digits(digits: float, of_outputs: list[Callable[[], float]]) -> None:
+def refuse_few_digits(digits: float, of_outputs: Sequence[Callable[[], float]]) -> None:
     """Refuse a model that would be left with fewer digits than is safe: of its coefficients, or else of each output.
 
     A coefficient near zero has few digits of its own, and need not have more where outputs have them.

@@ -62,7 +62,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         x = self._read_signals(X, reset=False)
         w, constant = self._weights()
         source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=self._names())
-        output = source.filtered(w) + constant
+        output: Array = source.filtered(w) + constant
         if not np.isfinite(output).all() and not np.isfinite(x).all():
             source.refuse_nonfinite()
         return output[:, 0] if self._flat else output
