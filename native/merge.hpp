@@ -48,7 +48,8 @@ inline void combine(const State<double>& a, const State<const double>& b, double
         a.hi[j] = first.hi;
         a.lo[j] = first.lo;
         a.noise[j] = a.noise[j] * fa[j] * fa[j] + b.noise[j] * fb[j] * fb[j];
-        if (sign < 0) a.noise[j] += 8 * roundoff * a.S[j * q + j] * fa[j] * fa[j];
+        // Both sums below round by at most a half unit of what was there, and c d d by less than 8 of its own.
+        if (sign < 0) a.noise[j] += roundoff * (2 * a.S[j * q + j] * fa[j] * fa[j] - 8 * c * d[j] * d[j]);
     }
     for (index i = 0; i < q; ++i) {
         double* __restrict const Sa = a.S + i * q;

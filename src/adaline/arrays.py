@@ -46,6 +46,16 @@ def repeated_name(frame: Any) -> str:
     return next(name for i, name in enumerate(names) if name in names[:i])
 
 
+def copy_at_once(array: Array) -> Array:
+    """Return a copy of a float64 array, made while no other thread can change it: `copy` lets others run."""
+    return np.ndarray(array.shape, np.float64, bytearray(array))
+
+
+def overwrite(array: Array, values: Array) -> None:
+    """Replace all numbers of a contiguous array by those of another, while no other thread can read it."""
+    array.reshape(-1).data[:] = values.reshape(-1).data
+
+
 def as_dense(x: Any) -> Any:
     """Return sparse rows as a dense NumPy array, other arrays as they are."""
     return x.toarray() if is_sparse(x) else x

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -17,6 +16,7 @@ from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
 from adaline.coding.expressions import evaluate, names_in
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidData, MissingValues
+from adaline.locks import cached_property
 from adaline.parameters import OneOf
 
 MISSING = ("error", "drop", "mean", "indicator")

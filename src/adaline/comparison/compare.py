@@ -6,7 +6,6 @@ import difflib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_table, suits
 from adaline.errors import InvalidParameter
 from adaline.inference.summary import escaped
+from adaline.locks import cached_property
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.errors import AdalineError
+from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
 from adaline.scans import Scan

@@ -14,6 +14,7 @@ from adaline.block import Block
 from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import CodedRows, coded
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
+from adaline.input.transaction import snapshot
 from adaline.sources import Source
 from adaline.sources.expanded import PIECE, piece_rows
 
@@ -25,6 +26,7 @@ def by_blocks(method: Method) -> Method:
 
     @wraps(method)
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        self = snapshot(self)
         source = _source(self, X)
         if source is None:
             with np.errstate(all="ignore"):  # values that are not finite are refused by the method

@@ -1,46 +1,88 @@
-"""A method that either succeeds, with weights that are finite, or leaves the model as it was."""
+"""One thread at a time changes a model, and all of it at once: what learns works on a draft, what reads on a snapshot.
+
+A learning method works on a draft, a new object with the attributes of the model, while it holds the lock of the model;
+at its end the attributes of the draft become those of the model by one assignment. Where it raises, the model is as it
+was. A reading method takes the attributes once, at its beginning, and no lock: it sees the model before or after, and
+need not wait. Only `learn_one` changes what it finds in place, by calls that no other thread can come between.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import getattr_static, isfunction
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from adaline.arrays import is_device
 from adaline.errors import InvalidData
+from adaline.locks import lock_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+M = TypeVar("M")
+
+LEARNING = ("fit", "partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset")
+"""Public methods that change a model, or for one row decide by themselves what they see of it."""
 
 
 def transaction(method: Method) -> Method:
-    """Restore the attributes of an object where its method raises; the method may replace them, not change them.
+    """Let a learning method work on a draft, alone; it may replace attributes, not change them.
 
     What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and
     weights that are not finite are refused.
     """
 
     @wraps(method)
-    def restoring(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(self.__dict__)
-        try:
+    def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with lock_of(self):
+            draft = _with_state(self, dict(self.__dict__))
             with np.errstate(all="ignore"):
-                out = method(self, *args, **kwargs)
-            _refuse_overflow(self)
-            return out
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+                found = method(draft, *args, **kwargs)
+            _refuse_overflow(draft)
+            self.__dict__ = draft.__dict__
+        return self if found is draft else found
 
-    return cast(Method, restoring)
+    return cast(Method, learning)
+
+
+def snapshot(model: M) -> M:
+    """Return the model as it is now; what other threads learn meanwhile does not change it."""
+    return _with_state(model, model.__dict__)
+
+
+def read_snapshots(system: type[Any]) -> None:
+    """Let all public methods and properties of a class that read a model see a snapshot of it."""
+    for name in dir(system):
+        found = getattr_static(system, name)
+        reads = found.fget if isinstance(found, property) else found
+        if name.startswith("_") or name in LEARNING or not isfunction(reads):
+            continue
+        if reads.__module__.partition(".")[0] == "adaline":
+            setattr(system, name, property(_on_snapshot(reads)) if isinstance(found, property) else _on_snapshot(reads))
+
+
+def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(snapshot(self), *args, **kwargs)
+
+    return reading
+
+
+def _with_state(model: M, state: dict[str, Any]) -> M:
+    """Return an object of the class of a model, with these attributes."""
+    out = object.__new__(type(model))
+    out.__dict__ = state
+    return out
 
 
 def _refuse_overflow(system: Any) -> None:
     """Raise where numbers that were learned are not finite."""
     for name in ("coef_", "intercept_", "covariances_", "cluster_centers_"):
         values = system.__dict__.get(name)
+        if name == "intercept_" and "classes_" in system.__dict__:
+            continue  # that of a class without rows is infinite
         if values is not None and not is_device(values) and not np.isfinite(values).all():
             raise InvalidData(
                 f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +40,7 @@ from adaline.scans.tally import (
     MARGIN,
     MISTAKES,
     REACH,
+    REPLACED,
     RUNNING,
     SIZE,
     SQUARES,
@@ -171,6 +174,11 @@ class Scan(ABC):
             return float(outputs[0, 0])
         return float(core.learn(x, t))
 
+    @property
+    def learns_at_once(self) -> bool:
+        """Whether no other thread can come between what `learn` changes."""
+        return self._core() is not None and not self.schedule.given
+
     def take(self, x: Any, t: Any, names: tuple[Any, ...] | None = None) -> bool:
         """Take one row if the native scan can, and return whether it did; if not, nothing has changed.
 
@@ -223,7 +231,8 @@ class Scan(ABC):
     @property
     def tally(self) -> Tally:
         """Statistics of the rows since `begin`."""
-        return Tally(**{name: float(self.numbers[INDEX[name]]) for name in FIELDS})
+        numbers = self.numbers.tolist()
+        return Tally(**{name: numbers[INDEX[name]] for name in FIELDS})
 
     @property
     def status(self) -> State:
@@ -243,6 +252,22 @@ class Scan(ABC):
     def period(self) -> int:
         """Steps after which theta is saved again: a power of two, so many that copying costs little a row."""
         return max(256, 1 << (self.theta.size // 64).bit_length())
+
+    @contextmanager
+    def continued(self) -> Iterator[Self]:
+        """Give a copy to go on with in place of this scan, which takes no row from then on, unless that fails.
+
+        A thread that has not yet heard of the copy so finds that its row was not taken.
+        """
+        status = float(self.numbers[STATUS])
+        self.numbers[STATUS] = status + REPLACED
+        try:
+            new = self.copy()
+            new.numbers[STATUS] = status
+            yield new
+        except BaseException:
+            self.numbers[STATUS] = status
+            raise
 
     def copy(self) -> Self:
         """Return an independent copy."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,6 +14,7 @@ from sklearn.base import is_classifier
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.labels import Labels
+from adaline.locks import cached_property
 from adaline.selection.cross_validation import (
     ArrayRows,
     CrossValidation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from sklearn.base import clone
 from adaline import peers
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.locks import cached_property
 from adaline.parameters import OneOf, WholeNumber
 from adaline.selection.cross_validation import (
     CandidateErrors,

@@ -11,7 +11,6 @@ which costs N C D instead of N D^2 multiply-adds, for C signals with D taps in a
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
+from adaline.locks import cached_property
 from adaline.sources.array import FLOATS, ArraySource
 from adaline.sources.base import IndexedSource, S, Source, block_rows
 from adaline.sources.threads import one_blas_thread, run_blocks

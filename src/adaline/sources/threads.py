@@ -16,15 +16,16 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from adaline.errors import InvalidParameter
+from adaline.locks import Lock
 from adaline.sums import Sum
 
 S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
 
 _chosen: int | None = None
-_limit_lock = threading.Lock()
-_limiting = 0  # calls of `one_blas_thread` that have not ended
-_limit: Any = None
+_limit_lock = Lock()
+_limiting: list[int] = []  # the threads of the calls of `one_blas_thread` that have not ended
+_limit: Any = None  # what restores the numbers of threads of BLAS; None where they are not limited
 
 
 def set_threads(n: int | None) -> None:
@@ -87,7 +88,7 @@ def run_tasks(tasks: Iterable[T], work: Callable[[int, T], None], most: int | No
             failed.set()
             raise
 
-    helpers = [_pool(os.getpid(), workers - 1).submit(worker) for _ in range(workers - 1)]
+    helpers = [_pool(workers - 1).submit(worker) for _ in range(workers - 1)]
     try:
         worker()
     finally:
@@ -130,18 +131,22 @@ def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread while blocks run, in this thread or another."""
-    global _limiting, _limit
+    global _limit
+    caller = threading.get_ident()
     with _limit_lock:
-        _limiting += 1
-        if _limiting == 1:
+        if not _limiting:
+            if _limit is not None:  # of a thread that a fork left behind
+                _limit.restore_original_limits()
             _limit = _blas().limit(limits=1)
+        _limiting.append(caller)
     try:
         yield
     finally:
         with _limit_lock:
-            _limiting -= 1
-            if _limiting == 0:
+            _limiting.remove(caller)
+            if not _limiting:
                 _limit.restore_original_limits()
+                _limit = None
 
 
 @cache
@@ -150,5 +155,15 @@ def _blas() -> ThreadpoolController:
 
 
 @cache
-def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+def _pool(workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix="adaline")
+
+
+def _drop_other_threads() -> None:
+    """Forget, in a forked child, the pools, and the calls of `one_blas_thread` by threads that are not there."""
+    _pool.cache_clear()
+    _limiting[:] = [thread for thread in _limiting if thread == threading.get_ident()]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_drop_other_threads)

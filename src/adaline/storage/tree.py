@@ -26,7 +26,6 @@ import dataclasses
 import inspect
 import math
 import re
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
+from adaline.locks import cached_property
 from adaline.losses import LOSSES, Composed
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
@@ -135,7 +135,7 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
 def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the constructor arguments of a system or a basis, and what fit has set."""
     parameters = model.get_params(deep=False)
-    state = {name: value for name, value in vars(model).items() if name not in parameters}
+    state = {name: value for name, value in model.__getstate__().items() if name not in parameters}
     if "_like" in state:
         state["_like"] = None  # a device array that says where results should go: they go to the host
     return parameters, state

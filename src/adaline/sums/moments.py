@@ -342,12 +342,14 @@ def subtract_reference(a: Moments, b: Moments) -> None:
         a.buffer[3:] = 0.0
         return
     b = _common_scale(a, b)
-    noise = a.noise + b.noise + SUM_ROUNDING * np.diagonal(a.second)
+    noise = a.noise + b.noise + 2 * ROUNDING * np.diagonal(a.second)  # two sums, each of at most what was there
     if a.centred:
         d = (a.first_hi - b.first_hi) + (a.first_lo - b.first_lo)
         a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, d * (b.weight / weight), 0.0)
         d_scaled = np.ldexp(d * (a.weight / weight), -a.exponent.astype(np.int64))
-        a.second[:] -= b.second + (weight * b.weight / a.weight) * np.outer(d_scaled, d_scaled)
+        between = (weight * b.weight / a.weight) * np.outer(d_scaled, d_scaled)
+        noise += SUM_ROUNDING * np.diagonal(between)
+        a.second[:] -= b.second + between
     else:
         a.second[:] -= b.second
         a.first_hi[:], a.first_lo[:] = twofold.add(a.first_hi, a.first_lo, -b.first_hi, -b.first_lo)

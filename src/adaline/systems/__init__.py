@@ -7,6 +7,7 @@ UNSUPERVISED: model files know them, `compare` and the command line's fit do not
 
 from typing import Any
 
+from adaline.input.transaction import read_snapshots
 from adaline.systems.adaline import Adaline
 from adaline.systems.adaptive_filter import AdaptiveFilter
 from adaline.systems.families.closed_form import ClosedFormClassifier
@@ -56,6 +57,9 @@ SYSTEMS: dict[str, type[Any]] = {
 }
 
 UNSUPERVISED: dict[str, type[Any]] = {cls.__name__: cls for cls in (KMeans, GaussianMixture)}
+
+for _system in (*SYSTEMS.values(), *UNSUPERVISED.values()):
+    read_snapshots(_system)
 
 __all__ = [
     "LMS",

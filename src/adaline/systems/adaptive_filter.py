@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array
+from adaline.arrays import Array, copy_at_once
 from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
@@ -19,6 +19,7 @@ from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
+from adaline.locks import lock_of
 from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, WholeNumber
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
@@ -149,28 +150,38 @@ class AdaptiveFilter(SignalSystem):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Go on with one sample, a number or one for each signal (array or dict); `output_` is that before the step."""
-        state = self.__dict__.get("_state")
-        if state is None:
-            state = self._first(x, y)
-        elif self.coef_.base is not state.theta:  # they were stored and loaded
-            self._hold(state := state.copy())
-        self.output_ = state.learn(self._sample(x), y)
-        if self.fit_intercept:
-            self._hold(state)
-        if self.record and state.count % int(self.record) == 0:
-            self._recorded.append(state.coef.copy())
+        with lock_of(self):
+            state = self.__dict__.get("_state")
+            if state is None:
+                state = self._first(x, y)
+            elif self.coef_.base is not state.theta or not state.learns_at_once:  # they were loaded, or may be read
+                self._hold(state := state.copy())
+            self.output_ = state.learn(self._sample(x), y)
+            if self.fit_intercept:
+                self._hold(state)
+            if self.record and state.count % int(self.record) == 0:
+                self._recorded.append(state.coef.copy())
         return self
 
     def predict_one(self, x: Any) -> Any:
-        """Return the output for one more sample; nothing is learned or kept."""
+        """Return the output for one more sample; nothing is learned or kept. It waits for other threads that learn."""
         check_is_fitted(self, "_state")
-        return self._state.output(self._sample(x))
+        with lock_of(self):
+            return self._state.output(self._sample(x))
 
+    @transaction
     def reset(self) -> Self:
         """Forget all: the next samples start afresh."""
         for name in vars(self).keys() - self.get_params().keys():
             delattr(self, name)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        with lock_of(self):
+            state = dict(super().__getstate__())
+            if "_state" in state:  # single samples change it in place, and the weights, which are a view of it
+                state |= {"_state": self._state.copy(), "coef_": self.coef_.copy(), "_recorded": [*self._recorded]}
+            return state
 
     @property
     def rows_seen_(self) -> int:
@@ -283,6 +294,7 @@ class AdaptiveFilter(SignalSystem):
             "intercept": bool(self.fit_intercept),
         }
 
+    @transaction
     def _first(self, x: Any, y: Any) -> Adaptation:
         """Start with one sample, which says how many signals there are."""
         check_parameters(self)
@@ -302,6 +314,13 @@ class AdaptiveFilter(SignalSystem):
         self._state = state
         self.coef_ = state.coef[0] if self._flat else state.coef
         self.intercept_ = float(state.theta[0, 0]) if self._flat else state.theta[:, 0].copy()
+
+    def _weights(self) -> tuple[Array, Any]:
+        state = self._state
+        if self.coef_.base is not state.theta:  # they were set
+            return super()._weights()
+        still = replace(state, theta=copy_at_once(state.theta))
+        return still.coef, still.theta[:, 0]
 
     @property
     def _line(self) -> tuple[tuple[int, ...], int]:

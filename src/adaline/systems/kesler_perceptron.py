@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, copy_at_once
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
 from adaline.parameters import POSITIVE
@@ -106,7 +106,10 @@ class KeslerPerceptron(OnlineClassifier):
 
     def _weights(self) -> Array:
         theta = self._scan.theta
-        return theta if len(theta) > 2 else theta[1:] - theta[:1]
+        if len(theta) > 2:
+            return theta
+        first, second = copy_at_once(theta)
+        return np.asarray(second - first)[None]
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         bounded = self.init is None and self.schedule == "constant" and not source.weighted

@@ -15,9 +15,9 @@ from adaline.parameters import FLAG, Number, OneOf
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
-from adaline.solvers.least_squares.direct import solve_sums
+from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.sources import Source
-from adaline.sums import ClassMoments
+from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.weights import column_notes, warn_of_dependence
 
@@ -70,9 +70,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         targets = self._targets(sums.weights)
         none = no_penalty(sums.features)
         rows = None if source is None else source.recoded(targets)
-        moments = sums.coded(targets)
-        if not self.fit_intercept:
-            moments = moments.about_zero()
+        moments = self._coded(sums, targets)
         if rows is None:
             fit = solve_sums(moments, self.fit_intercept, none)
         elif is_wide(rows):
@@ -89,6 +87,18 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         if source is not None or sums.rows > sums.features:
             warn_of_dependence(self.dependencies_, None if source is not None else before)
         return fit.solution.certificate
+
+    def _coded(self, sums: ClassMoments, targets: Array) -> Moments:
+        """Return the moments of the rows with the targets of their classes."""
+        moments = sums.coded(targets)
+        return moments if self.fit_intercept else moments.about_zero()
+
+    def _output_digits(self) -> float:
+        sums = self._sums
+        if not (sums.weights > 0).all():
+            return super()._output_digits()
+        moments = self._coded(sums, self._targets(sums.weights))
+        return output_digits(moments, bool(self.fit_intercept), no_penalty(sums.features))
 
     def _targets(self, weights: Array) -> Array:
         """Return the targets of each class, (K, m)."""

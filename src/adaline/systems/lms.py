@@ -16,6 +16,7 @@ from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis
 from adaline.input.coded import scored
 from adaline.input.open import open_rows
+from adaline.locks import lock_of
 from adaline.scans import LMSRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -119,11 +120,14 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
-        scan = self.__dict__.get("_scan")
-        if scan is None:
-            scan = self._begin(x, int(np.size(y)))
-            self._flat = np.ndim(y) == 0
-        self._learn_row(scan, x, self._target(y))
+        state = self.__dict__
+        if "_scan" in state and "basis_" not in state and state["_scan"].take(x, y, self._names):
+            return self
+        with lock_of(self):
+            if "_scan" not in self.__dict__:
+                self._begin(x, int(np.size(y)))
+                self._flat = np.ndim(y) == 0
+            self._learn_row(x, self._target(y))
         return self
 
     def predict_one(self, x: Any) -> Any:
@@ -144,13 +148,13 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     @property
     def coef_(self) -> Array:
         """The weights, (D,) or (K, D)."""
-        theta = self._weights()
+        theta = self._raw_weights()
         return theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
 
     @property
     def intercept_(self) -> float | Array:
         """The constant, or K of them."""
-        theta = self._weights()
+        theta = self._raw_weights()
         return float(theta[0, 0]) if self._flat else theta[:, 0].copy()
 
     @property

@@ -125,10 +125,10 @@ class Perceptron(OnlineClassifier):
     @property
     def bound_(self) -> float:
         """R^2 / M^2, which the number of mistakes never exceeds."""
-        margin = self.margin_
+        radius, margin = self.radius_, self.margin_  # no margin is known once a row has been learned since the fit
         if not self._result.bounded or not margin > 0:
             return math.inf
-        return len(self._scan.theta) * (self.radius_ / margin) ** 2
+        return len(self._scan.theta) * (radius / margin) ** 2
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if self.mode == "online":

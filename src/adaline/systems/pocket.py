@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
-from adaline.arrays import Array
+from adaline.arrays import Array, copy_at_once
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
+from adaline.locks import lock_of
 from adaline.parameters import POSITIVE
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
@@ -106,13 +107,14 @@ class Pocket(OnlineClassifier):
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
-        scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-        plain = self.class_weight is None and self._takes_rows_as_given()
-        if plain and learn_row(scan, self._best(), x, self._target(y), self._names):
-            return self
-        row, t, weight = self._weighted_row(x, y)
-        best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
-        self._result = replace(self._result, pocket=best)
+        with lock_of(self):
+            scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
+            plain = self.class_weight is None and self._takes_rows_as_given()
+            if not (plain and learn_row(scan, self._best(), x, self._target(y), self._names)):
+                row, t, weight = self._weighted_row(x, y)
+                scan = scan.copy()  # other threads may read it while it runs
+                best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
+                self._scan, self._result = scan, replace(self._result, pocket=best)
         return self
 
     def _best(self) -> BestWeights:
@@ -122,7 +124,7 @@ class Pocket(OnlineClassifier):
         return best
 
     def _weights(self) -> Array:
-        return self._best().theta
+        return copy_at_once(self._best().theta)
 
     def _first_result(self, scan: Scan) -> OnlineResult:
         return replace(super()._first_result(scan), pocket=BestWeights.first(scan.theta))

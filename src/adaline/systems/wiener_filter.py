@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Self, overload
 
 import numpy as np
@@ -15,11 +16,12 @@ from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import check_basis, width_of
 from adaline.input.columns import check_same_columns
 from adaline.input.open import open_rows
+from adaline.input.transaction import snapshot
 from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
-from adaline.solvers.least_squares.direct import solve_sums
+from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
@@ -143,6 +145,7 @@ class WienerFilter(SignalSystem):
         meter = Meter()
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        other = snapshot(other)
         mine, theirs = self._own_sums("merge"), other._own_sums("merge")
         kinds = [(model._layout(), model.method, model.delay, model.fit_intercept) for model in (self, other)]
         if kinds[0] != kinds[1] or mine.shape != theirs.shape:
@@ -169,7 +172,8 @@ class WienerFilter(SignalSystem):
         assert gone is not None
         left = without(mine, gone)
         fit = self._solve(None, left) if left.weight > 0 else None
-        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits, self.dependencies_)
+        outputs = [] if fit is None else [partial(output_digits, left, self.fit_intercept, fit.penalty)]
+        refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits, outputs, self.dependencies_)
         assert fit is not None
         self._recording = self._recording.afresh(left)
         self._keep(fit, meter)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, overwrite
 from adaline.block import Block
 from adaline.scans import Scan, State
 from adaline.solvers.epochs.sweep import EpochOptions
@@ -114,13 +114,21 @@ def learn_row(scan: Scan, best: BestWeights, x: Any, t: Any, names: tuple[Any, .
     """Do what `stream_pocket` does with one row, in place, if the scan can take it as it is; return whether it did."""
     if best.errors is not None or not scan.take(x, t, names):
         return False
+    beaten = []
     for k, z in enumerate(scan.last):
         if z * (t if len(best.theta) == 1 else t[k]) <= 0:
             best.streak[k] = 0
             continue
         streak = best.streak[k] = best.streak[k] + 1
         if streak > best.record[k]:
-            best.theta[k], best.record[k] = scan.theta[k], streak
+            best.record[k] = streak
+            beaten.append(k)
+    if len(beaten) == len(best.theta):
+        overwrite(best.theta, scan.theta)
+    elif beaten:
+        theta = best.theta.copy()
+        theta[beaten] = scan.theta[beaten]
+        overwrite(best.theta, theta)
     return True
 
 

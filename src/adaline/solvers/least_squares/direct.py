@@ -63,11 +63,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
     d = scaling.features
     theta = raw_theta(scaling, out.theta)
     length = np.concatenate([[np.sqrt(scaling.weight)], factor.length])
-    error = out.error
-    if isinstance(factor, SpectralFactor) and factor.rank < d:
-        more = factor.projection_error(out.theta[:, 1:])
-        error = error + np.column_stack([more @ np.abs(scaling.scaled_mean()[0]), more])
-    found = digits(error, out.theta, length) if factor.decided else 0.0
+    found = digits(_error(factor, out), out.theta, length) if factor.decided else 0.0
     unit = np.ldexp(1.0, scaling.target_scale)
     penalties = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
     status = judge(factor, found)
@@ -99,6 +95,36 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
         weight=moments.weight,
         penalty=penalty,
     )
+
+
+def output_digits(moments: Moments, intercept: bool, penalty: RidgePenalty) -> float:
+    """Return the correct digits of predictions by the solution from sums alone, those of the worst target.
+
+    Coefficients count by what they add to predictions: about the means, at a row as far from them as rows usually are,
+    their errors add up to a bound on the error, their sizes to that of what predictions are made of.
+    """
+    normal = solve_gram(moments, intercept, penalty)
+    factor, scaling = normal.factor, normal.factor.scaling
+    if not factor.decided or not scaling.weight > 0:
+        return 0.0
+    out, d = normal.bounded(penalty), scaling.features
+    error = _error(factor, out)
+    spread = np.sqrt(moments.second.diagonal()[:d] / scaling.weight)
+    size = np.abs(out.theta[:, 1:]) @ spread
+    wrong = error[:, 1:] @ spread
+    if intercept:
+        wrong += error[:, 0] - error[:, 1:] @ np.abs(scaling.scaled_mean()[0])
+        size += np.abs(np.ldexp(scaling.mean_hi[d:], -scaling.target_scale))
+    share = np.divide(wrong, size, out=np.where(wrong > 0, 1.0, 0.0), where=size > 0)
+    return -float(np.log10(min(float(share.max()), 1.0) + ROUNDING))
+
+
+def _error(factor: Factor, out: Refined) -> Array:
+    """Return the bound on the error of a solution (K, 1 + D), with that of directions that were cut off."""
+    if not isinstance(factor, SpectralFactor) or factor.rank == factor.scaling.features:
+        return out.error
+    more = factor.projection_error(out.theta[:, 1:])
+    return np.asarray(out.error + np.column_stack([more @ np.abs(factor.scaling.scaled_mean()[0]), more]))
 
 
 def _trace(factor: Factor, penalty: RidgePenalty) -> float:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from adaline.arrays import Array
+from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import Dependence, dependence, echelon, independent
 from adaline.sources.threads import one_blas_thread

@@ -13,13 +13,13 @@ value of the spectrum sum_k r_xx(k) exp(i omega k). Both bounds are tight for lo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, matmul_toeplitz, solve_toeplitz, solve_triangular, toeplitz
 
 from adaline.arrays import Array
+from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import choose
 from adaline.solvers.least_squares.direct import Normal, assemble, solve_sums

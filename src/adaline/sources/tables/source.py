@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -18,6 +18,7 @@ from adaline.coding import Coding, Column
 from adaline.coding.columns import ABSENT, UNKNOWN, is_missing, plain
 from adaline.coding.expressions import evaluate
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnknownLabel, UnreadableTable
+from adaline.locks import cached_property
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Reader, Source, block_rows
 from adaline.sources.progress import ReadingProgress, watched

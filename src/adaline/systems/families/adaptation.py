@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from adaline.arrays import Array
+from adaline.arrays import Array, copy_at_once
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
+from adaline.locks import cached_property
 from adaline.scans import LMSRule, RLSRule, Scan, State
 from adaline.scans.tally import RUNNING, STATUS
 
@@ -86,6 +86,11 @@ class Adaptation:
         return scan
 
     @cached_property
+    def learns_at_once(self) -> bool:
+        """Whether no other thread can come between what `learn` changes of the weights."""
+        return self.scan.learns_at_once
+
+    @cached_property
     def _single(self) -> bool:
         return len(self.theta) == 1
 
@@ -107,7 +112,7 @@ class Adaptation:
     def covariance_root(self) -> Array:
         """S of "rls", where P = S S' is the inverse of sum forgetting^(n-i) u_i u_i'."""
         size = sum(self.taps) + self.intercept  # the constant comes last
-        return self.root[0, :size, :size]
+        return copy_at_once(self.root)[0, :size, :size]
 
     @property
     def diverged(self) -> bool:
@@ -153,11 +158,16 @@ class Adaptation:
         desired = np.array(t, dtype=np.float64, ndmin=2)
         if desired.shape != (1, len(self.theta)) or not (np.abs(desired) < LARGEST).all():
             raise InvalidData(f"the desired sample is {t}: it must be {len(self.theta)} finite numbers")
-        z = np.zeros(desired.shape)
-        self._advance(u[None, :], desired, None, z)
+        if self.learns_at_once and self.numbers[STATUS] == RUNNING:
+            self.scan.learn(u, desired[0])
+            z = np.array(self.scan.last) if self.numbers[STATUS] == RUNNING else self._outputs(u)
+        else:
+            z = np.zeros(desired.shape)
+            self._advance(u[None, :], desired, None, z)
+            z = z[0]
         self.end += 1
         self.count += 1
-        return z[0]
+        return z
 
     def row(self, x: Any) -> Array:
         """Write one sample after the last and return its row; `end` does not move."""

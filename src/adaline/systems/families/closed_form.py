@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from adaline.input.basis import check_basis, columns_of
 from adaline.input.columns import check_same_columns
 from adaline.input.labels import Labels, all_classes
 from adaline.input.open import LabelledRows, open_labelled, read_finite, refuse_overflow
+from adaline.input.transaction import snapshot
 from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
@@ -100,6 +101,7 @@ class ClosedFormClassifier(LinearClassifier):
         check_is_fitted(self, "classes_")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        other = snapshot(other)
         check_is_fitted(other, "classes_")
         if self.n_features_in_ != other.n_features_in_:
             raise InvalidData(f"cannot merge models of {self.n_features_in_} and {other.n_features_in_} columns")
@@ -123,8 +125,12 @@ class ClosedFormClassifier(LinearClassifier):
         self._sums = self._sums.copy()
         self._sums.subtract(gone)
         self._finish(None, meter, source)
-        refuse_few_digits(self.certificate_.digits, getattr(self, "dependencies_", None))
+        refuse_few_digits(self.certificate_.digits, [self._output_digits], getattr(self, "dependencies_", None))
         return self
+
+    def _output_digits(self) -> float:
+        """Return the correct digits of the discriminants, as far as they are known to exceed those of coefficients."""
+        return self.certificate_.digits
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:
@@ -238,8 +244,14 @@ def without(mine: Moments, gone: Moments) -> Moments:
     return left
 
 
-def refuse_few_digits(digits: float, dependencies: list[str] | None) -> None:
-    """Refuse a model that would be left with fewer digits than is safe; `dependencies` are those of its columns."""
+def refuse_few_digits(digits: float, of_outputs: Sequence[Callable[[], float]], dependencies: list[str] | None) -> None:
+    """Refuse a model that would be left with fewer digits than is safe: of its coefficients, or else of each output.
+
+    A coefficient near zero has few digits of its own, and need not have more where outputs have them. `dependencies`
+    are those of the columns.
+    """
+    if digits < SAFE_DIGITS:
+        digits = max(digits, min((count() for count in of_outputs), default=0.0))
     if digits < SAFE_DIGITS and dependencies:
         raise UnsafeForget(
             f"cannot forget rows: some columns are linear combinations of others, {some(dependencies, '; ', 3)}, and "

@@ -56,9 +56,9 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if isinstance(X, Source):
             X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
         x = self._read_signals(X, reset=False)
-        w = np.atleast_2d(self.coef_)
+        w, constant = self._weights()
         source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=self._names())
-        output = source.filtered(w) + self.intercept_
+        output: Array = source.filtered(w) + constant
         if not np.isfinite(output).all() and not np.isfinite(x).all():
             source.refuse_nonfinite()
         refuse_overflow(output)
@@ -69,6 +69,10 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """The filter of each signal, (taps,) or (K, taps): views of `coef_`."""
         check_is_fitted(self, "coef_")
         return np.split(self.coef_, np.cumsum(self._layout())[:-1], axis=-1)
+
+    def _weights(self) -> tuple[Array, Any]:
+        """Return the filters (K, D), and their constants."""
+        return np.atleast_2d(self.coef_), self.intercept_
 
     def _layout(self) -> tuple[int, ...]:
         """Return the taps of each signal."""

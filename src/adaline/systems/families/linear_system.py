@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -23,9 +24,11 @@ from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.columns import check_same_columns
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
+from adaline.input.transaction import snapshot
 from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
 from adaline.results import Certificate, after_one_go, combine_certificates, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums
+from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
@@ -118,6 +121,7 @@ class LinearSystem(LinearRegressor):
         mine = self._own_sums("merge")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        other = snapshot(other)
         theirs = other._own_sums("merge")
         if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
             raise InvalidData(
@@ -141,8 +145,13 @@ class LinearSystem(LinearRegressor):
         left = without(mine, gone)
         self._counted = self._count_with(self._count(source), -1)
         fits = self._solve(None, left) if left.weight > 0 else ()
+        each = [left] if len(fits) == 1 else [left.target(k) for k in range(len(fits))]
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
-        refuse_few_digits(digits, self.dependencies_)
+        counts = [
+            partial(output_digits, moments, self.fit_intercept, fit.penalty)
+            for moments, fit in zip(each, fits, strict=True)
+        ]
+        refuse_few_digits(digits, counts, self.dependencies_)
         self._sums = left
         self._keep(fits, meter, source)
         return self

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
@@ -17,7 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -27,11 +29,13 @@ from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.columns import InputColumns
 from adaline.input.open import read_finite, refuse_overflow
+from adaline.input.transaction import snapshot
+from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status, say_constant, with_note, without_constants
-from adaline.scans import Scan, State
+from adaline.scans import Scan
 from adaline.scans.schedules import SCHEDULE
-from adaline.scans.tally import RUNNING, STATUS
+from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.solvers.smooth.problem import column_spread, varying
@@ -94,7 +98,7 @@ class OnlineSystem(BaseEstimator):
         return OnlineResult([], scan_certificate(Status.ONGOING, 0.0))
 
     def _weights(self) -> Array:
-        """Return the weights that predict, (K, 1 + D), of the columns that the scan works in."""
+        """Return the weights that predict, (K, 1 + D), of the columns that the scan works in; they may change."""
         return self._scan.theta
 
     # -- learning from many rows ---------------------------------------------------------------------------------
@@ -102,12 +106,12 @@ class OnlineSystem(BaseEstimator):
     def _learn(self, source: Source, meter: Meter, *, goes_on: bool, once: bool = False) -> None:
         """Learn for `epochs` epochs, or `once` in the order of the rows, and keep the scan and the result."""
         rows = self._scanned_rows(source, goes_on)
-        scan = self._scan.copy() if goes_on else self._start(rows.shape)
-        before = self._result if goes_on else self._first_result(scan)
-        result = self._run(rows, scan, self._epoch_options(once), before)
-        if self.fit_intercept and not goes_on and not once:
-            result = self._note_constants(rows, scan, result)
-        self._keep(scan, result, before, rows, meter, once)
+        with self._scan.continued() if goes_on else nullcontext(self._start(rows.shape)) as scan:
+            before = replace(self._result, rows=self.rows_seen_) if goes_on else self._first_result(scan)
+            result = self._run(rows, scan, self._epoch_options(once), before)
+            if self.fit_intercept and not goes_on and not once:
+                result = self._note_constants(rows, scan, result)
+            self._keep(scan, result, before, rows, meter, once)
 
     def _note_constants(self, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
         """Return the result with a note on columns that are constant in rows in memory.
@@ -207,11 +211,11 @@ class OnlineSystem(BaseEstimator):
     @property
     def certificate_(self) -> Certificate:
         """How the last fit ended; rows learned one at a time since then are taken into account."""
-        proof, scan = self._result.certificate, self._scan
-        if scan.steps == self._result.steps or proof.status is Status.DIVERGED:
+        proof, numbers = self._result.certificate, self._scan.numbers.copy()
+        if numbers[STEPS] == self._result.steps or proof.status is Status.DIVERGED:
             return proof
-        status = Status.ONGOING if scan.status is State.RUNNING else Status.DIVERGED
-        return replace(proof, objective=scan.tally.loss, status=status, advice=status.advice)
+        status = Status.ONGOING if int(numbers[STATUS]) == RUNNING else Status.DIVERGED
+        return replace(proof, objective=float(numbers[LOSS]), status=status, advice=status.advice)
 
     @property
     def rows_seen_(self) -> int:
@@ -223,16 +227,26 @@ class OnlineSystem(BaseEstimator):
         check_is_fitted(self, "n_features_in_")
         x = read_finite(self, X)
         x = host(x) if is_device(x) else x
-        standard = self._standard
+        standard, theta = self._standard, copy_at_once(self._weights())
         if standard is None:
-            return refuse_overflow(outputs(x, self._weights()))
+            return refuse_overflow(outputs(x, theta))
         if is_sparse(x) and standard.mean.any():
-            return refuse_overflow(outputs(x, standard.raw(self._weights())))
-        return refuse_overflow(outputs(standard.rows(x), self._weights()))
+            return refuse_overflow(outputs(x, standard.raw(theta)))
+        return refuse_overflow(outputs(standard.rows(x), theta))
 
     def _raw_weights(self) -> Array:
-        """Return the weights that predict, (K, 1 + D), of the columns in their own units."""
-        return self._weights() if self._standard is None else self._standard.raw(self._weights())
+        """Return the weights that predict, (K, 1 + D), of the columns in their own units; they do not change."""
+        theta = copy_at_once(self._weights())
+        return theta if self._standard is None else self._standard.raw(theta)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with lock_of(self):
+            state = dict(super().__getstate__())
+            if "_scan" in state:  # single rows change it, and the pocket, in place
+                result = self._result
+                state["_scan"] = self._scan.copy()
+                state["_result"] = replace(result, pocket=deepcopy(result.pocket)) if result.pocket else result
+            return state
 
     # -- one row at a time ---------------------------------------------------------------------------------------
 
@@ -262,23 +276,31 @@ class OnlineSystem(BaseEstimator):
         self._scan = scan
         return scan
 
-    def _learn_row(self, scan: Scan, x: Any, t: Any) -> None:
-        """Take one step; a row that is not finite is refused before it."""
-        if self._takes_rows_as_given() and scan.take(x, t, self._names):
-            return
-        scan.learn(self._finite_row(x), t)
+    def _learn_row(self, x: Any, t: Any) -> None:
+        """Take one step, with the lock of the model; a row that is not finite is refused before it."""
+        row, scan = self._finite_row(x), self._scan
+        if not scan.learns_at_once:
+            self._scan = scan = scan.copy()
+        scan.learn(row, t)
         if scan.numbers[STATUS] != RUNNING:
             warn(f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}", ConvergenceWarning)
 
     def _row_outputs(self, x: Any) -> Array:
         """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""
-        theta = self._weights()
-        if type(x) is np.ndarray and self._takes_rows_as_given():
+        theta, state = self._weights(), self.__dict__
+        if type(x) is np.ndarray and self._standard is None and "basis_" not in state:
+            numbers = self._scan.numbers
+            steps = numbers[STEPS]
             try:
-                return np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
+                z = np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
             except (TypeError, ValueError):  # of another type or shape
                 pass
-        return np.asarray(theta[:, 1:].dot(self._row(x)) + theta[:, 0])
+            else:
+                if numbers[STEPS] == steps and self.__dict__ is state:  # no other thread has learned meanwhile
+                    return z
+        still = snapshot(self)
+        theta = copy_at_once(still._weights())
+        return np.asarray(theta[:, 1:].dot(still._row(x)) + theta[:, 0])
 
     def _takes_rows_as_given(self) -> bool:
         """Whether the scan works in the columns of the rows as they are given."""

@@ -18,6 +18,7 @@ from adaline.input.coded import scored
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels, all_classes
 from adaline.input.open import LabelledRows, open_labelled
+from adaline.locks import lock_of
 from adaline.parameters import CLASS_WEIGHT
 from adaline.scans import Scan
 from adaline.sources import Source
@@ -78,12 +79,20 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
-        scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
-        if self.class_weight is None:
-            self._learn_row(scan, x, self._target(y))
-        else:
-            row, t, weight = self._weighted_row(x, y)
-            scan.run(Block(row[None, :], t, weight))
+        state = self.__dict__
+        plain = "_scan" in state and self._standard is None and "basis_" not in state and self.class_weight is None
+        if plain and state["_scan"].take(x, self._target(y), self._names):
+            return self
+        with lock_of(self):
+            if "_scan" not in self.__dict__:
+                self._begin_with(x, y, classes)
+            if self.class_weight is None:
+                self._learn_row(x, self._target(y))
+            else:
+                row, t, weight = self._weighted_row(x, y)
+                scan = self._scan.copy()  # other threads may read it while it runs
+                scan.run(Block(row[None, :], t, weight))
+                self._scan = scan
         return self
 
     def predict_one(self, x: Any) -> Any:

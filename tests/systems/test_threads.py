@@ -1,0 +1,297 @@
+"""Several threads may learn into one model, and read it meanwhile: no row is lost, every reader sees a whole model."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+
+from adaline import LMS, load, save
+from adaline.arrays import Array
+from adaline.locks import _model_locks, lock_of
+from adaline.results import Status
+from adaline.systems import SYSTEMS
+
+THREADS, CHUNKS, ROWS, COLUMNS = 4, 12, 10, 3
+
+SETTINGS: dict[str, dict[str, Any]] = {"SigmoidPerceptron": {"rate": 0.01}, "Adaline": {"rate": 0.001}}
+GOING_ON = [name for name, cls in SYSTEMS.items() if hasattr(cls(), "partial_fit")]
+BY_ROWS = [name for name in GOING_ON if hasattr(SYSTEMS[name], "learn_one")]
+BY_SUMS = [name for name in GOING_ON if hasattr(SYSTEMS[name], "forget")]
+
+
+@pytest.fixture(autouse=True)
+def _many_switches() -> Iterator[None]:
+    """Let threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def make(name: str) -> Any:
+    """Return a new system of the registry."""
+    return SYSTEMS[name](**SETTINGS.get(name, {}))
+
+
+def rows(name: str, chunks: int, seed: int = 0, columns: int = COLUMNS) -> list[tuple[Array, Any]]:
+    """Return chunks of rows and targets, or labels of two classes, both of them in each chunk."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(chunks, ROWS, columns))
+    y = X @ rng.normal(size=columns) + 0.3 * rng.normal(size=(chunks, ROWS))
+    if is_classifier(make(name)):
+        y = (y > np.median(y, axis=1, keepdims=True)).astype(int)
+    return list(zip(X, y, strict=True))
+
+
+def together(*works: Callable[[], None]) -> None:
+    """Run functions in threads of their own, to their end; raise what any of them raised."""
+    errors: list[BaseException] = []
+    start = threading.Barrier(len(works))
+
+    def run(work: Callable[[], None]) -> None:
+        start.wait()
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def count(model: Any) -> float:
+    """Return how many rows a model has learned from."""
+    if hasattr(model, "rows_seen_"):
+        return float(model.rows_seen_)
+    sums = model._recording.total if hasattr(model, "_recording") else model._sums
+    return float(sums.rows)
+
+
+def state(model: Any, X: Array) -> bytes:
+    """Return the predictions, bit by bit."""
+    predict = getattr(model, "decision_function", model.predict)
+    return np.asarray(predict(X)).tobytes()
+
+
+@pytest.mark.parametrize("name", GOING_ON)
+def test_chunks_of_several_threads_are_all_learned(name: str) -> None:
+    first, *chunks = rows(name, 1 + THREADS * CHUNKS)
+    model = make(name).partial_fit(*first)
+
+    def feed(k: int) -> None:
+        for chunk in chunks[k::THREADS]:
+            model.partial_fit(*chunk)
+
+    together(*(lambda k=k: feed(k) for k in range(THREADS)))
+    assert count(model) == ROWS * (1 + len(chunks))
+    if name in BY_SUMS:
+        alone = make(name)
+        for chunk in (first, *chunks):
+            alone.partial_fit(*chunk)
+        np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", BY_SUMS)
+def test_several_threads_may_merge_and_forget(name: str) -> None:
+    first, *chunks = rows(name, 1 + 4 * CHUNKS)
+    kept, gone, merged, more = chunks[::4], chunks[1::4], chunks[2::4], chunks[3::4]
+    model = make(name).partial_fit(*first)
+    for chunk in gone:
+        model.partial_fit(*chunk)
+    others = [make(name).partial_fit(*chunk) for chunk in merged]
+
+    def each(method: str, arguments: list[Any]) -> Callable[[], None]:
+        def work() -> None:
+            for given in arguments:
+                getattr(model, method)(*given)
+
+        return work
+
+    together(
+        each("partial_fit", kept), each("forget", gone), each("merge", [(one,) for one in others]),
+        each("partial_fit", more),
+    )  # fmt: skip
+    alone = make(name)
+    for chunk in (first, *kept, *merged, *more):
+        alone.partial_fit(*chunk)
+    assert count(model) == count(alone)
+    np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_single_rows_of_several_threads_are_all_learned(name: str) -> None:
+    first, *chunks = rows(name, 1 + THREADS * CHUNKS)
+    model = make(name).partial_fit(*first)
+
+    def feed(k: int) -> None:
+        for X, y in chunks[k::THREADS]:
+            if k == 0:
+                model.partial_fit(X, y)
+            else:
+                for x, t in zip(X, y, strict=True):
+                    model.learn_one(x, t)
+
+    together(*(lambda k=k: feed(k) for k in range(THREADS)))
+    assert count(model) == ROWS * (1 + len(chunks))
+
+
+@pytest.mark.parametrize("name", GOING_ON)
+def test_predictions_are_those_of_some_whole_number_of_chunks(name: str) -> None:
+    chunks = rows(name, 40)
+    X = rows(name, 1, seed=1)[0][0]
+    alone, expected = make(name), set()
+    for chunk in chunks:
+        expected.add(state(alone.partial_fit(*chunk), X))
+    model = make(name).partial_fit(*chunks[0])
+    found = set()
+    ended = threading.Event()
+
+    def learn() -> None:
+        for chunk in chunks[1:]:
+            model.partial_fit(*chunk)
+        ended.set()
+
+    def read() -> None:
+        while not ended.is_set():
+            found.add(state(model, X))
+
+    together(learn, read, read)
+    assert found
+    assert found <= expected
+    assert state(model, X) == state(alone, X)
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_predictions_are_those_of_some_whole_number_of_rows(name: str) -> None:
+    columns = 3 if name == "AdaptiveFilter" else 700
+    chunks = rows(name, 30, columns=columns)
+    X = rows(name, 1, seed=1, columns=columns)[0][0]
+    alone, expected = make(name).partial_fit(*chunks[0]), set()
+    expected.add(state(alone, X))
+    stream = [(x, t) for chunk in chunks[1:] for x, t in zip(*chunk, strict=True)]
+    for x, t in stream:
+        expected.add(state(alone.learn_one(x, t), X))
+    model = make(name).partial_fit(*chunks[0])
+    found = set()
+    ended = threading.Event()
+
+    def learn() -> None:
+        for x, t in stream:
+            model.learn_one(x, t)
+        ended.set()
+
+    def read() -> None:
+        while not ended.is_set():
+            found.add(state(model, X))
+            found.add(state(pickle.loads(pickle.dumps(model)), X))
+            found.add(state(copy.deepcopy(model), X))
+
+    together(learn, read)
+    assert found <= expected
+    assert state(model, X) == state(alone, X)
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_a_copy_made_while_another_thread_learns_goes_on_as_the_model_did(name: str, tmp_path: Path) -> None:
+    chunks = rows(name, 20)
+    model = make(name).partial_fit(*chunks[0])
+    stream = [(x, t) for chunk in chunks[1:] for x, t in zip(*chunk, strict=True)]
+    copies: list[Any] = []
+    ended = threading.Event()
+
+    def learn() -> None:
+        for x, t in stream:
+            model.learn_one(x, t)
+        ended.set()
+
+    def read() -> None:
+        while not ended.is_set() and len(copies) < 30:
+            copies.append(pickle.loads(pickle.dumps(model)))
+            save(model, tmp_path / "model.adaline")
+            copies.append(load(tmp_path / "model.adaline"))
+
+    together(learn, read)
+    for one in copies:
+        for x, t in stream[int(one.rows_seen_) - ROWS :]:
+            one.learn_one(x, t)
+        np.testing.assert_array_equal(one.coef_, model.coef_)
+
+
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in ("WienerFilter", "AdaptiveFilter")])
+def test_predictions_are_those_of_one_fit_or_the_other(name: str) -> None:
+    data = rows(name, 2)
+    X = rows(name, 1, seed=1)[0][0]
+    expected = {state(make(name).fit(*one), X) for one in data}
+    model = make(name).fit(*data[0])
+    found = set()
+    ended = threading.Event()
+
+    def learn() -> None:
+        for k in range(20):
+            model.fit(*data[k % 2])
+        ended.set()
+
+    def read() -> None:
+        while not ended.is_set():
+            found.add(state(model, X))
+
+    together(learn, read)
+    assert found <= expected
+
+
+def test_a_model_can_be_read_while_it_learns_for_long() -> None:
+    begun, read = threading.Event(), threading.Event()
+    X, y = rows("LMS", 1)[0]
+
+    class Slow(LMS):
+        def _run(self, *args: Any) -> Any:
+            begun.set()
+            assert read.wait(30)
+            return super()._run(*args)
+
+    model = Slow(rate=0.01)
+    for x, t in zip(X, y, strict=True):
+        model.learn_one(x, t)
+    before = model.predict(X)
+    learner = threading.Thread(target=model.partial_fit, args=(X, y))
+    learner.start()
+    assert begun.wait(30)
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert model.predict_one(X[0]) == pytest.approx(before[0], rel=1e-12)
+    assert (model.rows_seen_, model.certificate_.status) == (ROWS, Status.ONGOING)
+    read.set()
+    learner.join()
+    assert model.rows_seen_ == 2 * ROWS
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_lock_belongs_to_one_model_only(name: str) -> None:
+    model = make(name).fit(*rows(name, 1)[0])
+    copies = [clone(model), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    assert lock_of(model) is lock_of(model)
+    assert len({id(lock_of(one)) for one in (model, *copies)}) == 1 + len(copies)
+
+
+def test_the_lock_of_a_model_ends_with_it() -> None:
+    model = LMS()
+    before, key = len(_model_locks), id(model)
+    lock_of(model)
+    assert len(_model_locks) == before + 1
+    del model
+    gc.collect()
+    assert key not in _model_locks
