@@ -54,8 +54,8 @@ def read_formula(
         raise InvalidParameter("a formula has no '.' for all columns here: leave the formula out to use them all")
     if any("|" in part for part in text.split("`")[::2]):
         raise InvalidParameter(
-            f"the '|' in the formula {shown!r} would set apart groups with effects of their own, which is not supported: "
-            "add the groups as a category, '+ C(group)'"
+            f"the '|' in the formula {shown!r} would set apart groups with effects of their own, which is not "
+            "supported: add the groups as a category, '+ C(group)'"
         )
     try:
         parsed: Any = Parsed(_with_products(text), _parser=parser)
@@ -101,7 +101,7 @@ def _parser() -> Any:
                 break
         return out
 
-    class Bounded(DefaultOperatorResolver):
+    class Bounded(DefaultOperatorResolver):  # type: ignore[misc]
         @property
         def operators(self) -> list[Any]:
             own = {"*": lambda a, b: a | b | product(a, b), ":": product, "**": power, "^": power}

@@ -53,8 +53,8 @@ def without_repetition(terms: Iterable[Term], intercept: bool) -> tuple[Term, ..
         categories = [factor for factor in term.factors if factor.category]
         if len(categories) > MOST_CATEGORIES:
             raise InvalidParameter(
-                f"a product of {len(categories)} categories in the formula: there are at most {MOST_CATEGORIES} categories "
-                "in one"
+                f"the formula has a product of {len(categories)} categories: at most {MOST_CATEGORIES} categories are "
+                "multiplied"
             )
         spaces = [
             frozenset(factor.text for factor in chosen)

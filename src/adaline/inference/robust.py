@@ -156,7 +156,8 @@ def quantile_errors(
     out = {}
     for name in QUANTILE_ERRORS:
         f, note = densities[name]
-        bread = None if f is None else factor_hessian(_weighed(problem, f))
+        matrix = None if f is None else _weighed(problem, f)
+        bread = None if matrix is None or not np.isfinite(matrix).all() else factor_hessian(matrix)
         if bread is None or bread.rank < gram.rank:
             out[name] = none(problem, note or SPARSE.format(name))
             continue

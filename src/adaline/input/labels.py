@@ -60,7 +60,10 @@ def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
 
 def _indices(found: Labels, classes: Labels) -> Codes:
     """Return the index of each label among the classes, which are sorted; refuse labels that are not among them."""
-    index = np.searchsorted(classes, found)
+    try:
+        index = np.searchsorted(classes, found)
+    except TypeError:  # labels of another kind
+        raise UnknownLabel(f"label '{found[0]}' is not among the classes {classes.tolist()}") from None
     unknown = (index == len(classes)) | (classes[np.minimum(index, len(classes) - 1)] != found)
     if unknown.any():
         raise UnknownLabel(f"label '{found[unknown][0]}' is not among the classes {classes.tolist()}")
@@ -82,7 +85,10 @@ def _encode_on_device(labels: Any, classes: Labels | None) -> tuple[Labels, Any]
 
 def all_classes(*parts: Any) -> Labels:
     """Return the sorted union of labels."""
-    return np.asarray(unique_labels(*(encode(part, None)[0] if is_device(part) else part for part in parts)))
+    try:
+        return np.asarray(unique_labels(*(encode(part, None)[0] if is_device(part) else part for part in parts)))
+    except (ValueError, TypeError) as error:
+        raise InvalidData(str(error)) from None
 
 
 def _classes(labels: Labels) -> tuple[Labels, Codes]:

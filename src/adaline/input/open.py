@@ -262,8 +262,8 @@ def read_weights(weight: Any, rows: int) -> Array:
     if extreme.any():
         row = int(extreme.argmax())
         raise InvalidData(
-            f"sample_weight is {out[row]:g} at row {row}: weights are zero, or from {1 / HEAVIEST:g} to {HEAVIEST:g}, so "
-            "that their squares neither overflow nor vanish. Multiply all of them by a number."
+            f"sample_weight is {out[row]:g} at row {row}: weights are zero, or from {1 / HEAVIEST:g} to {HEAVIEST:g}, "
+            "so that their squares neither overflow nor vanish. Multiply all of them by a number."
         )
     return np.ascontiguousarray(out)
 
@@ -334,7 +334,8 @@ def _numbers(system: Any, x: Any) -> Any:
     if is_sparse(x):
         _refuse_malformed(x)
         x = _without_duplicates(x)
-    numeric = getattr(x, "dtype", None) in FLOATS or getattr(getattr(x, "dtype", None), "kind", "O") in "iub"
+    dtype = getattr(x, "dtype", np.dtype(object))
+    numeric = dtype in FLOATS or getattr(dtype, "kind", "O") in "iub"
     try:
         return check_array(
             x,

@@ -58,7 +58,8 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         x = self._read_signals(X, reset=False)
         w, constant = self._weights()
         source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=self._names())
-        output: Array = source.filtered(w) + constant
+        with np.errstate(all="ignore"):
+            output: Array = source.filtered(w) + constant
         if not np.isfinite(output).all() and not np.isfinite(x).all():
             source.refuse_nonfinite()
         refuse_overflow(output)

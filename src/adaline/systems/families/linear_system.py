@@ -192,6 +192,7 @@ class LinearSystem(LinearRegressor):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
@@ -311,6 +312,7 @@ class LinearSystem(LinearRegressor):
             groups=groups,
         )
 
+    @np.errstate(all="ignore")
     def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> Influence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS. One pass, n numbers each.
 

@@ -309,7 +309,9 @@ class OnlineSystem(BaseEstimator):
     def _finite_row(self, x: Any) -> Array:
         """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
         row = self._row(x)
-        if not row.dot(row) < math.inf:
+        with np.errstate(all="ignore"):
+            square = row.dot(row)
+        if not square < math.inf:
             _refuse(row, columns_of(self))
         return row
 
@@ -331,7 +333,10 @@ class OnlineSystem(BaseEstimator):
                 raise InvalidData("the model was fitted to columns without names: give rows as arrays")
             return _row_of_dict(x, names, self.__dict__.get("coding_"))
         try:
-            row = np.ascontiguousarray(x, dtype=np.float64)
+            if np.iscomplexobj(x):
+                raise TypeError
+            with np.errstate(all="ignore"):
+                row = np.ascontiguousarray(x, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
         if row.shape != (self.n_features_in_,):
