@@ -40,6 +40,8 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
+MOST_PARTS = 200  # of an expression: names, numbers, operators, calls
+
 Function = Callable[[Mapping[str, Array]], Any]
 
 
@@ -59,8 +61,13 @@ def _compiled(text: str) -> tuple[tuple[str, ...], Function]:
     """Return the columns of an expression, and a function from columns to its value."""
     tree, quoted = _parsed(text)
     names: list[str] = []
+    parts = 0
 
     def build(node: ast.expr) -> Function:
+        nonlocal parts
+        parts += 1
+        if parts > MOST_PARTS:
+            raise InvalidParameter(f"an expression of the formula has more than {MOST_PARTS} parts: make it a column")
         match node:
             case ast.Name(id=word):
                 name = quoted.get(word, word)

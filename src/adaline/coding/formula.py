@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from adaline.coding.expressions import names_in
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidParameter
 
+MOST_TERMS = 10_000
+LONGEST, LONGEST_SHOWN = 50_000, 200  # characters of a formula, and of one in a message
 EVERYTHING = re.compile(r"[~+(:*-]\s*\.\s*($|[+):*-])")
 CATEGORY = re.compile(r"C\(\s*`?([^`,()]+?)`?\s*\)")
 
@@ -40,27 +43,74 @@ def read_formula(
     try:
         from formulaic import Formula as Parsed
         from formulaic.errors import FormulaicError
+
+        parser = _parser()
     except ImportError:
         raise InvalidParameter("a formula needs the package formulaic: pip install 'adaline[app]'") from None
+    shown = _shown(text)
+    if len(text) > LONGEST:
+        raise InvalidParameter(f"the formula {shown!r} has {len(text):,} characters; at most {LONGEST:,} are read")
     if EVERYTHING.search(text):
         raise InvalidParameter("a formula has no '.' for all columns here: leave the formula out to use them all")
+    if any("|" in part for part in text.split("`")[::2]):
+        raise InvalidParameter(
+            f"the '|' in the formula {shown!r} would set apart groups with effects of their own, which is not "
+            "supported: add the groups as a category, '+ C(group)'"
+        )
     try:
-        parsed: Any = Parsed(_with_products(text))
-        left, right = list(parsed.lhs), list(parsed.rhs)
-    except AttributeError:
-        raise InvalidParameter(f"the formula {text!r} has no target: write it as 'target ~ columns'") from None
+        parsed: Any = Parsed(_with_products(text), _parser=parser)
+    except InvalidParameter:
+        raise
     except (FormulaicError, SyntaxError, ValueError, TypeError, RecursionError) as error:
         first = str(error).strip().splitlines()
-        raise InvalidParameter(f"cannot read the formula {text!r}: {first[0] if first else 'syntax'}") from None
+        raise InvalidParameter(f"cannot read the formula {shown!r}: {first[0][:200] if first else 'syntax'}") from None
+    if not hasattr(parsed, "lhs"):
+        raise InvalidParameter(f"the formula {shown!r} has no target: write it as 'target ~ columns'")
+    left, right = list(parsed.lhs), list(parsed.rhs)
     if len(left) != 1 or len(left[0].factors) != 1:
-        raise InvalidParameter(f"the formula {text!r} must have one target on its left-hand side")
+        raise InvalidParameter(f"the formula {shown!r} must have one target on its left-hand side")
     target = left[0].factors[0].expr
     terms = [Term(tuple(_factor(f, categories, booleans) for f in term.factors)) for term in right if str(term) != "1"]
     formula = Formula(target, tuple(term for term in terms if term.factors), any(str(term) == "1" for term in right))
     for name in [*([target] if target in known else names_in(target)), *formula.columns()]:
         if name not in known:
-            raise InvalidParameter(f"the formula names {name!r}, and there is no such column; {_offer(known)}")
+            raise InvalidParameter(f"the formula names {_shown(name)!r}, and there is no such column; {_offer(known)}")
     return formula
+
+
+@cache
+def _parser() -> Any:
+    """Return formulaic's parser; products of terms are bounded, and powers end where another one adds no term."""
+    from formulaic.parser import DefaultFormulaParser, DefaultOperatorResolver
+    from formulaic.parser.types import OrderedSet
+
+    def product(left: Any, right: Any) -> Any:
+        out = OrderedSet(one * other for one in left for other in right) if len(left) * len(right) <= MOST_TERMS else ()
+        if not len(out):
+            raise InvalidParameter(f"the formula has products of more than {MOST_TERMS:,} terms: name fewer columns")
+        return out
+
+    def power(terms: Any, exponent: Any) -> Any:
+        count = str(next(iter(exponent), ""))
+        if not (count.isdecimal() and int(count)):
+            raise InvalidParameter(f"the power {count!r} in the formula must be a whole number of 1 or more")
+        out = terms
+        for _ in range(int(count) - 1):
+            before, out = out, product(out, terms)
+            if len(out) == len(before):
+                break
+        return out
+
+    class Bounded(DefaultOperatorResolver):
+        @property
+        def operators(self) -> list[Any]:
+            own = {"*": lambda a, b: a | b | product(a, b), ":": product, "**": power, "^": power}
+            out: list[Any] = super().operators
+            for operator in out:
+                operator._to_terms = own.get(operator.symbol, operator._to_terms)
+            return out
+
+    return DefaultFormulaParser(operator_resolver=Bounded())
 
 
 def _with_products(text: str) -> str:
@@ -87,6 +137,10 @@ def _factor(parsed: Any, categories: Collection[str], booleans: Collection[str])
         if name in categories:
             raise InvalidParameter(f"column {name!r} is not a number, so {text!r} means nothing; use C({name})")
     return TermFactor(text)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
 
 def _offer(known: Collection[str]) -> str:

@@ -11,6 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from adaline.errors import InvalidParameter
+
+MOST_CATEGORIES = 8  # in a product: one of m has 2^m subspaces
+
 
 @dataclass(frozen=True)
 class TermFactor:
@@ -47,6 +51,11 @@ def without_repetition(terms: Iterable[Term], intercept: bool) -> tuple[Term, ..
     for term in terms:
         numbers = frozenset(factor.text for factor in term.factors if not factor.category)
         categories = [factor for factor in term.factors if factor.category]
+        if len(categories) > MOST_CATEGORIES:
+            raise InvalidParameter(
+                f"the formula has a product of {len(categories)} categories: at most {MOST_CATEGORIES} categories are "
+                "multiplied"
+            )
         spaces = [
             frozenset(factor.text for factor in chosen)
             for size in range(len(categories) + 1)
