@@ -70,6 +70,11 @@ class Status(Enum):
         "the loss falls for ever as some weights grow, as with counts that are all zero on one side: the weights under "
         "a tiny penalty are returned; give a number as penalty",
     )
+    OUT_OF_RANGE = (
+        "out of range",
+        "the weights are solved for, but the objective overflows float64; divide the targets, or the rows where there "
+        "are none, by a power of ten",
+    )
     NOT_CONVERGED = ("not converged", "raise epochs or tol, or choose another solver")
     ONGOING = (
         "ongoing",

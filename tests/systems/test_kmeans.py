@@ -172,7 +172,7 @@ def test_powers_of_two_scale_the_centres_and_nothing_else(kind: str, exponent: i
         np.testing.assert_array_equal(scaled.labels_, plain.labels_)
         np.testing.assert_array_equal(scaled.predict(made(X * scale)), plain.labels_)
         np.testing.assert_allclose(scaled.transform(made(X * scale)) / scale, plain.transform(made(X)), rtol=1e-13)
-    assert scaled.certificate_.status is plain.certificate_.status
+    assert scaled.certificate_.status is (Status.OUT_OF_RANGE if exponent > 0 else plain.certificate_.status)
     assert scaled.n_iter_ == plain.n_iter_
     assert scaled.inertia_ == (np.inf if exponent > 0 else 0.0)
     assert scaled.score(made(X * scale)) == -scaled.inertia_

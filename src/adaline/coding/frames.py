@@ -59,6 +59,8 @@ def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
     values = series.to_list()
     counts: dict[Any, int] = {}
     for value in values:
+        if isinstance(value, list | dict | set | np.ndarray):
+            raise InvalidData(refusal(name, "other", type(value).__name__))
         counts[value] = counts.get(value, 0) + 1
     absent = sum(count for value, count in counts.items() if is_missing(value))
     if absent:

@@ -128,7 +128,8 @@ def quantile_errors(
     out = {}
     for name in QUANTILE_ERRORS:
         f, note = densities[name]
-        bread = None if f is None else factor_hessian(_weighed(problem, f))
+        matrix = None if f is None else _weighed(problem, f)
+        bread = None if matrix is None or not np.isfinite(matrix).all() else factor_hessian(matrix)
         if bread is None or bread.rank < gram.rank:
             out[name] = none(problem, note or SPARSE.format(name))
             continue
@@ -143,7 +144,7 @@ def bandwidth(level: float, total: float) -> float:
     z = float(special.ndtri(level))
     density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
     h = total ** (-1 / 3) * special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
-    while not 0 < level - h < level + h < 1:
+    while not (0 < level - h and level + h < 1):
         h *= 0.5
     return float(h)
 

@@ -27,13 +27,15 @@ def by_blocks(method: Method) -> Method:
     def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         source = _source(self, X)
         if source is None:
-            return method(self, X, *args, **kwargs)
+            with np.errstate(all="ignore"):  # values that are not finite are refused by the method
+                return method(self, X, *args, **kwargs)
         parts: dict[int, Any] = {}
 
         def rows(block: Any) -> Array:
             for piece in _pieces(self, block):
                 x = piece.x.view(CodedRows) if isinstance(piece.x, np.ndarray) else piece.x
-                parts[piece.first_row] = method(self, x, *args, **kwargs)
+                with np.errstate(all="ignore"):
+                    parts[piece.first_row] = method(self, x, *args, **kwargs)
             return np.empty(0)
 
         source.map(rows)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
 
@@ -62,4 +63,13 @@ def scored(system: Any, score: Callable[..., float], X: Any, y: Any, sample_weig
         X = source = coded(system, X)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-    return float(score(X, y, sample_weight))
+    try:
+        with np.errstate(all="ignore"):
+            out = float(score(X, y, sample_weight))
+    except (AdalineError, NotFittedError):
+        raise
+    except (ValueError, TypeError, OverflowError) as error:  # of scikit-learn's metrics
+        raise InvalidData(str(error)) from None
+    if not np.isfinite(out) and len(y) > 1:  # of one row R^2 is not defined
+        raise InvalidData("the score overflows float64: targets or predictions are too large to be squared")
+    return out

@@ -35,7 +35,8 @@ def read_labels(y: Any) -> Any:
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
         if labels.dtype.kind not in "iub":
-            check_classification_targets(labels)
+            with np.errstate(invalid="ignore"):  # of labels beyond int64
+                check_classification_targets(labels)
     except ValueError as error:
         message = str(error)
         raise InvalidData(message + AMOUNT if "type: continuous" in message else message) from None
@@ -59,7 +60,10 @@ def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
 
 def _indices(found: Labels, classes: Labels) -> Codes:
     """Return the index of each label among the classes, which are sorted; refuse labels that are not among them."""
-    index = np.searchsorted(classes, found)
+    try:
+        index = np.searchsorted(classes, found)
+    except TypeError:  # labels of another kind
+        raise UnknownLabel(f"label '{found[0]}' is not among the classes {classes.tolist()}") from None
     unknown = (index == len(classes)) | (classes[np.minimum(index, len(classes) - 1)] != found)
     if unknown.any():
         raise UnknownLabel(f"label '{found[unknown][0]}' is not among the classes {classes.tolist()}")
@@ -81,7 +85,10 @@ def _encode_on_device(labels: Any, classes: Labels | None) -> tuple[Labels, Any]
 
 def all_classes(*parts: Any) -> Labels:
     """Return the sorted union of labels."""
-    return np.asarray(unique_labels(*(encode(part, None)[0] if is_device(part) else part for part in parts)))
+    try:
+        return np.asarray(unique_labels(*(encode(part, None)[0] if is_device(part) else part for part in parts)))
+    except (ValueError, TypeError) as error:
+        raise InvalidData(str(error)) from None
 
 
 def _classes(labels: Labels) -> tuple[Labels, Codes]:
@@ -89,12 +96,14 @@ def _classes(labels: Labels) -> tuple[Labels, Codes]:
     if labels.dtype.kind in "iub" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < NARROW:
-            shifted = (labels if low == 0 else labels.astype(np.int64) - low).astype(np.intp, copy=False)
+            wide = np.uint64 if labels.dtype.kind == "u" else np.int64
+            shifted = (labels if low == 0 else labels.astype(wide) - wide(low)).astype(np.intp, copy=False)
             present = np.flatnonzero(np.bincount(shifted, minlength=high - low + 1))
+            found = (present.astype(wide) + wide(low)).astype(labels.dtype)
             if len(present) == high - low + 1:
-                return (present + low).astype(labels.dtype), shifted
+                return found, shifted
             index = np.zeros(high - low + 1, dtype=np.intp)
             index[present] = np.arange(len(present))
-            return (present + low).astype(labels.dtype), index[shifted]
+            return found, index[shifted]
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes

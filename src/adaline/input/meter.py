@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from adaline.results import Certificate
+from adaline.results import Certificate, Status
 from adaline.sources import Source
 
 
@@ -20,8 +21,11 @@ class Meter:
     def on(self, certificate: Certificate, source: Source | None) -> Certificate:
         """Return a certificate with the seconds since the beginning and the reads of the fit's source, if it has one.
 
+        One whose objective overflows does not say that all is solved.
         `source` may be any view of the rows: views share the count of reads.
         """
+        if certificate.status is Status.SOLVED and math.isinf(certificate.objective):
+            certificate = replace(certificate, status=Status.OUT_OF_RANGE, advice=Status.OUT_OF_RANGE.advice)
         passes = certificate.passes if source is None else self.passes(source)
         return replace(certificate, passes=passes, seconds=perf_counter() - self._start)
 

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
+from scipy import sparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_array
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
@@ -28,6 +30,8 @@ from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, Tab
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
 from adaline.sources.tables.source import Codebook
+
+HEAVIEST = 1e140  # weight of a row, and one over the lightest
 
 
 class OpenedRows(NamedTuple):
@@ -151,9 +155,14 @@ def read_rows(system: Any, x: Any) -> Any:
     coding = system.__dict__.get("coding_")
     if frame is not None and coding is not None:
         return coding.code(frame)
-    _check_feature_names(system, x, reset=False)
     rows = _numbers(system, x)
-    _check_n_features(system, rows, reset=False)
+    try:
+        _check_feature_names(system, x, reset=False)
+        _check_n_features(system, rows, reset=False)
+    except ValueError as error:
+        raise InvalidData(str(error)) from None
+    except TypeError as error:
+        raise InvalidType(str(error)) from None
     return rows
 
 
@@ -179,6 +188,14 @@ def refuse_nonfinite(system: Any, x: Any) -> None:
     array_source(x, names=columns_on(system).names).refuse_nonfinite()
 
 
+def refuse_overflow(values: Any) -> Any:
+    """Return outputs of finite rows, of any shape; raise where some are not finite."""
+    if np.isfinite(values).all():
+        return values
+    row = int(np.argwhere(~np.isfinite(values))[0, 0])
+    raise InvalidData(f"the output of row {row} overflows float64: its numbers are too large for these weights")
+
+
 def array_source(
     rows: Any, targets: Any = None, weight: Array | None = None, names: tuple[str, ...] | None = None
 ) -> Source:
@@ -200,7 +217,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
             y = check_array(
                 y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, estimator=system, input_name="y"
             )
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise InvalidData(f"{error} A regression needs numbers as targets.") from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise InvalidData(f"y has shape {y.shape}; it must be (n,) or (n, targets)")
@@ -216,7 +233,7 @@ def read_weights(weight: Any, rows: int) -> Array:
     try:
         given = host(weight) if is_device(weight) else np.asarray(weight)
         out = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidType(f"sample_weight must be numbers, got {type(weight).__name__}") from None
     if out.ndim == 0:
         out = np.full(rows, float(out))
@@ -233,6 +250,13 @@ def read_weights(weight: Any, rows: int) -> Array:
         raise InvalidData(f"Negative values in sample_weight: first at row {row}. Weights are frequencies, 0 or more.")
     if not out.any():
         raise InvalidData("All sample weights are zero: there is nothing to fit. Give some row a positive weight.")
+    extreme = (out > HEAVIEST) | ((out < 1 / HEAVIEST) & (out > 0))
+    if extreme.any():
+        row = int(extreme.argmax())
+        raise InvalidData(
+            f"sample_weight is {out[row]:g} at row {row}: weights are zero, or from {1 / HEAVIEST:g} to {HEAVIEST:g}, "
+            "so that their squares neither overflow nor vanish. Multiply all of them by a number."
+        )
     return np.ascontiguousarray(out)
 
 
@@ -262,8 +286,11 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
     coding = None if frame is None else learn_from_frame(frame)
     if frame is not None and coding is not None:
         return coding.code(frame), InputColumns(len(coding.names), coding.names, coding)
-    names = _get_feature_names(x)
     rows = _numbers(system, x)
+    try:
+        names = _get_feature_names(x)
+    except TypeError as error:
+        raise InvalidType(str(error)) from None
     return rows, InputColumns(rows.shape[1], None if names is None else tuple(names))
 
 
@@ -277,7 +304,12 @@ def _frame_of(x: Any) -> tuple[Any, nw.DataFrame[Any] | None]:
     if isinstance(x, np.ndarray) or is_sparse(x) or is_device(x):
         return x, None
     x = collected(x)
-    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    try:
+        frame = nw.from_native(x, pass_through=True, eager_only=True)
+    except DuplicateError:
+        names = [str(name) for name in x.columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidData(f"the frame has two columns named {twice!r}: rename or drop one of them") from None
     return x, frame if isinstance(frame, nw.DataFrame) and len(frame) else None
 
 
@@ -291,7 +323,11 @@ def _numbers(system: Any, x: Any) -> Any:
         x = _from_frame(x)
     if getattr(getattr(x, "dtype", None), "kind", "f") in "mM":
         raise InvalidData(f"could not convert {x.dtype} to float: give dates and times as numbers, explicitly")
-    numeric = getattr(getattr(x, "dtype", None), "kind", "O") in "fiub" and x.dtype != np.float16
+    if is_sparse(x):
+        _refuse_malformed(x)
+        x = _without_duplicates(x)
+    dtype = getattr(x, "dtype", np.dtype(object))
+    numeric = dtype in FLOATS or getattr(dtype, "kind", "O") in "iub"
     try:
         return check_array(
             x,
@@ -301,10 +337,29 @@ def _numbers(system: Any, x: Any) -> Any:
             estimator=system,
             input_name="X",
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InvalidData(str(error)) from None
     except TypeError as error:
         raise InvalidType(str(error)) from None
+
+
+def _refuse_malformed(x: Any) -> None:
+    """Raise where the arrays of a sparse matrix contradict each other: kernels read them unchecked."""
+    try:
+        if x.format in ("csr", "csc", "bsr"):
+            x.check_format(full_check=True)
+        elif x.format == "coo" and x.nnz and x.ndim == 2:
+            sparse.coo_array((x.data, x.coords), shape=x.shape)
+    except ValueError as error:
+        raise InvalidData(f"X is a malformed {x.format.upper()} matrix: {error}") from None
+
+
+def _without_duplicates(x: Any) -> Any:
+    """Return a CSR matrix with one entry a place, others as they are."""
+    if x.format == "csr" and not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    return x
 
 
 def _device_numbers(x: Any) -> Any:

@@ -324,7 +324,12 @@ class AdaptiveFilter(SignalSystem):
 
     def _sample(self, x: Any) -> Any:
         """Return one sample, an array or a dict, through the basis."""
-        given = [x[name] for name in self.feature_names_in_] if isinstance(x, dict) else x
+        given = x
+        if isinstance(x, dict):
+            names = self.__dict__.get("feature_names_in_")
+            if names is None or any(name not in x for name in names):
+                raise InvalidData(f"the sample has columns {list(x)}, the filter {'none' if names is None else names}")
+            given = [x[name] for name in names]
         return given if "basis_" not in self.__dict__ else rows_through_basis(self, np.atleast_2d(given))[0]
 
     def _hold(self, state: Adaptation) -> None:

@@ -12,6 +12,7 @@ from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.input.by_blocks import by_blocks
+from adaline.input.open import refuse_overflow
 from adaline.parameters import COUNT, NONE, AnyOf, Check, Number, OneOf
 from adaline.results import Certificate
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
@@ -85,7 +86,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         check_is_fitted(self, "classes_")
         x = self._read(X)
         directions = to_device_of(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
-        return host(x @ directions) - self.directions_ @ self._mean
+        return refuse_overflow(host(x @ directions)) - self.directions_ @ self._mean
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then return the projections of the same rows."""

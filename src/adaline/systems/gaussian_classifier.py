@@ -16,6 +16,7 @@ from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.basis import width_of
 from adaline.input.by_blocks import by_blocks
+from adaline.input.open import refuse_overflow
 from adaline.input.random_state import generator
 from adaline.parameters import COUNT, NONE, SEED, AnyOf, Check, Number, Numbers, OneOf
 from adaline.penalties import no_penalty
@@ -162,7 +163,7 @@ class GaussianClassifier(ClosedFormClassifier):
                 continue
             scaling = factor.scaling
             rows = np.ldexp((x - found.hi[k]) - found.lo[k], -scaling.scale)
-            out[:, k] = (factor.half(rows) ** 2).sum(axis=1) * scaling.weight
+            out[:, k] = refuse_overflow((factor.half(rows) ** 2).sum(axis=1) * scaling.weight)
         return out
 
     def decision_function(self, X: Any) -> Array:

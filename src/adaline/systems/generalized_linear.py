@@ -23,7 +23,7 @@ from adaline.input.coded import coded, scored
 from adaline.input.columns import set_columns
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.meter import Meter
-from adaline.input.open import open_rows, read_finite
+from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.losses import Composed, Loss, loss_of
@@ -223,8 +223,7 @@ class GeneralizedLinear(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @by_blocks
     def predict(self, X: Any) -> Array:
         """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities."""
-        with np.errstate(over="ignore"):
-            y = loss_of(self.loss, self.activation).mean(self._outputs(X))
+        y = refuse_overflow(loss_of(self.loss, self.activation).mean(self._outputs(X)))
         return np.asarray(y[:, 0] if self._flat else y)
 
     @available_if(lambda system: _has_outputs_of_its_own(system))  # type: ignore[untyped-decorator]

@@ -166,7 +166,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def _centres(self) -> Centres:
         """Return the centres about their mean, in a power of two near their distance, so that no square overflows."""
         points = np.asarray(self.cluster_centers_, dtype=np.float64)
-        middle = points.mean(axis=0)
+        with np.errstate(over="ignore"):
+            middle = points.mean(axis=0)
+        middle = np.where(np.isfinite(middle), middle, (points / len(points)).sum(axis=0))
         size = float(np.abs(points - middle).max() or np.abs(points).max())
         scale = np.full(len(middle), np.ldexp(1.0, -int(np.clip(np.frexp(size or 1.0)[1], -1000, 1000))))
         return Centres((points - middle) * scale, View(scale, -middle * scale))

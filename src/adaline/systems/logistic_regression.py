@@ -232,6 +232,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
 
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(self, level: float = 0.95, reference: Any = None) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
 

@@ -20,7 +20,7 @@ from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
 from adaline.input.columns import set_columns
 from adaline.input.meter import Meter
-from adaline.input.open import open_rows, read_finite
+from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.input.transaction import transaction
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
@@ -193,7 +193,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if is_device(x):
             values = namespace(x).matmul(x, to_device_of(x, coef.T.copy())) + to_device_of(x, constant)
         else:
-            values = np.asarray(x @ coef.T) + constant
+            values = refuse_overflow(np.asarray(x @ coef.T) + constant)
         return values[:, 0] if self._flat else values
 
     def row_weights(self, X: Any, y: Any) -> Array:
@@ -212,6 +212,7 @@ class RobustRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
             )
 
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(self, level: float = 0.95, errors: str | None = None) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 

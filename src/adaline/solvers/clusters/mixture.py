@@ -25,6 +25,7 @@ from adaline.sums import Components, View
 
 STARTS = ("kmeans", "k-means++", "random_from_data", "random")
 HARD = 1e4  # spreads of the columns over the standard deviation of densities so narrow that each row belongs to one
+LARGEST = 400  # log2 of the floor of standard deviations over the spread of a column
 K_MEANS_STEPS, K_MEANS_TOL = 300, 1e-4
 
 
@@ -68,6 +69,9 @@ def fit_mixture(source: Source, options: MixtureOptions, draw: np.random.Generat
     """Return the mixture of the largest likelihood that the starts lead to."""
     spread = column_spread(source)
     view = cluster_view(spread, sparse=False, alike=options.kind is CovarianceForm.SPHERICAL)
+    root = np.frexp(np.sqrt(options.floor))[1]  # the floor, in the view, must not overflow
+    scale = np.minimum(view.scale, np.where(options.floor > 0, np.ldexp(1.0, LARGEST - root), np.inf))
+    view = View(scale, view.offset * (scale / view.scale))
     deviation = np.where(spread.deviation > 0, spread.deviation * view.scale, 1.0)
     scaled = ScaledRows(source, view, deviation, options.floor * view.scale**2)
     found = (

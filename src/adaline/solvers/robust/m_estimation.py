@@ -35,6 +35,7 @@ from scipy import special
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block
+from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
@@ -353,7 +354,9 @@ def _exact(problem: Problem, theta: Array, weight: Array, floor: float, history:
 
 def _matrix(evaluation: Evaluation) -> Array:
     if evaluation.hessian is None:
-        raise OverflowError
+        raise InvalidData(
+            "the squares of the residuals overflow float64: rescale the targets, the weights or the columns"
+        )
     return evaluation.hessian
 
 

@@ -293,7 +293,7 @@ def build_problem(
     centred = intercept and not source.sparse
     size = spread.deviation if centred else spread.root
     size = np.where(size > 0, size, np.where(spread.largest > 0, spread.largest, 1.0))
-    exponent = np.frexp(size)[1].astype(np.int64)
+    exponent = np.clip(np.frexp(size)[1].astype(np.int64), -1022, 1022)  # neither scale nor its inverse may overflow
     scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
     offset = -spread.mean * scale if centred else np.zeros_like(scale)
     ridge = penalty.scaled(exponent)

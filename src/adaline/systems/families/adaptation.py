@@ -145,7 +145,11 @@ class Adaptation:
         """
         u = self.row(x)
         if self._single:
-            if not -LARGEST < t < LARGEST:
+            try:
+                inside = -LARGEST < t < LARGEST
+            except (TypeError, ValueError):  # no number
+                inside = False
+            if not inside:
                 raise InvalidData(f"the desired sample is {t}: it must be a finite number")
             self.end += 1
             self.count += 1
@@ -172,7 +176,12 @@ class Adaptation:
             if not -LARGEST < x < LARGEST:
                 raise InvalidData(f"the sample is {x}: it must be a finite number")
             return self._line[stop - self.taps[0] : stop]
-        self.samples[:, end] = x
+        try:
+            if np.iscomplexobj(x):
+                raise TypeError
+            self.samples[:, end] = x
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidData(f"the sample is {x}: it must be {len(self.taps)} numbers, one a signal") from None
         if not (np.abs(self.samples[:, end]) < LARGEST).all():
             raise InvalidData(f"the sample is {x}: it must be finite numbers")
         lines = zip(self.samples, self.taps, strict=True)

@@ -133,6 +133,8 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
         self._sums = self._sums.copy()
         self._sums.subtract(gone)
+        if not self._sums.weights.any():
+            raise UnsafeForget("cannot forget all rows: a model without any has no classes. Fit anew instead")
         self._finish(None, meter, source)
         refuse_few_digits(self.certificate_.digits)
         return self
@@ -196,6 +198,10 @@ class ClosedFormClassifier(ClassifierMixin, BaseEstimator):
         every, present = self.classes_, np.flatnonzero(self._sums.weights > 0)
         if len(present) == len(every):
             proof = self._solve(source, self._sums)
+            if not np.isfinite(self.__dict__.get("intercept_", 0.0)).all():
+                raise InvalidData(
+                    "intercept_ overflows float64: some columns are too large or too small. Rescale them."
+                )
         else:
             self.classes_ = every[present]
             proof = (

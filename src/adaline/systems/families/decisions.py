@@ -13,14 +13,15 @@ import numpy as np
 
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.input.labels import Labels
+from adaline.input.open import refuse_overflow
 
 
 def linear_outputs(x: Any, coef: Array, constant: Array) -> Array:
     """Return x w + w0 on the host, (n, K), of rows x (n, D), weights coef (K, D) and constants (K,), all anywhere."""
     coef, constant = host(coef), host(constant)
     if is_device(x):
-        return host(namespace(x).matmul(x, to_device_of(x, coef.T.copy()))) + constant
-    return np.asarray(x @ coef.T) + constant
+        return refuse_overflow(host(namespace(x).matmul(x, to_device_of(x, coef.T.copy())))) + constant
+    return refuse_overflow(np.asarray(x @ coef.T)) + constant
 
 
 def label_of_largest(scores: Array, classes: Labels) -> Labels:

@@ -15,7 +15,7 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
 from adaline.input.columns import set_columns
-from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite
+from adaline.input.open import read_given, read_targets, read_weights, refuse_nonfinite, refuse_overflow
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, Check, ListOf, Whole
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
@@ -62,9 +62,11 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         x = self._read_signals(X, reset=False)
         w = np.atleast_2d(self.coef_)
         source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=self._names())
-        output = source.filtered(w) + self.intercept_
+        with np.errstate(all="ignore"):
+            output = source.filtered(w) + self.intercept_
         if not np.isfinite(output).all() and not np.isfinite(x).all():
             source.refuse_nonfinite()
+        refuse_overflow(output)
         return output[:, 0] if self._flat else output
 
     @property
@@ -115,7 +117,11 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Return signals (n, C) as they are given."""
         if isinstance(x, CodedRows):
             return np.asarray(x)
-        if len(x.shape if hasattr(x, "shape") else np.shape(np.asarray(x))) == 1:
+        try:
+            dimensions = len(x.shape if hasattr(x, "shape") else np.shape(x))
+        except ValueError:  # ragged lists, which are refused as rows
+            dimensions = 2
+        if dimensions == 1:
             if self.taps is None:
                 raise InvalidData(
                     "Expected 2D array, got 1D array instead: one signal (n,) needs a number of taps, as in "

@@ -31,7 +31,7 @@ from adaline.input.by_blocks import by_blocks
 from adaline.input.coded import scored
 from adaline.input.columns import check_same_columns, set_columns
 from adaline.input.meter import Meter
-from adaline.input.open import open_rows, read_rows, refuse_nonfinite
+from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.input.transaction import transaction
 from adaline.parameters import (
     FLAG,
@@ -198,6 +198,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             values = rows.map(lambda block: block.x @ theta[:, 1:].T + theta[:, 0])
         if not np.isfinite(values).all():
             refuse_nonfinite(self, given)
+            refuse_overflow(values)
         if interval is None:
             return values[:, 0] if self._flat else values
         INTERVAL.check("interval", interval)
@@ -207,6 +208,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if self._flat else band for band in bands))
 
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
@@ -326,6 +328,7 @@ class LinearSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             groups=groups,
         )
 
+    @np.errstate(all="ignore")
     def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> Influence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS. One pass, n numbers each.
 

@@ -26,7 +26,7 @@ from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, star
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.columns import InputColumns, set_columns
 from adaline.input.meter import Meter
-from adaline.input.open import read_finite
+from adaline.input.open import read_finite, refuse_overflow
 from adaline.input.random_state import generator
 from adaline.input.transaction import transaction
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, Check, OneOf
@@ -180,6 +180,8 @@ class OnlineSystem(BaseEstimator):
         proof = result.certificate
         if once and proof.status is Status.NOT_CONVERGED:
             proof = replace(proof, status=Status.ONGOING, advice=Status.ONGOING.advice)
+        if self._standard is not None and not np.isfinite(self._standard.raw(scan.theta)).all():
+            raise InvalidData("the weights overflow float64 in the units of the columns: some columns are too small")
         history, rows = [*before.history, *result.history], before.rows + source.count_rows()
         self._scan = scan
         self._result = replace(
@@ -221,10 +223,10 @@ class OnlineSystem(BaseEstimator):
         x = host(x) if is_device(x) else x
         standard = self._standard
         if standard is None:
-            return outputs(x, self._weights())
+            return refuse_overflow(outputs(x, self._weights()))
         if is_sparse(x) and standard.mean.any():
-            return outputs(x, standard.raw(self._weights()))
-        return outputs(standard.rows(x), self._weights())
+            return refuse_overflow(outputs(x, standard.raw(self._weights())))
+        return refuse_overflow(outputs(standard.rows(x), self._weights()))
 
     def _raw_weights(self) -> Array:
         """Return the weights that predict, (K, 1 + D), of the columns in their own units."""
@@ -283,7 +285,9 @@ class OnlineSystem(BaseEstimator):
     def _finite_row(self, x: Any) -> Array:
         """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
         row = self._row(x)
-        if not row.dot(row) < math.inf:
+        with np.errstate(all="ignore"):
+            square = row.dot(row)
+        if not square < math.inf:
             _refuse(row, columns_of(self))
         return row
 
@@ -305,8 +309,11 @@ class OnlineSystem(BaseEstimator):
                 raise InvalidData("the model was fitted to columns without names: give rows as arrays")
             return _row_of_dict(x, names, self.__dict__.get("coding_"))
         try:
-            row = np.ascontiguousarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
+            if np.iscomplexobj(x):
+                raise TypeError
+            with np.errstate(all="ignore"):
+                row = np.ascontiguousarray(x, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
             raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
         if row.shape != (self.n_features_in_,):
             raise InvalidData(

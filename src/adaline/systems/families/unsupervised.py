@@ -49,7 +49,7 @@ class UnsupervisedSystem(BaseEstimator):
     def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of rows X, joined in their order; refuse a row that is not finite, by its number."""
         source = self._open(X, None, reset=False)
-        with np.errstate(invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             out = source.map(function)
         if not np.isfinite(out).all():
             source.refuse_nonfinite()

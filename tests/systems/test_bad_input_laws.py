@@ -1,0 +1,186 @@
+"""Laws over every system and every bad input: finite numbers or an AdalineError; "solved" only with finite numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from functools import cache
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+from adaline import AdalineError, Status
+from adaline.arrays import host, is_sparse
+from adaline.errors import AdalineWarning
+from adaline.systems import SYSTEMS, UNSUPERVISED
+from tests.systems.bad_inputs import BAD, Given, good
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "LinearRegression": [{"fit_intercept": False}, {"solver": "qr"}],
+    "Ridge": [{"penalty": 0.5}],
+    "RobustRegression": [{"loss": "tukey"}, {"loss": "absolute"}],
+    "GaussianClassifier": [{"covariance": "full"}],
+    "LogisticRegression": [{"penalty": 1.0}],
+    "Perceptron": [{"standardize": True}],
+}
+"""Arguments tested beside the defaults, on some of the inputs."""
+REQUIRED = {"KMeans": {"n_clusters": 2}, "GaussianMixture": {"n_components": 2}}
+
+
+def _maker(cls: type[Any], settings: dict[str, Any]) -> Callable[[], Any]:
+    return lambda: cls(**settings)
+
+
+SYSTEM = {name: _maker(cls, REQUIRED.get(name, {})) for name, cls in {**SYSTEMS, **UNSUPERVISED}.items()}
+OTHERS = {
+    name + "".join(f" {key}={value}" for key, value in settings.items()): _maker(SYSTEMS[name], settings)
+    for name, listed in SETTINGS.items()
+    for settings in listed
+}
+MAKE: dict[str, Callable[[], Any]] = {**SYSTEM, **OTHERS}
+SOME = list(BAD)[::6]
+READS = ("predict", "predict_proba", "decision_function", "transform", "score_samples", "mahalanobis", "log_likelihood")
+"""Methods of rows alone, whose numbers have to be finite."""
+LEARNED = ("coef_", "intercept_", "means_", "cluster_centers_", "weights_", "covariances_", "directions_")
+
+
+@cache
+def fitted(name: str) -> Any:
+    """A system fitted to the good rows; copied before it is changed."""
+    model = MAKE[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _fit(model, good())
+
+
+def _fit(model: Any, given: Given) -> Any:
+    return model.fit(*_arguments(model, given), **({} if given.weight is None else {"sample_weight": given.weight}))
+
+
+def _arguments(model: Any, given: Given) -> tuple[Any, ...]:
+    if type(model).__name__ in UNSUPERVISED:
+        return (given.X,)
+    return given.X, given.labels if is_classifier(model) else given.numbers
+
+
+def _faults(where: str, call: Callable[[], Any]) -> Iterator[str]:
+    """Yield what is wrong with the outcome of a call: a foreign exception, a leaking warning, numbers not finite."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", AdalineWarning)
+        try:
+            out = call()
+        except AdalineError:
+            return
+        except Exception as error:
+            yield f"{where}: {type(error).__name__}: {str(error)[:90]}"
+        else:
+            yield from _not_finite(where, out)
+
+
+def _not_finite(where: str, out: Any) -> Iterator[str]:
+    if isinstance(out, tuple):
+        for part in out:
+            yield from _not_finite(where, part)
+    elif not isinstance(out, str) and out is not None:
+        values = host(out.data if is_sparse(out) else out) if np.asarray(out).dtype.kind == "f" else np.zeros(0)
+        if not np.isfinite(values).all():
+            yield f"{where}: not finite"
+
+
+def _learned(model: Any) -> tuple[Any, ...]:
+    return tuple(getattr(model, name) for name in LEARNED if getattr(model, name, None) is not None)
+
+
+def _falsely_solved(name: str, model: Any) -> Iterator[str]:
+    """Yield where a certificate says solved beside a number that is not finite, and is so for good rows."""
+    proof = getattr(model, "certificate_", None)
+    if proof is None or proof.status is not Status.SOLVED:
+        return
+    usual = fitted(name).certificate_
+    for field in ("objective", "gradient", "gap", "digits", "condition"):
+        value = getattr(proof, field)
+        if np.isfinite(getattr(usual, field)) and not (np.isfinite(value) or (field == "gap" and value == np.inf)):
+            yield f"{name}: solved, {field} {value}"
+    yield from _not_finite(f"{name}: solved", _learned(model))
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_fit_ends_in_finite_numbers_or_an_error(bad: str) -> None:
+    assert list(faults_of_fits(bad, SYSTEM)) == []
+
+
+@pytest.mark.parametrize("bad", SOME)
+def test_so_does_a_fit_with_other_arguments(bad: str) -> None:
+    assert list(faults_of_fits(bad, OTHERS)) == []
+
+
+def faults_of_fits(bad: str, systems: Mapping[str, Callable[[], Any]] = MAKE) -> Iterator[str]:
+    """Yield the faults of fits to bad rows, and of what is read off the models."""
+    for name, make in systems.items():
+        model = make()
+        given = BAD[bad]()
+        found = list(_faults(f"{name}.fit", lambda: _learned(_fit(model, given))))  # noqa: B023
+        yield from found
+        if found or not hasattr(model, "n_features_in_"):
+            continue
+        yield from _falsely_solved(name, model)
+        for rows in (BAD[bad]().X, good().X):
+            for method in READS:
+                if hasattr(model, method):
+                    yield from _faults(f"{name}.{method}", lambda: getattr(model, method)(rows))  # noqa: B023
+        if hasattr(model, "summary"):
+            yield from _faults(f"{name}.summary", lambda: str(model.summary()))  # noqa: B023
+
+
+@pytest.mark.parametrize("bad", SOME)
+def test_a_fitted_system_takes_bad_rows_in_finite_numbers_or_an_error(bad: str) -> None:
+    assert list(faults_of_use(bad)) == []
+
+
+def faults_of_use(bad: str) -> Iterator[str]:
+    """Yield the faults of methods that are given bad rows by a model of good ones."""
+    for name in SYSTEM:
+        model = fitted(name)
+        for method in READS:
+            if hasattr(model, method):
+                yield from _faults(f"{name}.{method}", lambda: getattr(model, method)(BAD[bad]().X))  # noqa: B023
+        for method in ("score", "partial_fit", "forget", "influence"):
+            if hasattr(model, method):
+                yield from _faults(f"{name}.{method}", lambda: _use(deepcopy(model), method, bad))  # noqa: B023
+        if hasattr(model, "summary"):
+            yield from _faults(f"{name}.summary", lambda: _use(model, "summary", bad))  # noqa: B023
+        if hasattr(model, "merge"):
+            yield from _faults(f"{name}.merge", lambda: _merged(name, bad))  # noqa: B023
+        if hasattr(model, "learn_one"):
+            yield from _faults(f"{name}.learn_one", lambda: _learned_one(deepcopy(model), bad))  # noqa: B023
+
+
+def _use(model: Any, method: str, bad: str) -> Any:
+    """Return what a method gives for bad rows; of one that learns, what was learned."""
+    given = BAD[bad]()
+    weights = {} if given.weight is None else {"sample_weight": given.weight}
+    if method == "summary":
+        if "X" in signature(model.summary).parameters:
+            model.summary(errors="HC3", X=given.X, y=given.numbers, **weights)
+        return None
+    out = getattr(model, method)(*_arguments(model, given), **weights)
+    return None if method == "influence" else _learned(model) if method in ("partial_fit", "forget") else out
+
+
+def _merged(name: str, bad: str) -> Any:
+    """Return what a model of good rows has learned after merging one of bad rows."""
+    return _learned(deepcopy(fitted(name)).merge(_fit(MAKE[name](), BAD[bad]())))
+
+
+def _learned_one(model: Any, bad: str) -> Any:
+    """Return what an online system has learned after bad rows one by one."""
+    X, y = _arguments(model, BAD[bad]())
+    if isinstance(X, list | tuple | np.ndarray) and isinstance(y, list | np.ndarray):
+        for x, target in zip(X, y, strict=False):
+            model.learn_one(x, target)
+    return _learned(model)
