@@ -101,7 +101,7 @@ def _parser() -> Any:
                 break
         return out
 
-    class Bounded(DefaultOperatorResolver):
+    class Bounded(DefaultOperatorResolver):  # type: ignore[misc]
         @property
         def operators(self) -> list[Any]:
             own = {"*": lambda a, b: a | b | product(a, b), ":": product, "**": power, "^": power}

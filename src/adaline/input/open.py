@@ -188,7 +188,7 @@ def refuse_nonfinite(system: Any, x: Any) -> None:
     array_source(x, names=columns_on(system).names).refuse_nonfinite()
 
 
-def refuse_overflow(values: Any) -> Any:
+def refuse_overflow(values: Array) -> Array:
     """Return outputs of finite rows, of any shape; raise where some are not finite."""
     if np.isfinite(values).all():
         return values
