@@ -7,6 +7,7 @@ import mmap
 import os
 import re
 import zlib
+from collections.abc import Iterable
 from concurrent.futures import Future
 from glob import glob, has_magic
 from pathlib import Path
@@ -22,6 +23,8 @@ ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
 
 def expand_glob(name: str) -> list[str]:
     """Return the files that a path, a folder, a glob pattern or the name of a bundled data set stands for."""
+    check_name(name)
+    name = os.path.expanduser(name)
     if os.path.isfile(name):
         return [name]
     if os.path.isdir(name):
@@ -42,6 +45,27 @@ def expand_glob(name: str) -> list[str]:
         raise UnreadableTable(f"{name} is neither a file nor a folder: copy what it holds into a file first")
     shown = name if len(name) <= 200 else f"{name[:200]}..."
     raise UnreadableTable(f"there is no file {shown}; bundled data sets: {', '.join(datasets.names())}")
+
+
+def check_name(name: str) -> None:
+    """Refuse a file name (or a query) that DuckDB and Arrow cannot take: not UTF-8, or with a NUL byte."""
+    if "\0" in name:
+        raise UnreadableTable(f"cannot read {ascii(name)[:200]}: it has a NUL byte: take that out")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise UnreadableTable(f"cannot read {ascii(name)[:200]}: not UTF-8: rename the file") from None
+
+
+def query_files(tables: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the files that the tables of a query stand for, and the patterns among their names.
+
+    Databases, pipes and addresses are no tables of a query.
+    """
+    names = [os.path.expanduser(name) for name in tables if "://" not in name]
+    patterns = [name for name in names if has_magic(name) and not os.path.exists(name)]
+    found = [path for name in names for path in (glob(name, recursive=True) if name in patterns else [name])]
+    return [p for p in found if os.path.isfile(p) and file_format(p) not in ("duckdb", "sqlite")], patterns
 
 
 def escaped(name: str) -> str:

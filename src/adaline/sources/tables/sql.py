@@ -1,12 +1,17 @@
-"""Pieces of SQL: quoted names and texts, subqueries, and the choice of a table of a database."""
+"""Pieces of SQL: quoted names and texts, queries and the tables they name, and the choice of a table of a database."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from adaline.errors import UnreadableTable
 
-QUERY = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from)(?=[\s(\"'*]|--|/\*)", re.IGNORECASE | re.DOTALL)
+QUERY = re.compile(
+    r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from|values)(?=[\s(\"'*]|--|/\*)", re.IGNORECASE | re.DOTALL
+)
 
 
 def chosen_table(name: str, tables: list[str], wanted: str | None) -> str:
@@ -21,9 +26,29 @@ def chosen_table(name: str, tables: list[str], wanted: str | None) -> str:
     )
 
 
-def subquery(query: str) -> str:
-    """Return a query as a subquery; a comment at its end does not hide the closing bracket."""
+def subquery(connection: Any, query: str, title: str) -> str:
+    """Return a query as a subquery; refuse all but one SELECT, as DuckDB parses it.
+
+    A comment at its end does not hide the closing bracket.
+    """
+    kinds = [statement.type.name for statement in connection.extract_statements(query)]
+    if kinds != ["SELECT"]:
+        raise UnreadableTable(f"{title}: syntax error: give one SELECT statement, not {' and '.join(kinds) or 'none'}")
     return f"({query.strip().rstrip(';')}\n)"
+
+
+def named_tables(connection: Any, query: str) -> set[str]:
+    """Return the names of the tables that a query reads, as DuckDB parses it; it names files in the same way."""
+    return set(_base_tables(json.loads(connection.execute("SELECT json_serialize_sql(?)", [query]).fetchone()[0])))
+
+
+def _base_tables(parsed: Any) -> Iterator[str]:
+    if isinstance(parsed, dict):
+        if parsed.get("type") == "BASE_TABLE":
+            yield parsed["table_name"]
+        parsed = list(parsed.values())
+    for part in parsed if isinstance(parsed, list) else []:
+        yield from _base_tables(part)
 
 
 def quoted(name: str) -> str:
