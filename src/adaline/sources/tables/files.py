@@ -33,12 +33,16 @@ def expand_glob(name: str) -> list[str]:
             found = [path for path in found if os.path.isfile(path)]
             if found:
                 return found
-        raise UnreadableTable(f"the folder {name} holds no Parquet and no CSV files")
+        try:
+            os.listdir(name)
+        except OSError as error:
+            raise _unreadable(name, error) from None
+        raise UnreadableTable(f"the folder {name} holds no Parquet and no CSV files: if others, name them by a glob")
     if has_magic(name):
         found = sorted(path for path in glob(name, recursive=True) if os.path.isfile(path))
         if found:
             return found
-        raise UnreadableTable(f"no file matches {name}")
+        raise UnreadableTable(f"no file matches {name}: check the pattern, and that its folders may be read")
     if name in datasets.names():
         return [str(datasets.path(name))]
     if os.path.exists(name):
@@ -50,7 +54,7 @@ def expand_glob(name: str) -> list[str]:
 def check_name(name: str) -> None:
     """Refuse a file name (or a query) that DuckDB and Arrow cannot take: not UTF-8, or with a NUL byte."""
     if "\0" in name:
-        raise UnreadableTable(f"cannot read {ascii(name)[:200]}: it has a NUL byte: take that out")
+        raise UnreadableTable(f"there is no file {ascii(name)[:200]}: no name has a NUL byte")
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -79,7 +83,9 @@ def file_format(name: str) -> str:
         with open(name, "rb") as file:
             head = file.read(16)
     except OSError as error:
-        raise UnreadableTable(f"cannot read {name}: {error.strerror}") from None
+        raise _unreadable(name, error) from None
+    if not head:
+        raise UnreadableTable(f"{name} is empty: get the file again, or wait until it is written")
     if head[:4] == b"PAR1":
         return "parquet"
     if head[:15] == b"SQLite format 3":
@@ -98,6 +104,11 @@ def file_format(name: str) -> str:
         "sqlite3": "sqlite",
     }
     return kinds.get(Path(plain).suffix[1:], "text")
+
+
+def _unreadable(name: str, error: OSError) -> UnreadableTable:
+    advice = ": ask for the right to read it" if isinstance(error, PermissionError) else ""
+    return UnreadableTable(f"cannot read {name}: {error.strerror}{advice}")
 
 
 def open_compressed(name: str) -> Any:

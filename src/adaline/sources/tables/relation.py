@@ -123,7 +123,7 @@ class Relation:
             return self.count("TRUE") if self.parquet or self.frame is not None else None
         if any(map(is_compressed, self.files)):
             return None
-        with open(self.files[0], "rb") as file:
+        with Reporting(self.title), open(self.files[0], "rb") as file:
             head = file.read(2**20)
         lines = head.count(b"\n")
         return int(self.size() / len(head) * lines) if lines else None
@@ -243,9 +243,6 @@ class Relation:
 
     def _json(self, listed: str) -> str:
         """Return SQL that reads JSON files; types are found once; integers not all of which were read are DOUBLE."""
-        for name in self.files:
-            if os.path.getsize(name) == 0:
-                raise UnreadableTable(f"{name} is empty")
         whole = self.size() <= WHOLE_SAMPLE
         sample = "sample_size=-1" if whole else f"sample_size={SAMPLE}"
         sql = f"read_json({listed}, {sample}, maximum_sample_files=1024, hive_partitioning=false)"
