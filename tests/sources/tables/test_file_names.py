@@ -1,4 +1,4 @@
-"""Files that cannot be read, by their name, their kind, their rights or their time, end in a line that says what to do."""
+"""Files that cannot be read, by name, kind, rights or time, end in a line that says what to do."""
 
 from __future__ import annotations
 

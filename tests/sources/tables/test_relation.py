@@ -17,6 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from adaline import LinearRegression, open_table
+from adaline.errors import InvalidParameter
 
 N = 3000
 RNG = np.random.default_rng(5)
@@ -134,3 +135,9 @@ def test_sqlite_values_do_not_depend_on_batches(tmp_path: Path, monkeypatch: pyt
         )
     database.close()
     assert open_table(tmp_path / "t.sqlite", target="y", categories=["c"]).coding.columns[0].levels == ("1", "2.5", "a")
+
+
+def test_a_duckdb_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb, "__version__", "1.4.5")
+    with pytest.raises(InvalidParameter, match=r"duckdb 1\.5 or newer, not 1\.4\.5: pip install"):
+        open_table("penguins")

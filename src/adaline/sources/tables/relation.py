@@ -313,6 +313,8 @@ def _connect() -> Any:
         import pyarrow  # noqa: F401
     except ImportError:
         raise InvalidParameter("tables need duckdb and pyarrow: pip install 'adaline[app]'") from None
+    if tuple(map(int, duckdb.__version__.split(".")[:2])) < (1, 5):
+        raise InvalidParameter(f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline[app]'")
     scratch = os.path.join(gettempdir(), f"adaline-{uuid4().hex}")  # made when it is needed, and then removed
     connection = duckdb.connect(config=SETTINGS | {"threads": threads(), "temp_directory": scratch})
     connection.execute("SET TimeZone = 'UTC'")
