@@ -127,15 +127,15 @@ def test_a_query_reads_nothing_that_was_not_given(query: str) -> None:
     refused("people.duckdb", table=query)
 
 
-@pytest.mark.parametrize("query", [read for read in READS if "python" not in read and "y, * FROM query" not in read])
+NOT_IN_VIEWS = ("python", "y, * FROM query", "getenv", "://", "sqlite_scan")
+"""What DuckDB puts into no view, or not without extensions."""
+
+
+@pytest.mark.parametrize("query", [read for read in READS if not any(word in read for word in NOT_IN_VIEWS)])
 def test_views_and_macros_that_reach_outside_are_refused_by_name(query: str, folder: Path) -> None:
-    inner = query.replace("1 AS y", "7 AS y")
-    try:
-        with duckdb.connect(str(folder / "people.duckdb")) as database:
-            database.execute(f"CREATE VIEW tempting AS {inner}")
-            database.execute(f"CREATE MACRO luring() AS TABLE {inner}")
-    except duckdb.Error:
-        pytest.skip("DuckDB makes no such view")
+    with duckdb.connect(str(folder / "people.duckdb")) as database:
+        database.execute(f"CREATE VIEW tempting AS {query}")
+        database.execute(f"CREATE MACRO luring() AS TABLE {query}")
     assert "'tempting'" in refused("people.duckdb", table="tempting")
     assert "'luring'" in refused("people.duckdb", table="SELECT * FROM luring()")
 
@@ -150,6 +150,16 @@ def test_views_on_views_are_refused_and_the_tables_beside_them_read(folder: Path
     assert "several tables" in refused("people.duckdb")
     assert open_table("people.duckdb", table="t", target="y").n_rows == 12
     assert open_table("people.duckdb", table="good", target="y").n_rows == 8
+
+
+def test_rows_in_the_log_of_a_database_are_read(folder: Path) -> None:
+    with duckdb.connect("people.duckdb") as database:
+        database.execute("INSERT INTO t VALUES (12, 0, 24)")
+        (folder / "copy.duckdb").write_bytes((folder / "people.duckdb").read_bytes())
+        (folder / "copy.duckdb.wal").write_bytes((folder / "people.duckdb.wal").read_bytes())
+    assert open_table("copy.duckdb", target="y").n_rows == 13
+    (folder / "copy.duckdb").unlink()
+    (folder / "copy.duckdb.wal").unlink()
 
 
 def test_a_database_is_not_written_by_a_query() -> None:

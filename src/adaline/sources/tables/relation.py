@@ -28,7 +28,7 @@ from adaline.sources.tables.files import (
     is_compressed,
     query_files,
 )
-from adaline.sources.tables.sql import QUERY, chosen_table, named_tables, quoted, subquery, text
+from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
@@ -44,7 +44,7 @@ from adaline.sources.tables.text import (
 from adaline.sources.threads import threads
 
 WHOLE_SAMPLE = 2**26  # bytes of text up to which the types of columns are found from all rows
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "allow_persistent_secrets": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -80,7 +80,7 @@ class Relation:
             check_name(data)
             with Reporting(self.place):
                 self.sql = subquery(self.connection, data, self.title)
-                self.watched, patterns = query_files(named_tables(self.connection, data))
+                self.watched, patterns = query_files(names_used(self.connection, data, "table_name"))
             confine(self.connection, [*self.watched, *patterns])
             check_names(self.title, [str(name) for name, *_ in self.rows(f"DESCRIBE {self.sql}")])
         else:
@@ -299,12 +299,11 @@ class Relation:
                 )
             }
             self.sql = tables[chosen_table(name, list(tables), table)]
-        defined = self.rows(
-            "SELECT 'view', view_name FROM duckdb_views() WHERE database_name = 'given' AND NOT internal UNION "
-            "SELECT 'macro', function_name FROM duckdb_functions() WHERE database_name = 'given' ORDER BY ALL"
-        )
-        used = [f"{kind} {word!r}" for kind, word in defined if re.search(rf"\b{re.escape(word)}\b", self.sql, re.I)]
-        self.place = ", ".join([self.title, *used])
+        for kind, catalog, used_as in (("view", "view", "table"), ("macro", "function", "function")):
+            listed = f"SELECT {catalog}_name FROM duckdb_{catalog}s() WHERE database_name = 'given' ORDER BY ALL"
+            used = names_used(self.connection, f"SELECT * FROM {self.sql}", f"{used_as}_name")
+            known = {word.lower() for word in used}
+            self.place += "".join(f", {kind} {word!r}" for (word,) in self.rows(listed) if word.lower() in known)
 
 
 def _connect() -> Any:

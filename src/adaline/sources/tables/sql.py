@@ -37,18 +37,22 @@ def subquery(connection: Any, query: str, title: str) -> str:
     return f"({query.strip().rstrip(';')}\n)"
 
 
-def named_tables(connection: Any, query: str) -> set[str]:
-    """Return the names of the tables that a query reads, as DuckDB parses it; it names files in the same way."""
-    return set(_base_tables(json.loads(connection.execute("SELECT json_serialize_sql(?)", [query]).fetchone()[0])))
+def names_used(connection: Any, query: str, kind: str) -> set[str]:
+    """Return the names that a query uses as "table_name" or "function_name", as DuckDB parses it.
+
+    Files are named like tables.
+    """
+    return set(_values(json.loads(connection.execute("SELECT json_serialize_sql(?)", [query]).fetchone()[0]), kind))
 
 
-def _base_tables(parsed: Any) -> Iterator[str]:
+def _values(parsed: Any, key: str) -> Iterator[str]:
+    """Yield the values of a key anywhere in parsed JSON."""
     if isinstance(parsed, dict):
-        if parsed.get("type") == "BASE_TABLE":
-            yield parsed["table_name"]
+        if key in parsed:
+            yield parsed[key]
         parsed = list(parsed.values())
     for part in parsed if isinstance(parsed, list) else []:
-        yield from _base_tables(part)
+        yield from _values(part, key)
 
 
 def quoted(name: str) -> str:
