@@ -1,5 +1,6 @@
 # make demo   the main job on a bundled data set            make test   all tests, examples in docstrings included
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, the import contract
+# make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make bench  side by side with the peers: docs/benchmarks.md
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
@@ -17,7 +18,7 @@ FUZZ_SECONDS ?= 600
 
 export PYTHONUTF8 := 1
 
-.PHONY: demo test quick sanitize fuzz lint bench docs clean check
+.PHONY: demo test quick test-oldest sanitize fuzz lint bench docs clean check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -28,6 +29,20 @@ test: $(VENV)/.installed
 
 quick: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m "not slow"
+
+# An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
+OLDEST := $(VENV)-oldest
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -q -n auto --maxprocesses 8 -m "not slow"
+
+$(OLDEST)/.installed: pyproject.toml tests/lowest.py $(NATIVE)
+	@$(MAKE) --no-print-directory check
+	"$(PYTHON)" -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python tests/lowest.py > $(OLDEST)/lowest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	ADALINE_REQUIRE_NATIVE=1 $(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/lowest.txt \
+		--editable '.[app,onnx]' --group dev
+	@touch $@
 
 # A copy of the package with kernels of its own, in the path before the packages of .venv; .venv's own interpreter would
 # find the package that it was installed for. The sanitizer's library has to be loaded before Python.
@@ -85,5 +100,5 @@ check:
 	@native/check-compiler
 
 clean:
-	rm -rf $(VENV) build dist site docs/making/__pycache__ report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build dist site docs/making/__pycache__ report.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -exec rm -rf {} +

@@ -164,3 +164,15 @@ def test_every_extra_is_for_code_that_is_there() -> None:
         for package in packages:
             name = re.split(r"[\[<>=]", package)[0]
             assert re.search(rf"\b{name}\b", source), f"{extra}: nothing uses {name}"
+
+
+def test_every_dependency_has_one_lower_bound() -> None:
+    from tests.lowest import PYPROJECT, requirements
+
+    groups = [*PYPROJECT["project"]["optional-dependencies"].values(), *PYPROJECT["dependency-groups"].values()]
+    bounds: dict[str, set[str]] = {}
+    for line in [*PYPROJECT["project"]["dependencies"], *(line for group in groups for line in group)]:
+        name, lowest = line.split(">=")
+        bounds.setdefault(name, set()).add(lowest)
+    assert {name: found for name, found in bounds.items() if len(found) > 1} == {}
+    assert {line.split("==")[0] for line in requirements()} >= {"numpy", "duckdb", "matplotlib", "onnx", "pandas"}

@@ -123,7 +123,7 @@ def test_sparse_blocks_have_the_scale_of_the_whole() -> None:
 
 
 def test_sparse_blocks_are_few_where_columns_are_many() -> None:
-    x = sparse.random_array((5000, 400), density=0.01, format="csr", rng=np.random.default_rng(0))
+    x = sparse.random_array((5000, 400), density=0.01, format="csr", random_state=np.random.default_rng(0))
     assert SparseSource(x, np.zeros((5000, 1))).n_blocks == 1
     full = sparse.csr_array(np.ones((20_000, 2)))
     assert SparseSource(full, np.zeros((20_000, 1))).n_blocks == 256
@@ -268,7 +268,7 @@ def test_sums_that_overflow_are_told_apart(make: Make) -> None:
 
 def test_bad_numbers_in_sparse_rows_are_found_without_a_dense_copy() -> None:
     n, d = 3000, 1000
-    x = sparse.random_array((n, d), density=0.002, format="csr", rng=np.random.default_rng(0))
+    x = sparse.random_array((n, d), density=0.002, format="csr", random_state=np.random.default_rng(0))
     x.data[-1] = np.nan
     source = SparseSource(x, np.zeros((n, 1)))
     assert source.n_blocks == 1

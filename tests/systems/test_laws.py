@@ -219,7 +219,7 @@ def big() -> tuple[Any, Any]:
 @pytest.mark.parametrize("make", systems(NEEDS_ROWS))
 def test_the_number_of_threads_changes_no_bit_of_sparse_fits(make: Make, threads: Any) -> None:
     rng = np.random.default_rng(5)
-    X = sparse.random_array((30_000, 20), density=0.3, rng=rng, format="csr")
+    X = sparse.random_array((30_000, 20), density=0.3, random_state=rng, format="csr")
     y = X @ np.arange(20.0) + rng.normal(size=30_000)
     found = []
     for n in (1, 2, 3, 8):

@@ -26,7 +26,7 @@ def dense(seed: int = 0) -> tuple[Array, Array]:
 
 def scattered(seed: int = 0) -> tuple[Any, Array]:
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((60, 2000), density=0.01, rng=rng, format="csr", data_sampler=rng.standard_normal)
+    X = sparse.random_array((60, 2000), density=0.01, random_state=rng, format="csr", data_sampler=rng.standard_normal)
     return X, rng.normal(size=60) + 5.0
 
 
@@ -64,7 +64,7 @@ def test_the_dual_gives_the_minimum_norm_solution(make: Callable[[], Any], fit_i
 def test_many_columns_take_no_matrix_of_their_square() -> None:
     """20 000 columns: X'X alone would be 3.2 GB."""
     rng = np.random.default_rng(6)
-    X = sparse.random_array((200, 20_000), density=0.005, rng=rng, format="csr")
+    X = sparse.random_array((200, 20_000), density=0.005, random_state=rng, format="csr")
     y = rng.normal(size=200)
     tracemalloc.start()
     for system in (LinearRegression(), Ridge(penalty=1.0), Ridge()):
@@ -97,7 +97,9 @@ def test_lsmr_gives_the_minimum_norm_solution(no_gram: None, fit_intercept: bool
 
 def test_lsmr_solves_tall_least_squares_in_any_units(no_gram: None) -> None:
     rng = np.random.default_rng(3)
-    X = sparse.random_array((400, 40), density=0.2, rng=rng, format="csr") * 10.0 ** rng.uniform(-6, 6, size=40)
+    X = sparse.random_array((400, 40), density=0.2, random_state=rng, format="csr") * 10.0 ** rng.uniform(
+        -6, 6, size=40
+    )
     y = rng.normal(size=400)
     model = LinearRegression().fit(sparse.csr_array(X), y)
     assert model.certificate_.solver.startswith("LSMR")

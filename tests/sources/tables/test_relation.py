@@ -17,7 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from adaline import LinearRegression, open_table
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 
 N = 3000
 RNG = np.random.default_rng(5)
@@ -142,3 +142,9 @@ def test_a_dictionary_of_columns_is_a_table() -> None:
     assert open_table(columns, target="y").names == ("x", "kind[T.b]")
     with pytest.raises(InvalidData, match="give each name a list of one length"):
         open_table({"x": [1.0, 2.0], "y": [1.0]}, target="y")
+
+
+def test_a_duckdb_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb, "__version__", "1.4.5")
+    with pytest.raises(InvalidParameter, match=r"duckdb 1\.5 or newer, not 1\.4\.5: pip install"):
+        open_table("penguins")

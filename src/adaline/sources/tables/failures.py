@@ -56,7 +56,14 @@ def _first_line(message: str) -> str:
 
 
 def _one_line(message: str, title: str) -> str | None:
-    """Return what is wrong and where, from DuckDB's long message on a text file; None for other failures."""
+    """Return what is wrong and where, from DuckDB's messages on text files and on files not given; None for others."""
+    if outside := re.search(
+        r'Cannot access (?:file|directory) "(.*?)(/\*\*/\*\.\w+)?" - file system', message, re.DOTALL
+    ):
+        return (
+            f"{title}: {shorten(outside.group(1), 150)!r} is not there, or was not given: only the files given are "
+            "read, which a query names as tables: FROM 'rows.csv'"
+        )
     where = re.search(r"CSV Error on Line: (\d+)", message)
     if where is None:
         return None

@@ -7,6 +7,7 @@ import mmap
 import os
 import re
 import zlib
+from collections.abc import Iterable
 from concurrent.futures import Future
 from glob import glob, has_magic
 from pathlib import Path
@@ -22,6 +23,8 @@ ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
 
 def expand_glob(name: str) -> list[str]:
     """Return the files that a path, a folder, a glob pattern or the name of a bundled data set stands for."""
+    check_name(name)
+    name = os.path.expanduser(name)
     if os.path.isfile(name):
         return [name]
     if os.path.isdir(name):
@@ -30,18 +33,43 @@ def expand_glob(name: str) -> list[str]:
             found = [path for path in found if os.path.isfile(path)]
             if found:
                 return found
-        raise UnreadableTable(f"the folder {name} holds no Parquet and no CSV files")
+        try:
+            os.listdir(name)
+        except OSError as error:
+            raise _unreadable(name, error) from None
+        raise UnreadableTable(f"the folder {name} holds no Parquet and no CSV files: if others, name them by a glob")
     if has_magic(name):
         found = sorted(path for path in glob(name, recursive=True) if os.path.isfile(path))
         if found:
             return found
-        raise UnreadableTable(f"no file matches {name}")
+        raise UnreadableTable(f"no file matches {name}: check the pattern, and that its folders may be read")
     if name in datasets.names():
         return [str(datasets.path(name))]
     if os.path.exists(name):
         raise UnreadableTable(f"{name} is neither a file nor a folder: copy what it holds into a file first")
     shown = name if len(name) <= 200 else f"{name[:200]}..."
     raise UnreadableTable(f"there is no file {shown}; bundled data sets: {', '.join(datasets.names())}")
+
+
+def check_name(name: str) -> None:
+    """Refuse a file name (or a query) that DuckDB and Arrow cannot take: not UTF-8, or with a NUL byte."""
+    if "\0" in name:
+        raise UnreadableTable(f"there is no file {ascii(name)[:200]}: no name has a NUL byte")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise UnreadableTable(f"cannot read {ascii(name)[:200]}: not UTF-8: rename the file") from None
+
+
+def query_files(tables: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the files that the tables of a query stand for, and the patterns among their names.
+
+    Databases, pipes and addresses are no tables of a query.
+    """
+    names = [os.path.expanduser(name) for name in tables if "://" not in name]
+    patterns = [name for name in names if has_magic(name) and not os.path.exists(name)]
+    found = [path for name in names for path in (glob(name, recursive=True) if name in patterns else [name])]
+    return [p for p in found if os.path.isfile(p) and file_format(p) not in ("duckdb", "sqlite")], patterns
 
 
 def escaped(name: str) -> str:
@@ -55,7 +83,9 @@ def file_format(name: str) -> str:
         with open(name, "rb") as file:
             head = file.read(16)
     except OSError as error:
-        raise UnreadableTable(f"cannot read {name}: {error.strerror}") from None
+        raise _unreadable(name, error) from None
+    if not head:
+        raise UnreadableTable(f"{name} is empty: get the file again, or wait until it is written")
     if head[:4] == b"PAR1":
         return "parquet"
     if head[:15] == b"SQLite format 3":
@@ -74,6 +104,11 @@ def file_format(name: str) -> str:
         "sqlite3": "sqlite",
     }
     return kinds.get(Path(plain).suffix[1:], "text")
+
+
+def _unreadable(name: str, error: OSError) -> UnreadableTable:
+    advice = ": ask for the right to read it" if isinstance(error, PermissionError) else ""
+    return UnreadableTable(f"cannot read {name}: {error.strerror}{advice}")
 
 
 def open_compressed(name: str) -> Any:

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from copy import copy
 from functools import partial
+from tempfile import gettempdir
 from typing import Any, Self
+from uuid import uuid4
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -18,8 +20,16 @@ from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables import sqlite
 from adaline.sources.tables.batches import Runs, parquet_rows, rechunked, row_groups
 from adaline.sources.tables.failures import Reporting, reported
-from adaline.sources.tables.files import check_compressed, escaped, expand_glob, file_format, is_compressed
-from adaline.sources.tables.sql import QUERY, chosen_table, quoted, subquery, text
+from adaline.sources.tables.files import (
+    check_compressed,
+    check_name,
+    escaped,
+    expand_glob,
+    file_format,
+    is_compressed,
+    query_files,
+)
+from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
     Dialect,
@@ -35,6 +45,13 @@ from adaline.sources.tables.text import (
 from adaline.sources.threads import threads
 
 WHOLE_SAMPLE = 2**26  # bytes of text up to which the types of columns are found from all rows
+SETTINGS: dict[str, Any] = {
+    "allow_persistent_secrets": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+"""Of every connection: no extension, no password and no object of Python is found by its name in a query."""
 NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b")
 
 
@@ -44,6 +61,7 @@ class Relation:
     def __init__(self, data: Any, table: str | None = None) -> None:
         self.connection = _connect()
         self.files: list[str] = []
+        self.watched: list[str] = []  # files that may not change: those above, or those that a query names
         self.parquet = False
         self.database = "memory"
         self.frame: Any = None
@@ -55,11 +73,16 @@ class Relation:
         self._integrity: Future[None] | None = None
         frame = as_frame(data)
         if frame is not None:
-            self.title, self.sql = "the frame", "frame"
-            self.frame, self.declared = as_arrow(frame), declared_levels(frame)
+            self.title = self.place = "the frame"
+            self.sql, self.frame, self.declared = "frame", as_arrow(frame), declared_levels(frame)
+            confine(self.connection, [])
         elif isinstance(data, str) and QUERY.match(data) and not os.path.exists(data):
-            self.title = "the query"
-            self.sql = subquery(data)
+            self.title = self.place = "the query"
+            check_name(data)
+            with Reporting(self.place):
+                self.sql = subquery(self.connection, data, self.title)
+                self.watched, patterns = query_files(names_used(self.connection, data, "table_name"))
+            confine(self.connection, [*self.watched, *patterns])
             check_names(self.title, [str(name) for name, *_ in self.rows(f"DESCRIBE {self.sql}")])
         else:
             self._open_files(data, table)
@@ -70,7 +93,7 @@ class Relation:
     def rows(self, sql: str) -> list[Any]:
         """Return the rows of the result of a query."""
         self.queries += not sql.startswith("DESCRIBE")
-        with Reporting(self.title, self._explain):
+        with Reporting(self.place, self._explain):
             return list(self._cursor().execute(sql).fetchall())
 
     def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
@@ -101,7 +124,7 @@ class Relation:
             return self.count("TRUE") if self.parquet or self.frame is not None else None
         if any(map(is_compressed, self.files)):
             return None
-        with open(self.files[0], "rb") as file:
+        with Reporting(self.title), open(self.files[0], "rb") as file:
             head = file.read(2**20)
         lines = head.count(b"\n")
         return int(self.size() / len(head) * lines) if lines else None
@@ -114,7 +137,7 @@ class Relation:
     def stamps(self) -> list[tuple[int, int]]:
         """Return the size and the time of change of each file."""
         with Reporting(self.title):
-            return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.files)]
+            return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.watched)]
 
     def value(self, column: str) -> str:
         """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, texts and enums as VARCHAR.
@@ -179,9 +202,9 @@ class Relation:
 
     def _stream(self, columns: Sequence[str], where: str, size: int) -> Runs:
         chosen = ", ".join(f"{self.value(name)} AS {quoted(name)}" for name in columns) or "1"
-        with Reporting(self.title, self._explain):
+        with Reporting(self.place, self._explain):
             reader = self._cursor().sql(f"SELECT {chosen} FROM {self.sql} WHERE {where}").to_arrow_reader(4 * size)
-        for batch in rechunked(reported(reader, self.title, self._explain), size):
+        for batch in rechunked(reported(reader, self.place, self._explain), size):
             yield batch.num_rows, partial(iter, [batch])
         if self._integrity is not None:
             self._integrity.result()
@@ -194,8 +217,8 @@ class Relation:
             or not all(isinstance(one, str | os.PathLike) for one in given)
         ):
             raise InvalidParameter(f"cannot open {type(data).__name__}: give a path, a glob, a query or a frame")
-        self.files = [name for one in given for name in expand_glob(os.fspath(one))]
-        self.title = str(given[0]) if len(given) == 1 else f"{len(given)} files"
+        self.files = self.watched = [name for one in given for name in expand_glob(os.fsdecode(one))]
+        self.title = self.place = os.fsdecode(given[0]) if len(given) == 1 else f"{len(given)} files"
         kinds = {file_format(name) for name in self.files}
         if len(kinds) > 1:
             raise UnreadableTable(f"{self.title}: files of different kinds ({', '.join(sorted(kinds))}); open one kind")
@@ -203,25 +226,24 @@ class Relation:
         listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
         if compressed := [name for name in self.files if is_compressed(name) and kind in ("text", "json")]:
             self._integrity = check_compressed(compressed)
+        if kind == "sqlite":
+            self._scratch = sqlite.copy_sqlite(self.connection, self._one_database(), table)
+            self.database, self.sql = "scratch", "copied"
+        confine(self.connection, self.files + [f"{name}.wal" for name in self.files if kind == "duckdb"])
         if kind == "parquet":
             self.sql, self.parquet = f"read_parquet({listed}, hive_partitioning=false)", True
             self._check_parquet()
         elif kind == "json":
             self.sql = self._json(listed)
-        elif kind in ("duckdb", "sqlite"):
-            if len(self.files) > 1:
-                raise UnreadableTable(f"{self.title}: open one database at a time")
-            self._attach(self.files[0], kind, table)
-        else:
+        elif kind == "duckdb":
+            self._attach(self._one_database(), table)
+        elif kind == "text":
             self.layout = layout(self.files[0])
             self.dialect = find_dialect(self.files, self.layout, self.rows, self.size() <= WHOLE_SAMPLE)
             self.sql = self.dialect.sql(self.files)
 
     def _json(self, listed: str) -> str:
         """Return SQL that reads JSON files; types are found once; integers not all of which were read are DOUBLE."""
-        for name in self.files:
-            if os.path.getsize(name) == 0:
-                raise UnreadableTable(f"{name} is empty")
         whole = self.size() <= WHOLE_SAMPLE
         sample = "sample_size=-1" if whole else f"sample_size={SAMPLE}"
         sql = f"read_json({listed}, {sample}, maximum_sample_files=1024, hive_partitioning=false)"
@@ -256,24 +278,33 @@ class Relation:
                     return f"{name}, {found}"
         return known
 
-    def _attach(self, name: str, kind: str, table: str | None) -> None:
-        if kind == "sqlite":
-            self._scratch = sqlite.copy_sqlite(self.connection, name, table)
-            self.database, self.sql = "scratch", "copied"
-            return
+    def _one_database(self) -> str:
+        if len(self.files) > 1:
+            raise UnreadableTable(f"{self.title}: open one database at a time")
+        return self.files[0]
+
+    def _attach(self, name: str, table: str | None) -> None:
+        """Attach a DuckDB file; `place` names the views and macros that the table or query asked for consists of."""
         self.rows(f"ATTACH {text(name)} AS given (READ_ONLY)")
         self.database = "given"
         if table is not None and QUERY.match(table):
-            self.sql = subquery(table)
-            return
-        tables = {
-            str(name) if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
-            for schema, name in self.rows(
-                "SELECT table_schema, table_name FROM information_schema.tables "
-                "WHERE table_catalog = 'given' ORDER BY ALL"
-            )
-        }
-        self.sql = tables[chosen_table(name, list(tables), table)]
+            check_name(table)
+            with Reporting(self.title):
+                self.sql = subquery(self.connection, table, self.title)
+        else:
+            tables = {
+                str(name) if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
+                for schema, name in self.rows(
+                    "SELECT table_schema, table_name FROM information_schema.tables "
+                    "WHERE table_catalog = 'given' ORDER BY ALL"
+                )
+            }
+            self.sql = tables[chosen_table(name, list(tables), table)]
+        for kind, catalog, used_as in (("view", "view", "table"), ("macro", "function", "function")):
+            listed = f"SELECT {catalog}_name FROM duckdb_{catalog}s() WHERE database_name = 'given' ORDER BY ALL"
+            used = names_used(self.connection, f"SELECT * FROM {self.sql}", f"{used_as}_name")
+            known = {word.lower() for word in used}
+            self.place += "".join(f", {kind} {word!r}" for (word,) in self.rows(listed) if word.lower() in known)
 
 
 def _connect() -> Any:
@@ -282,10 +313,22 @@ def _connect() -> Any:
         import pyarrow  # noqa: F401
     except ImportError:
         raise InvalidParameter("tables need duckdb and pyarrow: pip install 'adaline[app]'") from None
-    connection = duckdb.connect()
-    connection.execute(f"SET threads TO {threads()}")
+    if tuple(map(int, duckdb.__version__.split(".")[:2])) < (1, 5):
+        raise InvalidParameter(f"tables need duckdb 1.5 or newer, not {duckdb.__version__}: pip install 'adaline[app]'")
+    scratch = os.path.join(gettempdir(), f"adaline-{uuid4().hex}")  # made when it is needed, and then removed
+    connection = duckdb.connect(config=SETTINGS | {"threads": threads(), "temp_directory": scratch})
     connection.execute("SET TimeZone = 'UTC'")
     return connection
+
+
+def confine(connection: Any, files: Sequence[str]) -> None:
+    """Let a connection read these files alone from now on; neither a query nor a view in a database can change that."""
+    for name in files:
+        check_name(name)
+    allowed = ", ".join(map(text, {*files, *map(escaped, files)}))
+    connection.execute(f"SET allowed_paths = [{allowed}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:

@@ -1,0 +1,291 @@
+"""A query is one SELECT that reads the files given and nothing else; a database file cannot make it read more."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from adaline import open_table
+from adaline.cli import main
+from adaline.errors import AdalineError
+from adaline.sources.tables import relation as relation_module
+
+SECRET = "TOPSECRET"
+ROWS = "a,b,y\n" + "".join(f"{i},{i % 3},{2 * i}\n" for i in range(12))
+
+STATEMENTS = [
+    "COPY (SELECT 42) TO 'written.csv'",
+    "COPY (SELECT 42) TO 'written.parquet' (FORMAT parquet)",
+    "EXPORT DATABASE 'written'",
+    "ATTACH 'written.duckdb' AS w",
+    "ATTACH ':memory:' AS w; CREATE TABLE w.t AS SELECT 1",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SET threads = 1",
+    "SET enable_external_access = true",
+    "RESET lock_configuration",
+    "PRAGMA database_list",
+    "PRAGMA enable_profiling = 'json'",
+    "CALL pragma_version()",
+    "CREATE TABLE written AS SELECT 1 AS y",
+    "CREATE VIEW written AS SELECT 1 AS y",
+    "CREATE MACRO written() AS 1",
+    "CREATE SECRET written (TYPE s3)",
+    "PREPARE written AS SELECT 1",
+    "SET VARIABLE written = 1",
+    "CHECKPOINT",
+    "BEGIN",
+    "USE system",
+    "EXPLAIN SELECT 1",
+    "VACUUM",
+    "COMMENT ON SCHEMA main IS 'written'",
+]
+"""Statements other than SELECT."""
+
+READS = [
+    "SELECT 1 AS y, content FROM read_text('secret.csv')",
+    "SELECT 1 AS y, content FROM read_text('/etc/passwd')",
+    "SELECT 1 AS y, content FROM read_blob('secret.csv')",
+    "SELECT 1 AS y, * FROM glob('*')",
+    "SELECT 1 AS y, * FROM read_csv('secret.csv')",
+    "SELECT 1 AS y, * FROM read_csv('/etc/passwd')",
+    "SELECT 1 AS y, * FROM read_csv('secret.csv', columns={'s': 'INTEGER'}, auto_detect=false)",
+    "SELECT 1 AS y, * FROM read_csv_auto('secret.csv')",
+    "SELECT 1 AS y, Delimiter AS a FROM sniff_csv('secret.csv')",
+    "SELECT 1 AS y, * FROM read_json('secret.json')",
+    "SELECT 1 AS y, * FROM read_json_objects('secret.json')",
+    "SELECT 1 AS y, * FROM read_ndjson('secret.json')",
+    "SELECT 1 AS y, * FROM read_parquet('secret.parquet')",
+    "SELECT 1 AS y, * FROM parquet_metadata('secret.parquet')",
+    "SELECT 1 AS y, * FROM parquet_schema('secret.parquet')",
+    "SELECT 1 AS y, * FROM parquet_kv_metadata('secret.parquet')",
+    "SELECT 1 AS y, * FROM query('SELECT * FROM read_text(''secret.csv'')')",
+    "SELECT 1 AS y, * FROM query_table('secret.csv')",
+    "SELECT 1 AS y, * FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''secret.csv'')'))",
+    "WITH s AS (SELECT * FROM read_text('secret.csv')) SELECT 1 AS y, * FROM s",
+    "SELECT 1 AS y, (SELECT max(content) FROM read_text('secret.csv')) AS a",
+    "SELECT 1 AS y, 2 AS a WHERE EXISTS (FROM read_text('secret.csv') WHERE content LIKE '%TOP%')",
+    "SELECT 1 AS y, getenv('HOME') AS a",
+    "SELECT 1 AS y, * FROM 'https://localhost:1/x.parquet'",
+    "SELECT 1 AS y, * FROM 's3://localhost/x.parquet'",
+    "SELECT 1 AS y, * FROM sqlite_scan('secret.db', 't')",
+    "SELECT 1 AS y, * FROM enable_logging(storage='file', storage_path='written')",
+    "SELECT 1 AS y, extension_name AS a FROM duckdb_extensions()",
+    "SELECT 1 AS y, * FROM the_python_variable",
+]
+"""Queries that reach outside: other files, the network, the environment, the settings, objects of Python."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with rows to learn from, files that no test gives, and a home of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "rows.csv").write_text(ROWS)
+    (tmp_path / "secret.csv").write_text(f"s,y\n{SECRET},4\nx\n")
+    (tmp_path / "secret.json").write_text(json.dumps({"s": SECRET}))
+    duckdb.sql(f"SELECT '{SECRET}' AS s").write_parquet(str(tmp_path / "secret.parquet"))
+    with duckdb.connect("people.duckdb") as database:
+        database.execute("CREATE TABLE t AS SELECT range AS a, range % 3 AS b, 2 * range AS y FROM range(12)")
+    before = sorted(tmp_path.rglob("*"))
+    yield tmp_path
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def refused(*given: str, **options: str) -> str:
+    """Return why a table is refused, in a line that shows nothing of a secret file."""
+    with pytest.raises(AdalineError) as caught:
+        list(open_table(*given, target="y", **options).blocks())
+    assert SECRET not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_only_one_select_runs(statement: str) -> None:
+    for query in (
+        f"SELECT 1 AS y, 2 AS x); {statement}; SELECT * FROM (SELECT 1 AS y, 2 AS x",
+        f"SELECT 1 AS y, 2 AS x; {statement}",
+        f"SELECT 1 AS y, 2 AS x FROM (VALUES (1)) AS v; {statement}; --",
+    ):
+        assert "rror" in refused(query)
+        assert "rror" in refused("people.duckdb", table=query)
+
+
+@pytest.mark.parametrize("query", READS)
+def test_a_query_reads_nothing_that_was_not_given(query: str) -> None:
+    the_python_variable = duckdb.sql("SELECT 1 AS x").to_arrow_table()  # noqa: F841
+    refused(query)
+    refused("people.duckdb", table=query)
+
+
+NOT_IN_VIEWS = ["python", "y, * FROM query", "getenv", "://", "sqlite_scan"]
+"""What DuckDB puts into no view, or not without extensions."""
+if duckdb.__version__.startswith("1."):
+    NOT_IN_VIEWS.append("enable_logging")  # runs, and has no rows; what it would write is denied later
+
+
+@pytest.mark.parametrize("query", [read for read in READS if not any(word in read for word in NOT_IN_VIEWS)])
+def test_views_and_macros_that_reach_outside_are_refused_by_name(query: str, folder: Path) -> None:
+    with duckdb.connect(str(folder / "people.duckdb")) as database:
+        database.execute(f"CREATE VIEW tempting AS {query}")
+        database.execute(f"CREATE MACRO luring() AS TABLE {query}")
+    assert "'tempting'" in refused("people.duckdb", table="tempting")
+    assert "'luring'" in refused("people.duckdb", table="SELECT * FROM luring()")
+
+
+def test_views_on_views_are_refused_and_the_tables_beside_them_read(folder: Path) -> None:
+    with duckdb.connect(str(folder / "people.duckdb")) as database:
+        database.execute("CREATE VIEW tempting AS SELECT 7 AS y, * FROM read_text('sec' || 'ret.csv')")
+        database.execute("CREATE VIEW deeper AS SELECT * FROM tempting")
+        database.execute("CREATE VIEW good AS SELECT a, y FROM t WHERE a > 3")
+    assert "view 'deeper': 'secret.csv' is not there, or was not given" in refused("people.duckdb", table="deeper")
+    assert "'tempting'" in refused("people.duckdb", table="SELECT * FROM t JOIN tempting USING (y)")
+    assert "several tables" in refused("people.duckdb")
+    assert open_table("people.duckdb", table="t", target="y").n_rows == 12
+    assert open_table("people.duckdb", table="good", target="y").n_rows == 8
+
+
+def test_rows_in_the_log_of_a_database_are_read(folder: Path) -> None:
+    with duckdb.connect("people.duckdb") as database:
+        database.execute("INSERT INTO t VALUES (12, 0, 24)")
+        (folder / "copy.duckdb").write_bytes((folder / "people.duckdb").read_bytes())
+        (folder / "copy.duckdb.wal").write_bytes((folder / "people.duckdb.wal").read_bytes())
+    assert open_table("copy.duckdb", target="y").n_rows == 13
+    (folder / "copy.duckdb").unlink()
+    (folder / "copy.duckdb.wal").unlink()
+
+
+def test_a_database_is_not_written_by_a_query() -> None:
+    refused("people.duckdb", table="WITH gone AS (DELETE FROM t RETURNING *) SELECT * FROM gone")
+    assert open_table("people.duckdb", target="y").n_rows == 12
+
+
+def test_other_databases_are_not_attached_by_a_query(folder: Path) -> None:
+    with duckdb.connect(str(folder / "other.duckdb")) as database:
+        database.execute(f"CREATE TABLE t AS SELECT 1 AS y, '{SECRET}' AS s")
+    for query in ("FROM 'other.duckdb'", "FROM other.t", "FROM read_duckdb('other.duckdb')"):
+        refused("people.duckdb", table=query)
+    refused("FROM read_duckdb('other.duckdb')")
+    (folder / "other.duckdb").unlink()
+
+
+SQLITE = [
+    "SELECT 1 AS y, load_extension('x') AS a",
+    "WITH s AS (SELECT 1) INSERT INTO t VALUES (1, 2)",
+    "WITH s AS (SELECT 1) DELETE FROM t",
+    "SELECT 1 AS y; ATTACH 'written.db' AS w",
+    "SELECT 1 AS y, 2 AS a FROM t; DROP TABLE t",
+    "SELECT 1 AS y, * FROM read_text('secret.csv')",
+    "SELECT 1 AS y, readfile('secret.csv') AS a",
+    "SELECT 1 AS y, * FROM pragma_database_list",
+]
+
+
+@pytest.mark.parametrize("query", SQLITE)
+def test_sqlite_files_are_read_by_one_select(query: str, folder: Path) -> None:
+    database = sqlite3.connect(folder / "t.db")
+    database.execute("CREATE TABLE t (a, y)")
+    database.executemany("INSERT INTO t VALUES (?, ?)", [(i, i) for i in range(9)])
+    database.commit()
+    database.close()
+    refused("t.db", table=query)
+    assert open_table("t.db", target="y").n_rows == 9
+    assert open_table("t.db", table="WITH s AS (SELECT * FROM t) SELECT a, y FROM s", target="y").n_rows == 9
+    (folder / "t.db").unlink()
+
+
+@pytest.mark.parametrize("words", [["fit"], ["compare"]])
+def test_the_command_line_is_confined_too(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for query in ("SELECT 1 AS y, 2 AS x); COPY (SELECT 42) TO 'written'; SELECT * FROM (SELECT 1", READS[0]):
+        assert main([*words, query, "-t", "y"]) == 2
+        assert SECRET not in "".join(capsys.readouterr())
+
+
+NAMES = [
+    "o'brien.csv",
+    "100%.csv",
+    "%41.csv",
+    "a[1].csv",
+    "st*r.csv",
+    "q?.csv",
+    "sp ace.csv",
+    "ünï.csv",
+    'dq".csv',
+    "{x}.csv",
+    "semi;colon.csv",
+    "back\\slash.csv",
+    "-- dashes.csv",
+    "file:x.csv",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_any_name_are_read(name: str, folder: Path) -> None:
+    path = folder / "in" / name
+    path.parent.mkdir()
+    path.write_text(ROWS)
+    literal = "'" + str(path).replace("'", "''") + "'"
+    for given in (path, os.path.relpath(path), [path], f"SELECT * FROM {literal}"):
+        np.testing.assert_array_equal(open_table(given, target="y").target_values(), np.arange(0.0, 24, 2))
+    path.unlink()
+    path.parent.rmdir()
+
+
+def test_links_homes_globs_and_folders_are_read(folder: Path) -> None:
+    (folder / "home" / "k=1").mkdir(parents=True)
+    (folder / "home" / "k=1" / "part.csv").write_text(ROWS)
+    (folder / "link.csv").symlink_to("home/k=1/part.csv")
+    for given in (
+        "link.csv",
+        "~/k=1/part.csv",
+        "home",
+        "~",
+        "home/*/*.csv",
+        "home/**/part.csv",
+        "./home/../home/k=1/part.csv",
+    ):
+        assert open_table(given, target="y").n_rows == 12
+        if not os.path.isdir(os.path.expanduser(given)):
+            assert open_table(f"SELECT a, b, y FROM '{given}'", target="y").n_rows == 12
+    (folder / "link.csv").unlink()
+    (folder / "home" / "k=1" / "part.csv").unlink()
+    (folder / "home" / "k=1").rmdir()
+    (folder / "home").rmdir()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "VALUES (1, 2), (3, 4), (5, 7)",
+        "SELECT * EXCLUDE (b) RENAME (y AS col1) FROM 'rows.csv'",
+        "SELECT r.a, s.y AS col1 FROM 'rows.csv' AS r JOIN \"rows.csv\" AS s USING (a)",
+        "SELECT rows.a, rows.y AS col1 FROM 'rows.csv'",
+        "FROM 'rows.csv' SELECT a, (SELECT max(y) FROM 'rows.csv') + a AS col1",
+        "SELECT range AS a, 2 * range AS col1 FROM range(5)",
+        "SELECT unnest([1, 2, 3]) AS a, a AS col1;",
+        "WITH r AS (SELECT * FROM 'rows.csv' UNION ALL FROM 'rows.csv') SELECT a, y AS col1 FROM r WHERE a > 0",
+    ],
+)
+def test_every_kind_of_select_is_read(query: str) -> None:
+    assert open_table(query, target="col1").n_rows >= 3
+
+
+def test_large_sorts_are_written_to_a_folder_that_is_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "scratch"))
+    monkeypatch.setitem(relation_module.SETTINGS, "memory_limit", "60MB")
+    relation = relation_module.Relation("SELECT range AS a, hash(range) AS y FROM range(3000000) ORDER BY y")
+    seen = max(len(list((folder / "scratch").rglob("*"))) for _ in relation.runs(["a", "y"], "TRUE", 2**16))
+    assert seen > 0
+    relation.connection.close()
+    assert not list((folder / "scratch").iterdir())
+    (folder / "scratch").rmdir()
