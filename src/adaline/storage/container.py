@@ -49,12 +49,12 @@ def write(path: str | os.PathLike[str], head: dict[str, Any], tensors: Tensors) 
     """Write a header and tensors; an existing file is replaced only when the new one is complete."""
     head = {**head, "data": _digest(tensors)}
     text = json.dumps({**head, "checksum": _checksum(head)})
-    content = serialized(tensors, metadata={KEY: text})
-    if int.from_bytes(content[:8], "little") > LONGEST_HEADER or len(tensors) > MOST_TENSORS:
+    if len(text) > LONGEST_HEADER // 2 or len(tensors) > MOST_TENSORS:  # quotes in it take twice the room
         raise InvalidData(
-            f"cannot store this model: names, classes and history exceed {LONGEST_HEADER} bytes, or its arrays "
+            f"cannot store this model: its settings and names exceed {LONGEST_HEADER // 2} bytes, or its arrays "
             f"{MOST_TENSORS}"
         )
+    content = serialized(tensors, metadata={KEY: text})
     with replacing(path) as temporary, open(temporary, "wb") as file:
         file.write(content)
 

@@ -17,6 +17,7 @@ D is the same in all of a system, every other size in an object and those in it;
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import re
@@ -207,8 +208,10 @@ def check_model(model: Any) -> None:
     """Refuse a system that is not whole: forms, relations, constructor arguments, and one row predicted on trial."""
     sizes: Sizes = {}
     check_state(model, sizes)
+    trial = copy.copy(model)
+    vars(trial).pop("feature_names_in_", None)  # the row has none, which would be warned of
     with np.errstate(all="ignore"):
-        model.predict(np.zeros((1, sizes["F"])))
+        trial.predict(np.zeros((1, sizes["F"])))
 
 
 def check_state(model: Any, sizes: Sizes) -> None:

@@ -5,6 +5,7 @@ key that names its kind:
 
     {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]}
     {"tensor": name}                         an array of numbers, stored beside the tree
+    {"json": name}                           a long list of plain values, stored beside the tree as bytes of JSON
     {"array": {"dtype", "shape", "values"}}  text, labels, and numbers where there are no tensors
     {"Status": "SOLVED"}
     {"Shape": {"features": 4, "targets": 1}} one of the listed classes, by its fields
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import math
 import re
 from collections.abc import Iterable
@@ -49,6 +51,7 @@ _WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 NUMBERS: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("bool", *_WIDTHS)}
 TEXT = re.compile(r"<U(\d{1,7})")
 DATE = re.compile(r"(datetime64|timedelta64)(\[\w{1,9}\])?")
+LONG = 1000  # items from which a list is stored beside the tree
 DEEPEST = 100  # values inside each other
 MOST_TEXT, FREE_TEXT, PADDING = 2**28, 2**22, 64
 """Characters that arrays of text take in all, padded to the longest: at most the first, and beyond the second at most
@@ -178,8 +181,19 @@ class _Writer:
     def _named(self, values: dict[str, Any], path: str) -> dict[str, Any]:
         return {name: self.write(value, f"{path}.{name}") for name, value in values.items()}
 
-    def _each(self, values: Any, path: str) -> list[Any]:
+    def _each(self, values: Any, path: str) -> Any:
+        if self.tensors is not None and len(values) > LONG and all(map(_is_plain, values)):
+            name = self._name(path)
+            self.tensors[name] = np.frombuffer(json.dumps(list(values)).encode(), dtype=np.uint8)
+            return {"json": name}
         return [self.write(value, f"{path}.{i}") for i, value in enumerate(values)]
+
+    def _name(self, path: str) -> str:
+        """Return a name that no tensor has."""
+        assert self.tensors is not None
+        while path in self.tensors:
+            path += "'"
+        return path
 
     def _object(self, value: Any, path: str) -> Any:
         kind = type(value)
@@ -222,8 +236,7 @@ class _Writer:
 
     def _tensor(self, array: Anything, path: str) -> Any:
         assert self.tensors is not None
-        while path in self.tensors:
-            path += "'"
+        path = self._name(path)
         self.tensors[path] = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
         axes, gaps = layout(array)
         if axes == list(range(1, array.ndim + 1)) and not gaps:
@@ -240,7 +253,7 @@ class _Writer:
             values = array.astype(np.int64)
         elif name not in NUMBERS and name != "object":
             raise InvalidType(f"cannot store {path}: an array of type {array.dtype}")
-        items = [self.write(item, f"{path}[{i}]") for i, item in enumerate(values.ravel().tolist())]
+        items = self._each(values.ravel().tolist(), path)
         return {"array": {"dtype": name, "shape": list(array.shape), "values": items}}
 
 
@@ -275,7 +288,7 @@ class _Reader:
             return self._object(CLASSES[tag], inner)
         match tag:
             case "tuple":
-                return tuple(self.read(typed(inner, list)))
+                return tuple(typed(self.read(inner), list))
             case "dict":
                 return {self.read(key): self.read(value) for key, value in typed(inner, list)}
             case "float" if inner in ("nan", "inf", "-inf"):
@@ -285,6 +298,10 @@ class _Reader:
                 return np.str_(typed(value, str)) if name == "str" else _number(name).type(self.read(value))
             case "tensor":
                 return self._tensor(inner)
+            case "json":
+                values = typed(json.loads(self._tensor(typed(inner, str)).tobytes()), list)
+                if all(map(_is_plain, values)):
+                    return values
             case "array":
                 return self._values(fields_of(inner, ("dtype", "shape", "values")))
             case "same":
@@ -327,7 +344,7 @@ class _Reader:
 
     def _values(self, parts: dict[str, Any]) -> Anything:
         name, shape = typed(parts["dtype"], str), typed(parts["shape"], list)
-        values = self.read(typed(parts["values"], list))
+        values = typed(self.read(parts["values"]), list)
         if not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(values):
             raise ValueError("an array's shape and values differ")
         if name == "object":
@@ -341,6 +358,11 @@ class _Reader:
         else:
             out = np.array(values, dtype=_number(name))
         return out.reshape(shape)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is JSON as it is."""
+    return value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
 
 
 def typed(value: Any, kind: type[Any]) -> Any:
