@@ -1,6 +1,8 @@
 """Forged model files: one node of the header or one tensor altered, under checksums that are right.
 
-    python -m tests.storage.forge [share] [seed]    forge a share (1.0 is every forgery) of all files, and report
+    python -m tests.storage.forge [share] [seed] [every]
+
+forges a share (1.0 is every forgery) of the files of all systems, with `every` in every setting, and reports.
 
 A forgery must be refused by `load` with a ModelFileError, or load as a model whose every public method works or raises
 an AdalineError: never another exception, a wait without end, or memory out of proportion.
@@ -32,6 +34,7 @@ from tests.storage.mutants import spots
 
 SECONDS = 20  # for all that is done with one file: a forgery that takes longer waits without end
 MEMORY = 256 << 20  # address space that one file may ask for
+STATM = Path("/proc/self/statm")
 
 VALUES: list[Any] = [
     *(None, True, 0, 1, -1, 7, 2**31, 2**70, 0.5, -1.5, 1e308, "", "x", "nan", [], {}, [1, 2], ["a"]),
@@ -257,10 +260,11 @@ def _bounded() -> Iterator[None]:
     def late(*_: Any) -> None:
         raise TimeoutError(f"more than {SECONDS} seconds")
 
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     before = signal.signal(signal.SIGALRM, late)
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
+    if STATM.exists():  # elsewhere memory is not bounded
+        used = int(STATM.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
     signal.alarm(SECONDS)
     try:
         yield
@@ -288,6 +292,7 @@ def main() -> None:
     for system, times in tried.items():
         print(f"{system}: {failed[system]} of {times} failed")
     print(f"{sum(failed.values())} of {sum(tried.values())} forgeries failed")
+    sys.exit(bool(sum(failed.values())))
 
 
 if __name__ == "__main__":

@@ -457,10 +457,10 @@ def _dependence(made: Dependence, sizes: Sizes) -> None:
 def _scan(made: Scan, sizes: Sizes) -> None:
     """The arrays fit together, and the rule is that of the class: native code reads them."""
     n, given = made.theta.shape[1], vars(made)
-    options = {
-        name: given[name] for name in ("variant", "activation", "wide", "eps", "leak", "forget") if name in given
-    }
-    options |= {"classes": len(made.theta)} if made.classes else {}
+    names = ("variant", "activation", "wide", "eps", "leak", "forget")
+    options: dict[str, Any] = {name: given[name] for name in names if name in given}
+    if made.classes:
+        options["classes"] = len(made.theta)
     plain = type(made).start(Shape(1, len(made.theta)), **options)
     _hold(made.rule == plain.rule and made.classes == plain.classes, "the rule of a scan")
     _hold("wide" not in given or (made.average is None) == (plain.average is None), "the average of a scan")
