@@ -163,3 +163,10 @@ def test_a_model_that_could_not_be_loaded_is_not_stored(tmp_path: Path) -> None:
 def test_what_fit_must_set_has_a_form() -> None:
     named = {name for names in (*REQUIRED.values(), *SOLVED.values()) for name in names.split()}
     assert named <= STATE.keys()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_predictions_beyond_the_range_have_no_score(tmp_path: Path) -> None:
+    forged(tmp_path / "m", LinearRegression().fit(X, Y), coef_=np.full(3, 1e308))
+    with pytest.raises(InvalidData, match="LinearRegression cannot be scored on these rows"):
+        load(tmp_path / "m").score(100 * X, Y)

@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.source import coded_by
 
@@ -62,4 +62,9 @@ def scored(system: Any, score: Callable[..., float], X: Any, y: Any, sample_weig
         X = source = coded(system, X)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-    return float(score(X, y, sample_weight))
+    try:
+        return float(score(X, y, sample_weight))
+    except AdalineError:
+        raise
+    except ValueError as error:  # of scikit-learn's metrics, as for predictions beyond the range of float64
+        raise InvalidData(f"{type(system).__name__} cannot be scored on these rows: {error}") from None
