@@ -441,6 +441,7 @@ def _factor(made: Factor, sizes: Sizes) -> None:
 
 def _spectral(made: SpectralFactor, sizes: Sizes) -> None:
     _same(made.rank, len(made.s), "rank")
+    _hold(all((np.abs(basis) < 1.001).all() for basis in (made.v, made.null)), "columns of length 1")
 
 
 def _cholesky(made: CholeskyFactor, sizes: Sizes) -> None:

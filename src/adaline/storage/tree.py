@@ -273,7 +273,7 @@ class _Reader:
     def read(self, tree: Any) -> Any:
         if not isinstance(tree, dict | list):
             return tree
-        if self.depth > DEEPEST:
+        if self.depth >= DEEPEST:
             raise ValueError(f"more than {DEEPEST} values inside each other")
         self.depth += 1
         out = [self.read(item) for item in tree] if isinstance(tree, list) else self._tagged(tree)
@@ -351,7 +351,9 @@ class _Reader:
             out = np.empty(len(values), dtype=object)
             for i, value in enumerate(values):
                 out[i] = value
-        elif TEXT.fullmatch(name) and self.text.takes(name, [typed(value, str) for value in values]):
+        elif TEXT.fullmatch(name):
+            if not self.text.takes(name, [typed(value, str) for value in values]):
+                raise ValueError(f"{len(values)} texts of type {name} take too much room")
             out = np.array(values, dtype=name)
         elif DATE.fullmatch(name):
             out = np.array(values, dtype=np.int64).view(name)
