@@ -37,7 +37,7 @@ inline double settle(const Recursion& u, const double* p, double weight, double 
         if (u.x[i] == 0 || row[i] != 0) continue;
         bool fresh = true;
         for (index j = 0; j < u.n; ++j) fresh &= row[j] == 0;
-        if (fresh) row[i] = std::ldexp(1.0, std::min(int(p[0]) - std::ilogb(u.x[i]), 1000));
+        if (fresh) row[i] = std::ldexp(1.0, std::min(whole(p[0]) - std::ilogb(u.x[i]), 1000));
     }
     const double noise = lam / weight, square = u.turn(u.S), r = noise + square, after = 1 / (weight * r);
     u.shrink(u.S, 1 / (r + std::sqrt(r * noise)), lam == 1 ? 1 : 1 / std::sqrt(lam));

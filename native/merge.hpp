@@ -15,8 +15,8 @@ namespace adaline::ADALINE_ISA {
 
 inline double scaled_difference(double b, double a, double rest, double e) {
     const double d = b - a;
-    if (__builtin_isfinite(d)) return std::ldexp(d + rest, -int(e));
-    return std::ldexp(b / 2 - a / 2, 1 - int(e));
+    if (__builtin_isfinite(d)) return std::ldexp(d + rest, -whole(e));
+    return std::ldexp(b / 2 - a / 2, 1 - whole(e));
 }
 
 // a <- a + sign b for both W > 0. A column that is zero in one of them has no scale of its own there.
@@ -33,13 +33,13 @@ inline void combine(const State<double>& a, const State<const double>& b, double
         const bool only_b = a.S[j * q + j] == 0 && a.hi[j] == 0, only_a = b.S[j * q + j] == 0 && b.hi[j] == 0;
         const bool take_b = !only_a && (only_b || b.exponent[j] > a.exponent[j]);
         const double e = take_b ? b.exponent[j] : a.exponent[j];
-        fa[j] = only_b ? 0 : std::ldexp(1, int(a.exponent[j] - e));
-        fb[j] = only_a ? 0 : std::ldexp(1, int(b.exponent[j] - e));
+        fa[j] = only_b ? 0 : std::ldexp(1, whole(a.exponent[j] - e));
+        fb[j] = only_a ? 0 : std::ldexp(1, whole(b.exponent[j] - e));
         a.exponent[j] = e;
         dd<double> first;
         if (centred) {
             d[j] = scaled_difference(b.hi[j], a.hi[j], b.lo[j] - a.lo[j], e);
-            first = two_sum(a.hi[j], std::ldexp(sign * share * d[j], int(e)));
+            first = two_sum(a.hi[j], std::ldexp(sign * share * d[j], whole(e)));
             first = fast_sum(first.hi, first.lo + a.lo[j]);
         } else {
             const double f = sign * fb[j];

@@ -85,7 +85,7 @@ bool moments(const State<double>& s, const Matrix<T>& x, const Targets& y, bool 
         const double m = C(j, q);
         s.noise[j] = (centred ? 8 : 8 + n / Panel::height / 2) * roundoff * C(j, j);
         if (centred && s.W > 0) d[j] = m / s.W;
-        const dd<double> first = two_sum(shift[j], std::ldexp(d[j], int(s.exponent[j])));
+        const dd<double> first = two_sum(shift[j], std::ldexp(d[j], whole(s.exponent[j])));
         s.hi[j] = centred ? first.hi : m;
         s.lo[j] = centred ? first.lo : 0;
     }

@@ -20,7 +20,7 @@ struct Scaling {
 
     void set(index j, double shift, double exponent) {
         const bool wide = std::fabs(exponent) > 1000;
-        const int e = int(exponent), half = wide ? e / 2 : 0;
+        const int e = whole(exponent), half = wide ? e / 2 : 0;
         extreme |= wide;
         unit[j] = std::ldexp(1, -half);
         offset[j] = shift * unit[j];

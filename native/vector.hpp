@@ -36,6 +36,9 @@ inline constexpr int lanes = 2, strip = 4, width = 1;
 inline constexpr bool fused = false;
 #endif
 
+// An exponent as a whole number; sums from elsewhere may hold any, and a conversion out of range is undefined.
+inline int whole(double e) { return e < 4096 ? e > -4096 ? int(e) : -4096 : 4096; }
+
 using vec = double __attribute__((vector_size(8 * lanes)));
 using narrow = float __attribute__((vector_size(4 * lanes)));
 using words = std::uint64_t __attribute__((vector_size(8 * lanes)));  // bits of a vec whose sums may wrap

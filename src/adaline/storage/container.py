@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
-from pathlib import Path
+from importlib import import_module
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
-from safetensors.numpy import save_file
+from safetensors.numpy import save as serialized
 
 from adaline import __version__
 from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileError
@@ -28,6 +28,9 @@ from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileErro
 SCHEMA = 1
 KEY = "adaline"
 LONGEST_HEADER = 100_000_000  # the limit of safetensors itself
+MOST_TENSORS = 10**6
+SEARCHED, MOST_WRITERS = 8, 64
+"""Numbers of temporary files that are searched for some left behind, and that can be in use at once, for one name."""
 TYPES = {
     "BOOL": "?",
     **{f"{sign}{8 * size}": f"<{sign.lower()}{size}" for sign in "IU" for size in (1, 2, 4, 8)},
@@ -37,6 +40,8 @@ BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, Arithmeti
 """What reading a damaged file may raise."""
 AGAIN = "Restore it from a copy, or save the model again."
 
+fcntl: Any = import_module("fcntl") if os.name == "posix" else None  # without it, what is left behind stays
+
 Tensors = dict[str, NDArray[Any]]
 
 
@@ -44,11 +49,14 @@ def write(path: str | os.PathLike[str], head: dict[str, Any], tensors: Tensors) 
     """Write a header and tensors; an existing file is replaced only when the new one is complete."""
     head = {**head, "data": _digest(tensors)}
     text = json.dumps({**head, "checksum": _checksum(head)})
-    with replacing(path) as temporary:
-        save_file(tensors, temporary, metadata={KEY: text})
-        with open(temporary, "rb") as file:
-            if int.from_bytes(file.read(8), "little") > LONGEST_HEADER:
-                raise InvalidData(f"cannot store this model: names, classes and history exceed {LONGEST_HEADER} bytes")
+    if len(text) > LONGEST_HEADER // 2 or len(tensors) > MOST_TENSORS:  # quotes in it take twice the room
+        raise InvalidData(
+            f"cannot store this model: its settings and names exceed {LONGEST_HEADER // 2} bytes, or its arrays "
+            f"{MOST_TENSORS}"
+        )
+    content = serialized(tensors, metadata={KEY: text})
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.write(content)
 
 
 def read_head(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -74,30 +82,100 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
 
 def refuse(path: Any, what: str, advice: str) -> NoReturn:
     """Raise the one error of model files."""
-    raise ModelFileError(f"{_name(path)} {what}. {advice}") from None
+    raise ModelFileError(f"{_shown(path)} {what}. {advice}") from None
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give a temporary name in the same folder; at the end the file replaces `path`, or is removed on error."""
-    final = os.path.realpath(_name(path))
-    temporary = f"{final}.{secrets.token_hex(4)}.tmp"
+    """Give a temporary name in the same folder; at the end the file replaces `path`, or is removed on error.
+
+    Temporary files that writers of the same name left behind when they were killed are removed.
+    """
+    final, shown = _name(path), _shown(path)
     try:
-        with open(temporary, "xb"):
-            pass
-        mode = os.stat(temporary).st_mode  # as the user's mask has it; safetensors makes files private
-        yield temporary
-        os.chmod(temporary, mode)
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, final)
+        final = _writable(final)
+        with _temporary(final) as (temporary, mode):
+            yield temporary
+            os.chmod(temporary, mode)  # as the user's mask has it: other writers may make files private
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(temporary, final)
     except AdalineError:
         raise
-    except (OSError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ModelFileError(f"cannot write {_name(path)}: {reason}") from None
+    except OSError as error:
+        raise ModelFileError(f"cannot write {shown}: {error.strerror or error}") from None
+
+
+def _writable(name: str) -> str:
+    """Return the file that a name leads to; refuse a name that no file can have, or that something else has."""
+    if "\0" in name:
+        raise OSError("a name has no NUL character. Choose another")
+    final = os.path.realpath(name)
+    folder = os.path.dirname(final)
+    if not os.path.isdir(folder):
+        raise OSError(f"there is no folder {_shown(folder)}. Make it first")
+    if os.path.exists(final) and not os.path.isfile(final):
+        raise OSError(f"it is {'a folder' if os.path.isdir(final) else 'no regular file'}. Choose another name")
+    return final
+
+
+@contextmanager
+def _temporary(final: str) -> Iterator[tuple[str, int]]:
+    """Give the name and mode of a new file in the folder of `final`, which is removed at the end if it is still there.
+
+    Its writer holds a lock on it as long as it lives, so that a file without a lock is one left behind. Names are
+    numbered, not drawn: those left behind are found without listing the folder, however long the name of `final` is.
+    """
+    folder, name = os.path.split(final)
+    start = os.path.join(folder, f".{blake2b(os.fsencode(name), digest_size=8).hexdigest()}")
+    names = [f"{start}.{number}.tmp" for number in range(MOST_WRITERS)]
+    for one in names[:SEARCHED]:
+        with suppress(OSError):
+            _remove(one, _lock(one, os.O_RDWR))
+    for one in names:
+        try:
+            held = _lock(one, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            continue
+        if held is not None:
+            break
+    else:
+        raise OSError(f"{MOST_WRITERS} others are writing it. Try again later")
+    try:
+        yield one, os.fstat(held).st_mode
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        _remove(one, held)
+
+
+def _lock(name: str, flags: int) -> int | None:
+    """Open and lock a file; None where another has the lock. An existing file can be had only where there are locks."""
+    descriptor = os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if (fcntl is not None or flags & os.O_EXCL) and _is_named(descriptor, name):
+            return descriptor
+    except OSError:
+        pass
+    os.close(descriptor)
+    return None
+
+
+def _remove(name: str, descriptor: int | None) -> None:
+    """Close a file that this process has locked, and remove it if it still has its name."""
+    if descriptor is not None:
+        try:
+            with suppress(OSError):
+                if _is_named(descriptor, name):
+                    os.unlink(name)
+        finally:
+            os.close(descriptor)
+
+
+def _is_named(descriptor: int, name: str) -> bool:
+    """Whether an open file is a regular one and has this name: another process may have moved or removed it."""
+    found = os.fstat(descriptor)
+    return stat.S_ISREG(found.st_mode) and os.path.samestat(found, os.stat(name, follow_symlinks=False))
 
 
 def _name(path: Any) -> str:
@@ -105,6 +183,11 @@ def _name(path: Any) -> str:
         return os.fsdecode(path)
     except TypeError:
         raise InvalidType(f"expected the name of a file, got {type(path).__name__}") from None
+
+
+def _shown(path: Any) -> str:
+    """Return the name of a file as text that can be written anywhere: names need not be UTF-8."""
+    return _name(path).encode("utf-8", "backslashreplace").decode()
 
 
 def _altered(path: Any) -> NoReturn:
@@ -115,16 +198,23 @@ def _altered(path: Any) -> NoReturn:
 def _opened(path: Any) -> Iterator[BinaryIO]:
     """Open a file for reading; whatever goes wrong in reading it has one kind of error."""
     try:
-        with open(_name(path), "rb") as file:
+        with open(_name(path), "rb", opener=_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                refuse(path, "is no regular file", "Give the name of a model file.")
             yield file
     except ModelFileError:
         raise
     except FileNotFoundError:
-        raise ModelFileError(f"{_name(path)}: there is no such file") from None
+        raise ModelFileError(f"{_shown(path)}: there is no such file") from None
     except IsADirectoryError:
-        raise ModelFileError(f"{_name(path)} is a folder: give the name of a model file") from None
+        raise ModelFileError(f"{_shown(path)} is a folder: give the name of a model file") from None
     except (OSError, ValueError, MemoryError) as error:
-        raise ModelFileError(f"cannot read {_name(path)}: {getattr(error, 'strerror', None) or error}") from None
+        raise ModelFileError(f"cannot read {_shown(path)}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _at_once(name: str, flags: int) -> int:
+    """Open a file; a pipe that nobody writes to is not waited for."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
@@ -140,6 +230,8 @@ def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
     try:
         outer = _json(start[8:] + file.read(length - 1))
         text = outer.pop("__metadata__", {}).get(KEY)
+        if len(outer) > MOST_TENSORS:
+            raise ValueError("too many tensors")
         end = 8 + length + max((int(info["data_offsets"][1]) for info in outer.values()), default=0)
     except BROKEN:
         refuse(path, "is not a model file, or its header was altered", foreign)

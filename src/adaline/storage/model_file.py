@@ -27,11 +27,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline import __version__
 from adaline.basis import Basis
-from adaline.errors import AdalineError, InvalidParameter, InvalidType
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
+from adaline.storage.schema import KNOWN, check_model
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
-from adaline.systems import SYSTEMS, UNSUPERVISED
+from adaline.systems import SYSTEMS
 
 PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
 TREES = ("parameters", "certificate", "state")
@@ -64,16 +65,21 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     check_storable(model)
     parameters, state = parts_of(model)
     tensors: Tensors = {}
+    cls: type[Any] = type(model)
     head = {
         "schema": SCHEMA,
         "adaline": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "system": type(model).__name__,
+        "system": cls.__name__,
         "parameters": encode(parameters),
         "certificate": encode(_certificate_fields(model.certificate_)),
         **encode({"columns": _listed(model, "feature_names_in_"), "classes": _listed(model, "classes_")}),
         "state": encode(state, tensors),
     }
+    try:
+        _made(cls, head, tensors)
+    except (*BROKEN, AdalineError) as error:
+        raise InvalidData(f"cannot store this {cls.__name__}, as it could not be loaded again: {error}") from None
     write(path, head, tensors)
 
 
@@ -95,11 +101,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     head, tensors = read(path)
     cls = _system(path, head)
     try:
-        model = system_of(cls, decode(head["parameters"]), decode(head["state"], tensors))
-        check_is_fitted(model)
+        return _made(cls, head, tensors)
     except (*BROKEN, AdalineError) as error:
         refuse(path, f"does not describe a fitted {cls.__name__}: {error}", AGAIN)
-    return model
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -133,9 +137,9 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def check_storable(model: Any) -> None:
     """Refuse what is not a fitted system of the registry."""
-    kind, known = type(model), _known()
-    if known.get(kind.__name__) is not kind:
-        raise InvalidType(f"{kind.__name__} is not a system of adaline: {', '.join(known)}")
+    kind: type[Any] = type(model)
+    if KNOWN.get(kind.__name__) is not kind:
+        raise InvalidType(f"{kind.__name__} is not a system of adaline: {', '.join(KNOWN)}")
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -144,22 +148,25 @@ def check_storable(model: Any) -> None:
         ) from None
 
 
+def _made(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
+    """Return the system that a header and tensors describe, checked."""
+    model = system_of(cls, decode(head["parameters"]), decode(head["state"], tensors))
+    check_model(model)
+    return model
+
+
 def _system(path: Any, head: dict[str, Any]) -> type[Any]:
     """Return the class that a header names, from the registry and nowhere else."""
     if set(head) != {*PLAIN, *TREES, "data"}:
         refuse(path, "has a header with other fields than those of a model", AGAIN)
     name = head["system"]
-    if not isinstance(name, str) or name not in _known():
+    if not isinstance(name, str) or name not in KNOWN:
         refuse(
             path,
             f"holds a system that adaline {__version__} does not know: {str(name)[:40]!r}",
             f"It was written by adaline {str(head['adaline'])[:40]}: install that version or a newer one.",
         )
-    return _known()[name]
-
-
-def _known() -> dict[str, type[Any]]:
-    return {**SYSTEMS, **UNSUPERVISED}
+    return KNOWN[name]
 
 
 def _listed(model: Any, name: str) -> list[Any] | None:

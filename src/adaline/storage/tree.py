@@ -5,6 +5,7 @@ key that names its kind:
 
     {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "nan"}, {"scalar": [dtype, value]}
     {"tensor": name}                         an array of numbers, stored beside the tree
+    {"json": name}                           a long list of plain values, stored beside the tree as bytes of JSON
     {"array": {"dtype", "shape", "values"}}  text, labels, and numbers where there are no tensors
     {"Status": "SOLVED"}
     {"Shape": {"features": 4, "targets": 1}} one of the listed classes, by its fields
@@ -12,8 +13,8 @@ key that names its kind:
     {"system": {"name", "parameters", "state"}}, {"basis": ...}   a system or a basis inside another
     {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}   a loss or an activation
 
-Classes are a closed list (`FIELDS`); an object is made only if exactly its own fields are there. A user's own losses
-and activations are code, and never stored.
+Classes are a closed list (`adaline.storage.schema`); an object is made only if exactly its own fields are there. A
+user's own losses and activations are code, and never stored.
 
 Arrays that are not C-contiguous are stored with the order and direction of their axes: the layout decides which routine
 multiplies an array (BLAS as it is, BLAS transposed, or a plain loop where an axis runs backwards or has gaps), and so
@@ -24,8 +25,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -34,29 +37,13 @@ from numpy.typing import NDArray
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import host, is_device
 from adaline.basis import BASES, Basis, Custom
-from adaline.block import Shape
-from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.errors import InvalidType
-from adaline.fits.online import OnlineResult
-from adaline.fits.separation import Separation
-from adaline.inference.robust import RobustFit, StandardErrors
-from adaline.inference.sample import Counted
 from adaline.locks import cached_property
 from adaline.losses import LOSSES, Composed
-from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Solution, Status
-from adaline.scans import SCANS, Scan, Schedule
-from adaline.solvers.epochs.pocket import BestWeights
-from adaline.solvers.least_squares.dependence import Dependence
-from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, KeptFactor, SpectralFactor
-from adaline.solvers.least_squares.fit import Fit
-from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.sources.standardized import Standard
-from adaline.sums import ClassMoments, Components, Moments, View
+from adaline.results import Status
+from adaline.scans import Scan
+from adaline.storage.schema import CLASSES, FIELDS, PARTS
 from adaline.systems import SYSTEMS
-from adaline.systems.families.adaptation import Adaptation
-from adaline.systems.gaussian_classifier import ClassDensities
-from adaline.systems.wiener_filter import Recording
 
 Anything = NDArray[Any]
 
@@ -64,42 +51,17 @@ _WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 NUMBERS: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in ("bool", *_WIDTHS)}
 TEXT = re.compile(r"<U(\d{1,7})")
 DATE = re.compile(r"(datetime64|timedelta64)(\[\w{1,9}\])?")
-MOST_TEXT = 2**28  # characters of an array of text, padding included
-
-_FACTOR = ("scaling", "length", "alive", "condition", "rank", "contraction", "decided")
-
-RECORDS: tuple[type[Any], ...] = (
-    *(Adaptation, Certificate, Counted, Fit, ColumnScaling, Recording, RidgePenalty, Shape, Solution),
-    *(RobustFit, StandardErrors),
-    *(Coding, Column, TermFactor, Term),
-    *(Schedule, BestWeights, Dependence, LikelihoodFit, OnlineResult, Separation, Standard),
-    *(ClassDensities, Components, View),
-)
-"""Dataclasses and named tuples: stored by their fields, restored by their constructor."""
-
-PARTS: dict[type[Any], tuple[str, ...]] = {
-    Moments: ("shape", "buffer"),
-    ClassMoments: ("parts",),
-    CholeskyFactor: (*_FACTOR, "r"),
-    KeptFactor: (*_FACTOR, "r", "whole"),
-    SpectralFactor: (*_FACTOR, "v", "s", "raw", "reach", "null", "size"),
-    **{cls: tuple(n for n in vars(cls.start(Shape(1, 1))) if n != "_native") for cls in SCANS.values()},
-}
-"""Other classes with the attributes that are stored; cached properties are computed again from these."""
-
-FIELDS: dict[type[Any], tuple[str, ...]] = {
-    **{cls: getattr(cls, "_fields", None) or tuple(f.name for f in dataclasses.fields(cls)) for cls in RECORDS},
-    **PARTS,
-}
-"""All classes that can be stored, with the names of the attributes that are."""
+LONG = 1000  # items from which a list is stored beside the tree
+DEEPEST = 100  # values inside each other
+MOST_TEXT, FREE_TEXT, PADDING = 2**28, 2**22, 64
+"""Characters that arrays of text take in all, padded to the longest: at most the first, and beyond the second at most
+so many times the characters that are stored."""
 
 NESTED: dict[str, dict[str, type[Any]]] = {
     "system": SYSTEMS,
     "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
 }
 """What can be inside a system: stored by its constructor arguments and what fit has set."""
-
-CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
 
 CRITERIA: dict[type[Any], str] = {
     **{cls: f"loss {name}" for name, cls in LOSSES.items()},
@@ -128,8 +90,12 @@ def encode(values: dict[str, Any], tensors: dict[str, Anything] | None = None) -
 
 
 def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
-    """Return the values of named trees; raise ValueError, TypeError or OverflowError if they have none."""
-    return _Reader(tensors or {}).named(trees)
+    """Return the values of named trees, which use all tensors; raise ValueError, TypeError or OverflowError if not."""
+    reader = _Reader(tensors or {})
+    out = reader.named(trees)
+    if tensors and len(reader.laid_out) != len(tensors):
+        raise ValueError("there are tensors that nothing uses")
+    return out
 
 
 def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -154,6 +120,19 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
     return model
 
 
+class _Text:
+    """The room that arrays of text take, each text padded to the longest of its array: bounded for a whole file."""
+
+    def __init__(self) -> None:
+        self.stored, self.padded = 0, 0
+
+    def takes(self, name: str, values: list[str]) -> bool:
+        """Whether there is room for an array of type <U...; it is then taken."""
+        self.stored += len(values) + sum(map(len, values))
+        self.padded += int(name[2:]) * max(len(values), 1)
+        return self.padded <= min(FREE_TEXT + PADDING * self.stored, MOST_TEXT)
+
+
 class _Writer:
     """Objects to trees."""
 
@@ -162,6 +141,7 @@ class _Writer:
         self.objects: dict[int, int] = {}  # by identity, the index of each object
         self.arrays: dict[int, Any] = {}  # by identity, the tree of each array
         self.alive: list[Any] = []  # what has been stored, kept alive so that no identity is used twice
+        self.text = _Text()
 
     def write(self, value: Any, path: str) -> Any:
         kind = type(value)
@@ -201,8 +181,19 @@ class _Writer:
     def _named(self, values: dict[str, Any], path: str) -> dict[str, Any]:
         return {name: self.write(value, f"{path}.{name}") for name, value in values.items()}
 
-    def _each(self, values: Any, path: str) -> list[Any]:
+    def _each(self, values: Any, path: str) -> Any:
+        if self.tensors is not None and len(values) > LONG and all(map(_is_plain, values)):
+            name = self._name(path)
+            self.tensors[name] = np.frombuffer(json.dumps(list(values)).encode(), dtype=np.uint8)
+            return {"json": name}
         return [self.write(value, f"{path}.{i}") for i, value in enumerate(values)]
+
+    def _name(self, path: str) -> str:
+        """Return a name that no tensor has."""
+        assert self.tensors is not None
+        while path in self.tensors:
+            path += "'"
+        return path
 
     def _object(self, value: Any, path: str) -> Any:
         kind = type(value)
@@ -222,7 +213,7 @@ class _Writer:
             ]
             if unknown:
                 raise InvalidType(
-                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.tree"
+                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.schema"
                 )
         tree = {kind.__name__: {name: self.write(getattr(value, name), f"{path}.{name}") for name in fields}}
         self.objects[id(value)] = len(self.objects)
@@ -245,8 +236,7 @@ class _Writer:
 
     def _tensor(self, array: Anything, path: str) -> Any:
         assert self.tensors is not None
-        while path in self.tensors:
-            path += "'"
+        path = self._name(path)
         self.tensors[path] = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
         axes, gaps = layout(array)
         if axes == list(range(1, array.ndim + 1)) and not gaps:
@@ -257,13 +247,13 @@ class _Writer:
         name, values = array.dtype.name, array
         if array.dtype.kind == "U":
             name = f"<U{array.dtype.itemsize // 4}"
-            if not _fits(name, array.size):
+            if not self.text.takes(name, array.ravel().tolist()):
                 raise InvalidType(f"cannot store {path}: {array.size} texts of type {name} take too much room")
         elif array.dtype.kind in "mM":
             values = array.astype(np.int64)
         elif name not in NUMBERS and name != "object":
             raise InvalidType(f"cannot store {path}: an array of type {array.dtype}")
-        items = [self.write(item, f"{path}[{i}]") for i, item in enumerate(values.ravel().tolist())]
+        items = self._each(values.ravel().tolist(), path)
         return {"array": {"dtype": name, "shape": list(array.shape), "values": items}}
 
 
@@ -274,15 +264,23 @@ class _Reader:
         self.tensors = tensors
         self.laid_out: dict[str, Anything] = {}
         self.made: list[Any] = []
+        self.text = _Text()
+        self.depth = 0
 
     def named(self, trees: Any) -> dict[str, Any]:
         return {name: self.read(tree) for name, tree in typed(trees, dict).items()}
 
     def read(self, tree: Any) -> Any:
-        if isinstance(tree, list):
-            return [self.read(item) for item in tree]
-        if not isinstance(tree, dict):
+        if not isinstance(tree, dict | list):
             return tree
+        if self.depth >= DEEPEST:
+            raise ValueError(f"more than {DEEPEST} values inside each other")
+        self.depth += 1
+        out = [self.read(item) for item in tree] if isinstance(tree, list) else self._tagged(tree)
+        self.depth -= 1
+        return out
+
+    def _tagged(self, tree: dict[str, Any]) -> Any:
         if len(tree) != 1:
             raise ValueError("an object of the tree must have one key")
         ((tag, inner),) = tree.items()
@@ -290,7 +288,7 @@ class _Reader:
             return self._object(CLASSES[tag], inner)
         match tag:
             case "tuple":
-                return tuple(self.read(typed(inner, list)))
+                return tuple(typed(self.read(inner), list))
             case "dict":
                 return {self.read(key): self.read(value) for key, value in typed(inner, list)}
             case "float" if inner in ("nan", "inf", "-inf"):
@@ -300,6 +298,10 @@ class _Reader:
                 return np.str_(typed(value, str)) if name == "str" else _number(name).type(self.read(value))
             case "tensor":
                 return self._tensor(inner)
+            case "json":
+                values = typed(json.loads(self._tensor(typed(inner, str)).tobytes()), list)
+                if all(map(_is_plain, values)):
+                    return values
             case "array":
                 return self._values(fields_of(inner, ("dtype", "shape", "values")))
             case "same":
@@ -327,7 +329,6 @@ class _Reader:
                 made._native = None
         else:
             made = cls(**fields)
-        check(made)
         self.made.append(made)
         return made
 
@@ -343,20 +344,27 @@ class _Reader:
 
     def _values(self, parts: dict[str, Any]) -> Anything:
         name, shape = typed(parts["dtype"], str), typed(parts["shape"], list)
-        values = self.read(typed(parts["values"], list))
+        values = typed(self.read(parts["values"]), list)
         if not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(values):
             raise ValueError("an array's shape and values differ")
         if name == "object":
             out = np.empty(len(values), dtype=object)
             for i, value in enumerate(values):
                 out[i] = value
-        elif TEXT.fullmatch(name) and _fits(name, len(values)):
-            out = np.array([typed(value, str) for value in values], dtype=name)
+        elif TEXT.fullmatch(name):
+            if not self.text.takes(name, [typed(value, str) for value in values]):
+                raise ValueError(f"{len(values)} texts of type {name} take too much room")
+            out = np.array(values, dtype=name)
         elif DATE.fullmatch(name):
             out = np.array(values, dtype=np.int64).view(name)
         else:
             out = np.array(values, dtype=_number(name))
         return out.reshape(shape)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is JSON as it is."""
+    return value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
 
 
 def typed(value: Any, kind: type[Any]) -> Any:
@@ -366,49 +374,11 @@ def typed(value: Any, kind: type[Any]) -> Any:
     return value
 
 
-def fields_of(inner: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def fields_of(inner: Any, names: Iterable[str]) -> dict[str, Any]:
     """Return an object with exactly these fields; refuse others."""
     if set(typed(inner, dict)) != set(names):
         raise ValueError(f"expected the fields {', '.join(names)}")
     return {name: inner[name] for name in names}
-
-
-def check(made: Any) -> None:
-    """Refuse objects whose sizes do not fit together: native code reads their buffers."""
-    if isinstance(made, Moments):
-        q = typed(made.shape, Shape).features + made.shape.targets
-        buffer = typed(made.buffer, np.ndarray)
-        if buffer.dtype != np.float64 or buffer.shape != (3 + 4 * q + q * q,) or not buffer.flags.c_contiguous:
-            raise ValueError("moments of the wrong size")
-    elif isinstance(made, ClassMoments):
-        shapes = {typed(part, Moments).shape for part in typed(made.parts, list)}
-        if len(shapes) != 1:
-            raise ValueError("classes of different shape")
-    elif isinstance(made, Scan):
-        _check_scan(made)
-    elif isinstance(made, Shape) and not all(type(n) is int and 0 <= n < 2**31 for n in made):
-        raise ValueError("a shape has whole numbers")
-
-
-def _check_scan(made: Scan) -> None:
-    """Refuse a scan whose arrays do not fit together, or whose rule is not that of its class."""
-    theta = typed(made.theta, np.ndarray)
-    if theta.ndim != 2 or theta.shape[1] < 1:
-        raise ValueError("weights must be (K, 1 + D)")
-    shape = Shape(theta.shape[1] - 1, len(theta))
-    options: dict[str, Any] = {"classes": len(theta)} if made.classes else {}
-    options |= {name: typed(value, str) for name, value in vars(made).items() if name in ("variant", "activation")}
-    plain = type(made).start(shape, **options)
-    for name, expected in vars(plain).items():
-        value = getattr(made, name)
-        if isinstance(expected, np.ndarray):
-            array = typed(value, np.ndarray)
-            if array.dtype != np.float64 or array.shape != expected.shape or not array.flags.c_contiguous:
-                raise ValueError(f"{name} of a scan has the wrong size")
-    typed(made.schedule, Schedule)
-    known = {cls.__name__: cls for cls in SCANS.values()}
-    if known[type(made).__name__] is not type(made) or made.rule != plain.rule or type(made.intercept) is not bool:
-        raise ValueError("a scan that no rule starts")
 
 
 def parts_of_criterion(value: Any) -> dict[str, Any]:
@@ -454,8 +424,3 @@ def _number(name: Any) -> np.dtype[Any]:
     if name not in NUMBERS:
         raise ValueError(f"unknown type of numbers {str(name)[:40]!r}")
     return NUMBERS[name]
-
-
-def _fits(name: str, size: int) -> bool:
-    """Return whether `size` texts of type <U... take no more memory than a model file may ask for."""
-    return int(name[2:]) * size <= MOST_TEXT

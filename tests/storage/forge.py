@@ -1,0 +1,299 @@
+"""Forged model files: one node of the header or one tensor altered, under checksums that are right.
+
+    python -m tests.storage.forge [share] [seed] [every]
+
+forges a share (1.0 is every forgery) of the files of all systems, with `every` in every setting, and reports.
+
+A forgery must be refused by `load` with a ModelFileError, or load as a model whose every public method works or raises
+an AdalineError: never another exception, a wait without end, or memory out of proportion.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import resource
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adaline.errors import AdalineError, ModelFileError
+from adaline.storage import container, load, read_header, save
+from adaline.storage.tree import CLASSES
+from adaline.systems import UNSUPERVISED, LinearSystem
+from tests.storage.cases import makes
+from tests.storage.mutants import spots
+
+SECONDS = 20  # for all that is done with one file: a forgery that takes longer waits without end
+MEMORY = 256 << 20  # address space that one file may ask for
+STATM = Path("/proc/self/statm")
+
+VALUES: list[Any] = [
+    *(None, True, 0, 1, -1, 7, 2**31, 2**70, 0.5, -1.5, 1e308, "", "x", "nan", [], {}, [1, 2], ["a"]),
+    *({"float": "nan"}, {"float": "inf"}, {"float": "-inf"}, {"tuple": []}, {"tuple": [1, 2]}, {"dict": []}),
+    *({"scalar": ["float64", 2.0]}, {"same": 0}, {"Status": "DIVERGED"}),
+    {"array": {"dtype": "float64", "shape": [2], "values": [1.0, 2.0]}},
+    {"array": {"dtype": "object", "shape": [1], "values": [None]}},
+    {"array": {"dtype": "<U1000000", "shape": [1], "values": ["a"]}},
+]
+"""What a node is replaced by."""
+
+ARRAYS: dict[str, Callable[[Any], Any]] = {
+    "float32": lambda a: np.nan_to_num(np.clip(a, -9, 9)).astype(np.float32),
+    "int8": lambda a: np.nan_to_num(np.clip(a, -9, 9)).astype(np.int8),
+    "bool": lambda a: a != 0,
+    "shorter": lambda a: a.ravel()[:-1].copy(),
+    "one row less": lambda a: a[:-1].copy() if a.ndim else a,
+    "one row more": lambda a: np.concatenate([a, a[-1:]]) if a.ndim and len(a) else a[None],
+    "transposed": lambda a: np.ascontiguousarray(a.T),
+    "one axis more": lambda a: a[None],
+    "one number": lambda a: a.ravel()[:1].reshape(()).copy() if a.size else np.zeros(()),
+    "empty": lambda a: np.zeros((0,) * max(a.ndim, 1), a.dtype),
+    "nan": lambda a: np.full(a.shape, np.nan),
+    "one nan": lambda a: _with(a, np.nan),
+    "one inf": lambda a: _with(a, np.inf),
+    "huge": lambda a: np.full(a.shape, 1e308),
+    "one huge": lambda a: _with(a, 1e308),
+    "negative": lambda a: -np.abs(np.asarray(a, dtype=np.float64)) - 1,
+    "zero": lambda a: np.zeros_like(a),
+    "half": lambda a: np.asarray(a, dtype=np.float64) + 0.5,
+    "tiny": lambda a: np.full(a.shape, 5e-324),
+    "large index": lambda a: np.full(a.shape, 10**12),
+}
+"""What a tensor is replaced by."""
+
+
+class Original(NamedTuple):
+    """A file that is right: its header without the digest, its tensors, and rows for its model."""
+
+    name: str
+    head: dict[str, Any]
+    tensors: dict[str, Any]
+    rows: tuple[Any, Any]
+
+
+class Forgery(NamedTuple):
+    """A file that is wrong: what was done to it, its header and its tensors."""
+
+    what: str
+    head: dict[str, Any]
+    tensors: dict[str, Any]
+
+
+def originals(every: bool = False) -> Iterator[Original]:
+    """Give the files of all systems as they come, on numbers and on a table; with `every` in every setting too."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 4)) + np.arange(4)
+    t = X @ [1.0, -1.0, 0.5, 2.0] + rng.normal(size=24)
+    made = {**makes(), **{f"{name}()": cls for name, cls in UNSUPERVISED.items()}}
+    for name, make in made.items():
+        if every or name.endswith("()"):
+            model = make()
+            y = np.digitize(t, np.quantile(t, [0.3, 0.6])) if hasattr(model, "decision_function") else t
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield _original(name, model.fit(X, y), X, y)
+                if not hasattr(model, "taps") and not getattr(model, "init", None) and name[:-2] not in UNSUPERVISED:
+                    yield _original(f"{name} table", make().fit(_table(X), y), _table(X), y)
+
+
+def forgeries(original: Original) -> Iterator[tuple[str, Callable[[], Forgery]]]:
+    """Give every forgery of a file: its name, and a function that makes it."""
+    words = sorted({value for inside, key in spots(original.head) if isinstance(value := inside[key], str)})
+    for place in _places(original.head):
+        inside, key = _at(original.head, place)
+        value = inside[key]
+        path = "/".join(map(str, place))
+        for new in (*VALUES, *(words if isinstance(value, str) else ())):
+            yield f"{path} = {str(new)[:50]}", lambda place=place, new=new: _set(original, place, new)
+        yield f"{path} deleted", lambda place=place: _change(original, place, lambda tree, at: tree.pop(at))
+        if isinstance(inside, dict):
+            for name in ("x", "predict", "_native", "coef_"):
+                more = lambda inside, key, name=name: inside.update({name: inside[key]})  # noqa: E731
+                yield f"{path} and {name}", lambda place=place, more=more: _change(original, place, more)
+            if key in CLASSES:
+                for name in sorted(CLASSES):
+                    renamed = lambda inside, key, name=name: inside.update({name: inside.pop(key)})  # noqa: E731
+                    yield f"{path} is {name}", lambda place=place, renamed=renamed: _change(original, place, renamed)
+    for name in original.tensors:
+        for what, change in ARRAYS.items():
+            yield f"{name} {what}", lambda name=name, change=change: _retype(original, name, change)
+
+
+def failures(original: Original, forged: Forgery, path: Path) -> list[str]:
+    """Return what went wrong with a forgery: nothing where it is refused, or loads and works."""
+    head = {key: value for key, value in forged.head.items() if key not in ("data", "checksum")}
+    try:
+        container.write(path, head, forged.tensors)
+    except (AdalineError, TypeError, ValueError):
+        return []
+    found: list[str] = []
+    with _bounded(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with contextlib.suppress(ModelFileError):
+                read_header(path)
+            model = load(path)
+        except ModelFileError:
+            return []
+        except Exception as error:
+            return [_said("load", error)]
+        for name, use in uses(*original.rows, path).items():
+            try:
+                use(copy.deepcopy(model))
+            except AdalineError:
+                pass
+            except Exception as error:
+                found.append(_said(name, error))
+    return found
+
+
+def uses(X: Any, y: Any, path: Path) -> dict[str, Callable[[Any], Any]]:
+    """Return all that can be done with a model, by name."""
+
+    def call(name: str, *args: Any, **named: Any) -> Callable[[Any], Any]:
+        return lambda model: getattr(model, name)(*args, **named) if hasattr(model, name) else None
+
+    row = X.iloc[0].to_dict() if hasattr(X, "iloc") else X[0]
+    out = {
+        name: call(name, X)
+        for name in ("predict", "decision_function", "predict_proba", "predict_log_proba", "transform", "mahalanobis")
+    }
+    out |= {name: call(name, X, y) for name in ("score", "partial_fit", "influence", "filter")}
+    out |= {
+        "forget": call("forget", X[:3], y[:3]),
+        "learn_one": call("learn_one", row, y[0]),
+        "predict_one": call("predict_one", row),
+        "summary": lambda model: hasattr(model, "summary") and str(model.summary()) and model.summary().to_dict(),
+        "robust": lambda m: m.summary(errors="HC3", X=X, y=y) if isinstance(m, LinearSystem) else None,
+        "interval": lambda m: m.predict(X, interval="prediction") if isinstance(m, LinearSystem) else None,
+        "inflation": call("variance_inflation"),
+        "names": call("get_feature_names_out"),
+        "merge": lambda model: model.merge(copy.deepcopy(model)) if hasattr(model, "merge") else None,
+        "merge with a fresh one": lambda model: _fresh(model, X, y).merge(model) if hasattr(model, "merge") else None,
+        "attributes": lambda model: [getattr(model, name) for name in dir(model) if not name.startswith("__")],
+        "repr": lambda model: repr(model) + str(model.certificate_),
+        "save": lambda model: (save(model, path), load(path)),
+    }
+    return out
+
+
+def sample(share: float, seed: int, every: bool = False) -> Iterator[tuple[Original, str, Callable[[], Forgery]]]:
+    """Give a share of all forgeries, drawn at random."""
+    rng = np.random.default_rng(seed)
+    for original in originals(every):
+        for name, make in forgeries(original):
+            if rng.random() < share:
+                yield original, name, make
+
+
+def _table(X: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame({"a": X[:, 0], "kind": np.array(["x", "y", "z"])[np.arange(len(X)) % 3], "b": X[:, 1]})
+
+
+def _original(name: str, model: Any, X: Any, y: Any) -> Original:
+    with tempfile.TemporaryDirectory() as folder:
+        save(model, Path(folder) / "model")
+        head, tensors = container.read(Path(folder) / "model")
+    return Original(name, {key: value for key, value in head.items() if key != "data"}, tensors, (X, y))
+
+
+def _fresh(model: Any, X: Any, y: Any) -> Any:
+    return type(model)(**model.get_params(deep=False)).fit(X, y)
+
+
+def _places(tree: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    for key, value in list(tree.items()) if isinstance(tree, dict) else list(enumerate(tree)):
+        if isinstance(tree, list) and key > 3:
+            return  # later items are like the first
+        yield (*before, key)
+        if isinstance(value, dict | list):
+            yield from _places(value, (*before, key))
+
+
+def _at(tree: Any, place: tuple[Any, ...]) -> tuple[Any, Any]:
+    for key in place[:-1]:
+        tree = tree[key]
+    return tree, place[-1]
+
+
+def _change(original: Original, place: tuple[Any, ...], change: Callable[[Any, Any], Any]) -> Forgery:
+    head = copy.deepcopy(original.head)
+    change(*_at(head, place))
+    return Forgery("", head, original.tensors)
+
+
+def _set(original: Original, place: tuple[Any, ...], value: Any) -> Forgery:
+    return _change(original, place, lambda inside, key: inside.__setitem__(key, copy.deepcopy(value)))
+
+
+def _retype(original: Original, name: str, change: Callable[[Any], Any]) -> Forgery:
+    with np.errstate(all="ignore"):
+        return Forgery("", original.head, {**original.tensors, name: np.asarray(change(original.tensors[name]))})
+
+
+def _with(array: Any, value: float) -> Any:
+    out = np.array(array, dtype=np.float64)
+    out.ravel()[-1:] = value
+    return out
+
+
+def _said(where: str, error: BaseException) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{where}: {type(error).__name__} {str(error)[:90]} ({Path(frame.filename).name}:{frame.lineno})"
+
+
+@contextlib.contextmanager
+def _bounded() -> Iterator[None]:
+    """Bound time and memory."""
+
+    def late(*_: Any) -> None:
+        raise TimeoutError(f"more than {SECONDS} seconds")
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = signal.signal(signal.SIGALRM, late)
+    if STATM.exists():  # elsewhere memory is not bounded
+        used = int(STATM.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def main() -> None:
+    """Forge a share of all files, and report."""
+    share, seed = (float(sys.argv[1]) if len(sys.argv) > 1 else 1.0), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    tried, failed, kinds = Counter[str](), Counter[str](), dict[str, str]()
+    counts = Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        for original, name, make in sample(share, seed, every="every" in sys.argv):
+            found = failures(original, make(), Path(folder) / "model")
+            tried[original.name] += 1
+            failed[original.name] += bool(found)
+            for one in found:
+                counts[one] += 1
+                kinds.setdefault(one, f"{original.name} {name}")
+    for one, times in counts.most_common():
+        print(f"{times:6} {one}   [{kinds[one]}]")
+    for system, times in tried.items():
+        print(f"{system}: {failed[system]} of {times} failed")
+    print(f"{sum(failed.values())} of {sum(tried.values())} forgeries failed")
+    sys.exit(bool(sum(failed.values())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""What happens around a file: names, folders, pipes, full disks, and writers that are killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline.errors import ModelFileError
+from adaline.storage import container, load, save
+from adaline.systems import Ridge
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+MODEL = Ridge().fit(X, X[:, 0])
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither pipes by name nor signals")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+def run(code: str, *args: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code, *map(str, args)], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["m" * 250, "m" * 255, "\u00e4" * 120, "a b", ".m", os.fsdecode(b"m\xff\xfe")])
+def test_any_name_that_a_file_can_have(name: str, tmp_path: Path) -> None:
+    for _ in range(2):
+        save(MODEL, tmp_path / name)
+    np.testing.assert_array_equal(load(tmp_path / name).coef_, MODEL.coef_)
+    assert names(tmp_path) == [name]
+
+
+def test_names_that_no_file_can_have(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for name, said in {
+        "m" * 256: "too long",
+        "a\0b": "NUL",
+        "nowhere/m": "there is no folder .*nowhere. Make it first",
+        "folder": "it is a folder",
+    }.items():
+        with pytest.raises(ModelFileError, match=f"cannot write .*{said}"):
+            save(MODEL, f"{tmp_path}/{name}")
+        with pytest.raises(ModelFileError):
+            load(f"{tmp_path}/{name}")
+    assert names(tmp_path) == ["folder"]
+
+
+@posix
+def test_a_name_that_is_not_utf8_can_be_printed(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="there is no such file") as caught:
+        load(os.fsencode(tmp_path) + b"/m\xff")
+    str(caught.value).encode()
+
+
+@posix
+def test_what_is_no_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/null"):
+        with pytest.raises(ModelFileError, match="is no regular file"):
+            load(path)
+        with pytest.raises(ModelFileError, match="it is no regular file"):
+            save(MODEL, path)
+    assert names(tmp_path) == ["pipe"]
+
+
+@posix
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    save(MODEL, tmp_path / "m")
+    before = (tmp_path / "m").read_bytes()
+    code = """
+import resource, sys
+from adaline.errors import ModelFileError
+from adaline.storage import load, save
+model = load(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    save(model, sys.argv[1])
+except ModelFileError as error:
+    print(error)
+"""
+    found = run(code, tmp_path / "m")
+    assert "cannot write" in found.stdout
+    assert "File too large" in found.stdout
+    assert (tmp_path / "m").read_bytes() == before
+    assert names(tmp_path) == ["m"]
+
+
+WRITER = """
+import sys, time
+from adaline.storage.container import replacing
+with replacing(sys.argv[1]) as temporary:
+    open(temporary, "wb").write(bytes(1000))
+    print("writing", flush=True)
+    time.sleep(600)
+"""
+
+
+def writer(path: Path) -> subprocess.Popen[bytes]:
+    """Return a process that is in the middle of writing a file."""
+    process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == b"writing"
+    return process
+
+
+@posix
+def test_a_save_removes_what_killed_writers_left_and_leaves_living_ones_alone(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    dead, other, alive = writer(path), writer(tmp_path / "other"), writer(path)
+    try:
+        assert len(names(tmp_path)) == 3
+        for process in (dead, other):
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        save(MODEL, path)
+        left = names(tmp_path)
+        assert len(left) == 3  # the file, the living writer's, and that of the other name
+        assert "m" in left
+        alive.send_signal(signal.SIGKILL)
+        alive.wait()
+        for name in ("m", "other"):
+            save(MODEL, tmp_path / name)
+        assert names(tmp_path) == ["m", "other"]
+    finally:
+        for process in (dead, other, alive):
+            process.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def _save_often(path: str, times: int) -> None:
+    for _ in range(times):
+        save(MODEL, path)
+        load(path)
+
+
+@posix
+def test_processes_that_save_the_same_name_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_save_often, args=(str(tmp_path / "m"), 40)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    assert names(tmp_path) == ["m"]
+
+
+@posix
+def test_an_error_of_the_writer_is_its_own(tmp_path: Path) -> None:
+    for error in (ValueError("x"), KeyError("x"), KeyboardInterrupt()):
+        with pytest.raises(type(error)), container.replacing(tmp_path / "m"):
+            raise error
+    with pytest.raises(ModelFileError, match=r"cannot write .*File exists"), container.replacing(tmp_path / "m"):
+        raise FileExistsError(17, "File exists")
+    assert names(tmp_path) == []
+
+
+@posix
+def test_a_temporary_name_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    with container.replacing(tmp_path / "m") as temporary:
+        pass
+    os.symlink(tmp_path / "precious", temporary)
+    save(MODEL, tmp_path / "m")
+    assert (tmp_path / "precious").read_text() == "mine"
+    load(tmp_path / "m")
