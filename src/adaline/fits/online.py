@@ -86,17 +86,14 @@ def run_lms(source: Source, scan: Scan, options: EpochOptions, rate: Any, schedu
     return _mean_losses(swept)
 
 
-def run_corrections(
-    system: Any, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
-) -> OnlineResult:
+def run_corrections(source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
     """Run a perceptron until an epoch is free of mistakes; the history is the number of mistakes of each epoch."""
-    bounded = system.init is None and system.schedule == "constant" and not source.weighted
     corrections = before.corrections + scan.tally.updates
     swept = sweep(source, scan, options)
     corrections += math.fsum(tally.updates for tally in swept.tallies[:-1])
     history = [tally.mistakes for tally in swept.tallies]
     proof = scan_certificate(swept.status, swept.tallies[-1].loss)
-    return OnlineResult(history, proof, corrections=corrections, bounded=bounded)
+    return OnlineResult(history, proof, corrections=corrections)
 
 
 def explain_mistakes(

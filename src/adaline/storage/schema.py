@@ -464,10 +464,9 @@ def _scan(made: Scan, sizes: Sizes) -> None:
         options["classes"] = len(made.theta)
     plain = type(made).start(Shape(1, len(made.theta)), **options)
     _hold(made.rule == plain.rule and made.classes == plain.classes, "the rule of a scan")
-    _hold("wide" not in given or (made.average is None) == (plain.average is None), "the average of a scan")
     root = (made.roots, 1 if given.get("wide") else n, -(-n // 8) * 8) if made.roots else (0, 0, 0)
     _same(made.root.shape, root, "root of a scan")
-    _same(made.lag.shape, (0, 0) if made.average is None else made.theta.shape, "lag of a scan")
+    _same(made.lag.shape, made.theta.shape if plain.lag.size else (0, 0), "lag of a scan")
     for name in ("theta", "good", "numbers", "lag", "root"):
         _hold(getattr(made, name).flags.c_contiguous, f"{name} in the order of C")
     _tallies(made.numbers)

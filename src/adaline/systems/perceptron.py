@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -132,7 +132,8 @@ class Perceptron(OnlineClassifier):
 
     def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
         if self.mode == "online":
-            result = run_corrections(self, source, scan, options, before)
+            bounded = self.init is None and self.schedule == "constant" and not source.weighted
+            result = replace(run_corrections(source, scan, options, before), bounded=bounded)
         else:
             result = self._correct_batches(source, scan, options, before)
         known = type(self).__name__, self.classes_, self.standardize, self.fit_intercept
