@@ -65,7 +65,7 @@ _FACTOR = (
 )
 _SCAN = {
     **{"theta": "number(K, 1+D)", "good": "number(K, 1+D)", "schedule": "Schedule", "intercept": "bool"},
-    **{"average": "count|None", "numbers": f"float({SIZE})", "lag": "number(., .)", "root": "number(., ., .)"},
+    **{"numbers": f"float({SIZE})", "lag": "number(., .)", "root": "number(., ., .)"},
     **{"wide": "bool", "activation": "str", "classes": "bool", "variant": "str", "eps": "number", "leak": "number"},
     "forget": "positive",
 }
@@ -104,7 +104,7 @@ RECORDS: dict[type[Any], str] = {
     Shape: "features: #D, targets: #K",
     Solution: "theta: number(K, 1+D), certificate: Certificate",
     Standard: "mean: number(D), scale: positive(D)",
-    StandardErrors: "std_error: float(1+D), note: str",
+    StandardErrors: "std_error: float(1+D), notes: (str), freedom: float",
     Term: "factors: (TermFactor)",
     TermFactor: "text: str, column: str|None, category: bool, full: bool",
     View: "scale: positive(D), offset: number(D)",
