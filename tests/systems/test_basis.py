@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from sklearn.linear_model import LogisticRegression as Foreign
 import adaline
 from adaline import basis, open_table
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.input import by_blocks
 from adaline.sources import ArraySource, expanded
 from adaline.sources.expanded import ExpandedRows
 from adaline.sources.tables import source as table_module
@@ -75,7 +75,7 @@ def by_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let phi be too large to be held, and blocks as short as they get."""
     monkeypatch.setattr(expanded, "IN_MEMORY", 0)
     monkeypatch.setattr(expanded, "PIECE", 1)
-    monkeypatch.setattr(by_blocks, "PIECE", 1)
+    monkeypatch.setattr(sys.modules["adaline.input.by_blocks"], "PIECE", 1)
 
 
 @PHI

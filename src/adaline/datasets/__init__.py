@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
-from adaline.wording import counted
 
 __all__ = ["Dataset", "describe", "load", "names", "path"]
 
@@ -187,7 +186,7 @@ def describe(name: str) -> str:
     recipe = _recipe(name)
     head, *rows = path(name).read_text(encoding="utf-8").splitlines()
     columns = len(head.split(","))
-    return f"{name}: {counted(len(rows))}, {counted(columns, 'column')}; {recipe.about} ({recipe.licence})"
+    return f"{name}: {len(rows)} rows, {columns} columns; {recipe.about} ({recipe.licence})"
 
 
 def load(name: str, *, target: str | None = None) -> Dataset:

@@ -21,7 +21,7 @@ from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest,
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, open_classes
-from adaline.input.open import open_labelled, read_finite, refuse_overflow
+from adaline.input.open import open_labelled, read_finite
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, WholeNumber
 from adaline.penalties import RidgePenalty
@@ -34,7 +34,7 @@ from adaline.solvers.smooth.problem import build_problem, column_spread
 from adaline.sources.views import recoded
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.supervised import LinearClassifier
-from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
+from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
 SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
@@ -327,7 +327,7 @@ class LogisticRegression(LinearClassifier):
     def _outputs(self, X: Any) -> Array:
         """Return the outputs of the machines, (n, machines), on the host."""
         check_is_fitted(self, "classes_")
-        return np.asarray(refuse_overflow(host(linear_outputs(read_finite(self, X), self.coef_, self.intercept_))))
+        return finite_outputs(read_finite(self, X), self.coef_, self.intercept_)
 
     def _pair_probabilities(self, z: Array) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""

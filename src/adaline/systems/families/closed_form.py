@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from adaline.arrays import Array, host, to_device_of
+from adaline.arrays import Array, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
@@ -18,7 +18,7 @@ from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of
 from adaline.input.columns import check_same_columns
 from adaline.input.labels import Labels, all_classes
-from adaline.input.open import LabelledRows, open_labelled, read_finite, refuse_overflow
+from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.input.transaction import snapshot
 from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
@@ -27,7 +27,7 @@ from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.supervised import LinearClassifier
-from adaline.systems.families.weights import linear_outputs
+from adaline.systems.families.weights import finite_outputs
 from adaline.wording import counted
 
 SAFE_DIGITS = 9.0  # that have to be left where rows are taken back out
@@ -138,7 +138,7 @@ class ClosedFormClassifier(LinearClassifier):
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         check_is_fitted(self, "classes_")
-        values = refuse_overflow(host(linear_outputs(self._read(X), self.coef_, self.intercept_)))
+        values = finite_outputs(self._read(X), self.coef_, self.intercept_)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _read(self, X: Any) -> Any:

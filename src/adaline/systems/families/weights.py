@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device, namespace, to_device_of
 from adaline.errors import AdalineWarning, warn
+from adaline.input.open import refuse_overflow
 from adaline.solvers.least_squares.dependence import say_dependent
 from adaline.solvers.least_squares.fit import Fit
 
@@ -37,6 +38,11 @@ def linear_outputs(x: Any, coef: Array, constant: Array) -> Any:
         rows = xp.astype(x, xp.float64, copy=False)
         return xp.matmul(rows, to_device_of(x, coef.T.copy())) + to_device_of(x, constant)
     return np.asarray(x @ coef.T) + constant
+
+
+def finite_outputs(x: Any, coef: Array, constant: Array) -> Array:
+    """Return w.x + w0 of finite rows on the host, (n, K), where w.x is finite; w0 of a class without rows is not."""
+    return refuse_overflow(host(linear_outputs(x, coef, np.zeros(coef.shape[0])))) + host(constant)
 
 
 class ColumnNotes(NamedTuple):
