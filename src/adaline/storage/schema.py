@@ -154,7 +154,10 @@ STATE: dict[str, str] = {
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
-    **{"covariance_": "float|float(.)|float(., .)|float(., ., .)", "beta_": "float(.)|float(., .)|float"},
+    **{
+        "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
+        "beta_": "float(.)|float(., .)|float",
+    },
     **{
         "means_": "float(., D)|float(., ., D)",
         "_mean": "number(D)",
