@@ -6,6 +6,7 @@ An estimator is a dataclass, whose fields are its arguments: `penalty: Annotated
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import MISSING
 from functools import cache, wraps
 from inspect import Parameter, get_annotations, signature
 from typing import Any, TypeVar
@@ -73,8 +74,9 @@ def check_parameters(system: Any) -> None:
     given = vars(system)
     kind: Any = type(system)
     for name, check in checks_of(kind).items():
-        if name in given and not check.accepts(given[name]):
-            check.refuse(name, given[name])
+        value = given.get(name, MISSING)
+        if value is not MISSING and value is not getattr(kind, name, MISSING) and not check.accepts(value):
+            check.refuse(name, value)  # defaults, attributes of the class, need no check
     if hasattr(system, "_check_together"):
         system._check_together()
 

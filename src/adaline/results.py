@@ -196,6 +196,8 @@ def worst(certificates: Sequence[Certificate]) -> Certificate:
 
 def combine_certificates(certificates: Sequence[Certificate]) -> Certificate:
     """Return one certificate for several targets or machines: totals, and the worst of each claim."""
+    if len(certificates) == 1:
+        return certificates[0]
     return replace(
         worst(certificates),
         objective=sum(one.objective for one in certificates),

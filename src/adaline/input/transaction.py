@@ -8,6 +8,7 @@ need not wait. Only `learn_one` changes what it finds in place, by calls that no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import getattr_static, isfunction
@@ -80,10 +81,10 @@ def _with_state(model: M, state: dict[str, Any]) -> M:
 def _refuse_overflow(system: Any) -> None:
     """Raise where numbers that were learned are not finite."""
     for name in ("coef_", "intercept_", "covariances_", "cluster_centers_"):
-        values = system.__dict__.get(name)
+        values = system.__dict__.get(name, 0.0)
         if name == "intercept_" and "classes_" in system.__dict__:
             continue  # that of a class without rows is infinite
-        if values is not None and not is_device(values) and not np.isfinite(values).all():
+        if not (math.isfinite(values) if type(values) is float else is_device(values) or np.isfinite(values).all()):
             raise InvalidData(
                 f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."
             )

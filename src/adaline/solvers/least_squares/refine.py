@@ -74,7 +74,7 @@ def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) 
             break
         before = np.where(good, size, before)
     error = np.zeros_like(hi)
-    error[:, 1:] = (left[:, None] + _floor(factor, hi, squares)) * (factor.alive / length)
+    error[:, 1:] = (left[:, None] + _floor(factor, hi, squares, mean_hi)) * (factor.alive / length)
     error[:, 0] = error[:, 1:] @ np.abs(mean_hi) + rho * np.abs(constant)
     stored = ROUNDING * scaled.sum(axis=1)
     left_gap = 0.5 * (left**2 * scaling.features + stored**2)
@@ -111,11 +111,11 @@ def _gradients(
     return data_hi, twofold.add(data_hi, data_lo, pull_hi, pull_lo)[0]
 
 
-def _floor(factor: Factor, theta: Array, squares: Array) -> Array:
+def _floor(factor: Factor, theta: Array, squares: Array, mean: Array) -> Array:
     """Return a bound on the error (K, D) that rounding in double-double leaves, in equilibrated coordinates."""
     scaling = factor.scaling
     reach = factor.inverse_lengths() * factor.length
-    raw = np.hypot(np.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()[0]), factor.length)
+    raw = np.hypot(np.sqrt(scaling.weight) * np.abs(mean), factor.length)
     mean_t = np.abs(np.ldexp(scaling.mean_hi[scaling.features :], -scaling.target_scale))
     terms = scaling.features * (np.abs(theta[:, 1:]) @ raw)
     terms = terms + np.sqrt(scaling.weight) * (np.abs(theta[:, 0]) + mean_t)  # t and w0 may cancel in the residual
