@@ -295,6 +295,15 @@ def test_a_source_is_fitted_as_it_is() -> None:
     np.testing.assert_array_equal(theta(model), theta(LinearRegression().fit(X, y)))
 
 
+def test_categories_of_one_level_alone_are_nothing_to_learn_from() -> None:
+    frame = pd.DataFrame({"kind": ["u"] * 4, "y": [1.0, 2.0, 3.0, 5.0]})
+    for rows in ((frame[["kind"]], frame["y"]), (open_table(frame, target="y"),)):
+        with pytest.raises(InvalidData, match="column 'kind' is 'u' in all rows, and there is no other column"):
+            LinearRegression().fit(*rows)
+    model = LinearRegression().fit(pd.DataFrame({"kind": ["u", "v", "u", "v"]}), frame["y"])
+    assert model.predict(open_table(frame[["kind"]].head(1))) == pytest.approx([2.0])
+
+
 def test_lazy_frames_are_collected() -> None:
     X, y = data()
     frame = pl.DataFrame(X, schema=NAMES)

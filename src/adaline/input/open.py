@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_array
 
 from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.coding import Coding
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLabel
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
@@ -280,6 +281,7 @@ def _open_source(
     if targets and source.shape.targets == 0:
         raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
     if coding is not None:
+        _refuse_constant_levels(coding)
         check_intercept(system, coding)
     rows = source if targets else source.unlabelled()
     columns = InputColumns(source.shape.features, source.names, coding, learn_basis(system, rows))
@@ -293,6 +295,7 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
     x, frame = _frame_of(x)
     coding = None if frame is None else learn_from_frame(frame)
     if frame is not None and coding is not None:
+        _refuse_constant_levels(coding)
         return coding.code(frame), InputColumns(len(coding.names), coding.names, coding)
     rows = _numbers(system, x)
     try:
@@ -300,6 +303,14 @@ def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
     except TypeError as error:
         raise InvalidType(str(error)) from None
     return rows, InputColumns(rows.shape[1], None if names is None else tuple(names))
+
+
+def _refuse_constant_levels(coding: Coding) -> None:
+    """Refuse a design without columns: that of categories of one level."""
+    if not coding.names:
+        first = coding.columns[0]
+        level = first.shown_levels()[0]
+        raise InvalidData(f"column {first.name!r} is {level!r} in all rows, and there is no other column to learn from")
 
 
 def _is_plain(x: Any) -> bool:
