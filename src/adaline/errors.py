@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from os.path import dirname, sep
 from typing import TYPE_CHECKING, Any
 
+from adaline.wording import visible
+
 
 class AdalineError(Exception):
     """Base of every error that adaline raises on purpose.
@@ -23,6 +25,10 @@ class AdalineError(Exception):
     ...     print(type(error).__name__, isinstance(error, ValueError))
     InvalidData True
     """
+
+    def __str__(self) -> str:
+        """Return the message, control characters of names in it written out."""
+        return visible(super().__str__())
 
 
 class InvalidData(AdalineError, ValueError):
@@ -119,7 +125,7 @@ def kept_warnings() -> Iterator[list[tuple[str, type[Warning]]]]:
 
 def warn(message: str, category: type[Warning]) -> None:
     """Issue a warning that points at the line of the user's own code."""
-    kept = _KEPT.get()
+    message, kept = visible(message), _KEPT.get()
     if kept is not None:
         kept.append((message, category))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -254,3 +255,26 @@ def test_one_row_is_one_row(shell: Shell, tmp_path: Path) -> None:
     for text in (done.out, done.err, shell.good("summary", tmp_path / "m.adaline").out):
         assert "1 rows" not in text
         assert "inf" not in text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit t.csv --target y -o t.csv",
+        "select t.csv --target y --system Ridge -p penalty=1,2 -o t.csv",
+        "compare t.csv --target y --systems LinearRegression -o t.csv",
+        "compare t.csv --target y --systems LinearRegression --save t.csv",
+        "compare t.csv --target y --systems LinearRegression -o r.html --save r.html",
+        "update m.adaline t.csv -o t.csv",
+        "predict m.adaline t.csv -o t.csv",
+        "predict m.adaline t*.csv -o t.csv",
+        "predict m.adaline \"SELECT * FROM 't.csv'\" -o t.csv",
+    ],
+)
+def test_no_command_writes_over_a_table(command: str, shell: Shell) -> None:
+    table("t.csv")
+    shell.good("fit", "t.csv", "--target", "y", "-o", "m.adaline")
+    before = Path("t.csv").read_bytes()
+    shell.bad(*shlex.split(command))
+    assert Path("t.csv").read_bytes() == before
+    shell.good("fit", "t.csv", "--target", "y", "-o", "m.adaline")

@@ -289,3 +289,10 @@ def test_numbers_that_float64_cannot_hold_are_refused(text: str) -> None:
     with pytest.raises(InvalidParameter, match=r"beyond 1\.8e308|so many digits"):
         model.test(text)
     assert 0 <= model.test("x0 = 1e-400").p_value <= 1
+
+
+def test_brackets_have_a_limit() -> None:
+    model = LinearRegression().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])
+    assert model.test("((x0)) = 0").p_value < 1
+    with pytest.raises(InvalidParameter, match="more than 50 brackets inside each other"):
+        model.test("(" * 400 + "x0" + ")" * 400 + " = 0")

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from adaline import LeastSquaresClassifier, LinearRegression, Ridge, open_table, select
 from adaline.arrays import Array
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues
 from tests.systems.cases import NEEDS_ROWS, Make, assert_same, data, systems, theta
 
 NAMES = ["height", "age", "mass", "width"]
@@ -316,3 +317,30 @@ def test_lazy_frames_are_collected() -> None:
     np.testing.assert_array_equal(LinearRegression().fit(table).coef_, plain.coef_)
     one, other = (select(Ridge(), rows, y, penalty=[0.1, 1.0]) for rows in (lazy, frame))
     assert one.index == other.index
+
+
+def test_masked_values_are_missing_values() -> None:
+    X, y = data()
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[3, 1] = True
+    labels = (y > np.median(y)).astype(int)
+    for system, rows, targets in (
+        (LinearRegression, np.ma.array(X, mask=mask), y),
+        (LinearRegression, X, np.ma.array(y, mask=mask[:, 1])),
+        (LeastSquaresClassifier, X, np.ma.array(labels, mask=mask[:, 1])),
+    ):
+        with pytest.raises(MissingValues, match="is a masked array, with masked values: drop or fill such rows"):
+            system().fit(rows, targets)
+    np.testing.assert_array_equal(theta(LinearRegression().fit(np.ma.array(X), y)), theta(LinearRegression().fit(X, y)))
+
+
+def test_messages_write_control_characters_out() -> None:
+    X, _ = data()
+    frame = pd.DataFrame({"\x1b[31mA": X[:, 0], "\x1b[31mB": X[:, 0]})
+    with pytest.warns(AdalineWarning) as caught:
+        LinearRegression().fit(frame, X[:, 1])
+    assert r"\x1b[31mA" in str(caught[0].message)
+    assert "\x1b" not in str(caught[0].message)
+    with pytest.raises(InvalidParameter) as error:
+        open_table(frame, target="y")
+    assert "\x1b" not in str(error.value)

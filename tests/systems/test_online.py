@@ -435,3 +435,17 @@ def test_a_first_row_that_is_refused_leaves_nothing_behind(make: Any) -> None:
     with pytest.raises(InvalidData):
         model.learn_one([np.nan, 1.0], "a" if more else 1.0, **more)
     assert set(vars(model)) == before
+
+
+@pytest.mark.parametrize("system", ONLINE.values(), ids=ONLINE)
+def test_a_row_to_predict_is_checked_as_rows_are(system: type[Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.where(X[:, 0] > 0, "right", "left") if is_classifier(system()) else X[:, 0]
+    for ask in (lambda model: model.predict_one(X[0]), lambda model: model.coef_):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            ask(system())
+    model = system().fit(X, y)
+    assert model.predict_one(X[0]) == model.predict(X[:1])[0]
+    for bad in (np.array([np.nan, 1, 2]), np.array([1, 2, None], dtype=object), X[0][:, None], X[:3], np.array(1.0)):
+        with pytest.raises(InvalidData):
+            model.predict_one(bad)

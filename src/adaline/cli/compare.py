@@ -8,7 +8,7 @@ from pathlib import Path
 
 from adaline import storage
 from adaline.cli.app import Options
-from adaline.cli.exit import check_output, note
+from adaline.cli.exit import MODEL_START, REPORT_START, check_output, note
 from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.comparison.compare import Comparison, compare_request
 from adaline.comparison.findings import SERIOUS, WARNING
@@ -34,9 +34,10 @@ def run_compare(
     """Compare systems on a table; `words` is the command line, which the report repeats."""
     if report is None and not as_json:
         report = REPORT
-        _refuse_foreign(report)
-    check_output(report)
-    check_output(save)
+    check_output(report, replaces=REPORT_START)
+    check_output(save, replaces=MODEL_START)
+    if report is not None and report == save:
+        raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
     with progress() as show_step:
         request = DataRequest.of(**options, shell=True)
         found = compare_request(request, folds=folds, seed=seed, systems=systems, task=task, progress=show_step)
@@ -73,11 +74,3 @@ def _show(found: Comparison) -> None:
     say(str(found.recommendation), style="bold")
     for finding in found.findings:
         say(str(finding), style={SERIOUS: "red", WARNING: "yellow"}.get(finding.severity, ""))
-
-
-def _refuse_foreign(report: Path) -> None:
-    """Refuse to replace a file that nobody named, unless it is such a report."""
-    if report.is_file():
-        with report.open("rb") as file:
-            if b"adaline compare" not in file.read(4096):
-                raise InvalidParameter(f"{report} is there and is not a report of adaline: name another by -o")

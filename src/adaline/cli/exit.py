@@ -72,10 +72,24 @@ def one_line(text: str) -> str:
     return re.sub(r"(?<![\w-])(fit_intercept|solver)=(?=['\w])", r"--set \1=", text)
 
 
-def check_output(path: Path | None, kinds: tuple[str, ...] = ()) -> None:
-    """Refuse a name that cannot be written to, before the work and not after it."""
+MODEL_START, REPORT_START = b'{"__metadata__"', b"adaline compare"
+"""What is found at the beginning of model files and of reports."""
+
+
+def check_output(path: Path | None, kinds: tuple[str, ...] = (), replaces: bytes | None = None) -> None:
+    """Refuse a name that cannot be written to, before the work and not after it.
+
+    With `replaces` a file that is there is replaced only if it begins as ours do: a table that was meant to be read is
+    easily named as the output.
+    """
     if path is None:
         return
+    if replaces is not None and path.is_file():
+        with path.open("rb") as file:
+            start = file.read(4096)
+        if start and replaces not in start:
+            what = "model" if replaces == MODEL_START else "report"
+            raise InvalidParameter(f"{path} is there and is not a {what} of adaline: name another by -o")
     folder = path.absolute().parent
     if kinds and not path.name.lower().endswith(kinds):
         raise InvalidParameter(f"cannot tell what to write from the name {path}: end it in {' or '.join(kinds)}")

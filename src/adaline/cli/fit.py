@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline import storage
 from adaline.cli.app import Options
-from adaline.cli.exit import check_output, note
+from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
 from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, certify, described, explain, model_label
@@ -22,7 +22,7 @@ from adaline.wording import counted, percentage
 
 def run_fit(options: Options, system: str | None, settings: Sequence[str], output: Path | None, as_json: bool) -> None:
     """Fit a system to a table, show it, and save it."""
-    check_output(output)
+    check_output(output, replaces=MODEL_START)
     opened = open_with_notes(options)
     model = chosen_system(opened, system, settings)
     model.fit(opened.source)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adaline import storage
-from adaline.cli.exit import check_output
+from adaline.cli.exit import MODEL_START, check_output
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
 from adaline.errors import InvalidData, InvalidParameter
@@ -17,7 +17,7 @@ def run_merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
     """Join models that were fitted apart: as if one had been fitted to all rows."""
     if len(paths) < 2:
         raise InvalidParameter("merge joins two models or more: adaline merge A B -o C")
-    check_output(output)
+    check_output(output, replaces=MODEL_START)
     model = storage.load(paths[0])
     counts = [rows_of(model)]
     for path in paths[1:]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -73,11 +72,11 @@ def run_predict(
 ) -> None:
     """Predict every row of a table and write the predictions next to its columns."""
     check_output(output, KINDS)
-    if output is not None and output.exists() and os.path.exists(data) and output.samefile(data):
-        raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
     model = storage.load(path)
     check_options(model, options)
     relation = UnalteredTable(data, table)
+    if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
+        raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
     coding = coding_for(model, relation)
     relation = relation.with_texts(coding.texts)
     kept = _kept(relation, options.keep)

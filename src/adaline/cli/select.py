@@ -8,7 +8,7 @@ from typing import Any
 
 from adaline import select, storage
 from adaline.cli.app import Options
-from adaline.cli.exit import check_output
+from adaline.cli.exit import MODEL_START, check_output
 from adaline.cli.open import chosen_system, open_with_notes, read_grid
 from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.errors import InvalidParameter
@@ -25,7 +25,7 @@ def run_select(
     as_json: bool,
 ) -> None:
     """Try the values of parameters, show the errors, and save the choice fitted to all rows; `how`: of `select`."""
-    check_output(output)
+    check_output(output, replaces=MODEL_START)
     if not parameters:
         raise InvalidParameter("say what to choose: --parameter NAME=VALUE,VALUE,...")
     grid = read_grid(parameters)

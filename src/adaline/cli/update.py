@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from adaline import storage
-from adaline.cli.exit import check_output, note
+from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
 from adaline.errors import InvalidParameter
@@ -27,7 +27,7 @@ def run_update(
     """Take more rows into a saved model and save it again."""
     saved = path if output is None else output
     model = storage.load(path)
-    check_output(saved)
+    check_output(saved, replaces=MODEL_START)
     before = rows_of(model)
     relation = Relation(data, table)
     coding = vars(model).get("coding_")

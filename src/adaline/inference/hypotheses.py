@@ -190,6 +190,7 @@ def _write(row: Array, value: float, names: Sequence[str]) -> str:
 
 CONSTANT = -1
 LONGEST = 1000  # digits of a number
+MOST_NESTED = 50  # brackets inside each other
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 LinearSum = dict[int, Fraction]
@@ -221,7 +222,7 @@ class _Parser:
         self.names = list(names)
         self.index = {"intercept": 0} | {name: j for j, name in enumerate(names, start=1)}
         self.longest_first = sorted(self.index, key=len, reverse=True)
-        self.at = 0
+        self.at = self.depth = 0
 
     def hypotheses(self) -> list[LinearSum]:
         out = self.equation()
@@ -273,7 +274,11 @@ class _Parser:
 
     def factor(self) -> LinearSum:
         if self.take("("):
+            self.depth += 1
+            if self.depth > MOST_NESTED:
+                raise self.error(f"more than {MOST_NESTED} brackets inside each other")
             out = self.sum()
+            self.depth -= 1
             if not self.take(")"):
                 raise self.error("expected )")
             return out

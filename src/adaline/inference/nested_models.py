@@ -112,8 +112,9 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
 
 def _check(model: Any) -> None:
     if not hasattr(model, "_fits") or not hasattr(model, "_sample"):
+        why = ", not fitted" if hasattr(model, "fit") and not hasattr(model, "n_features_in_") else ""
         raise InvalidParameter(
-            f"anova compares models that are all linear or all logistic; got {type(model).__name__}, not fitted"
+            f"anova compares models that are all linear or all logistic; got {type(model).__name__}{why}"
         )
     if any(fit.penalty.any() for fit in model._fits):
         raise InvalidParameter(

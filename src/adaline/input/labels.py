@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from adaline.arrays import host, is_device, namespace
 from adaline.coding.frames import collected
-from adaline.errors import InvalidData, InvalidType, UnknownLabel
+from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
 
 Labels = NDArray[Any]
 Codes = NDArray[np.intp]
@@ -30,6 +30,7 @@ def read_labels(y: Any) -> Any:
         if y.ndim == 1 and not namespace(y).isdtype(y.dtype, "real floating"):
             return y
         y = host(y)
+    refuse_masked(y, "y")
     try:
         labels = column_or_1d(collected(y), warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -43,6 +44,12 @@ def read_labels(y: Any) -> Any:
     except TypeError as error:  # bytes
         raise InvalidType(str(error)) from None
     return np.asarray(labels)
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """Refuse a masked array with a mask: what lies under it is no data."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise MissingValues(f"{what} is a masked array, with masked values: drop or fill such rows")
 
 
 def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:

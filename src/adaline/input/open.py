@@ -26,7 +26,7 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLa
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import CodedRows, check_intercept, coded
 from adaline.input.columns import InputColumns, columns_on
-from adaline.input.labels import Labels, encode, read_labels
+from adaline.input.labels import Labels, encode, read_labels, refuse_masked
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
@@ -220,6 +220,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
     if is_device(y):
         y = to_device_of(y, y)
     elif not (type(y) is np.ndarray and y.dtype == np.float64):
+        refuse_masked(y, "y")
         if not isinstance(y, np.ndarray):
             y = _from_frame(y)
         try:
@@ -342,6 +343,7 @@ def _numbers(system: Any, x: Any) -> Any:
         x = _from_frame(x)
     if getattr(getattr(x, "dtype", None), "kind", "f") in "mM":
         raise InvalidData(f"could not convert {x.dtype} to float: give dates and times as numbers, explicitly")
+    refuse_masked(x, "X")
     if is_sparse(x):
         _refuse_malformed(x)
         x = _without_duplicates(x)

@@ -236,6 +236,7 @@ class OnlineSystem(BaseEstimator):
 
     def _raw_weights(self) -> Array:
         """Return the weights that predict, (K, 1 + D), of the columns in their own units; they do not change."""
+        check_is_fitted(self, "n_features_in_")
         theta = copy_at_once(self._weights())
         return theta if self._standard is None else self._standard.raw(theta)
 
@@ -287,8 +288,12 @@ class OnlineSystem(BaseEstimator):
 
     def _row_outputs(self, x: Any) -> Array:
         """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""
-        theta, state = self._weights(), self.__dict__
-        if type(x) is np.ndarray and self._standard is None and "basis_" not in state:
+        state = self.__dict__
+        if "_scan" not in state:
+            check_is_fitted(self, "n_features_in_")
+        theta = self._weights()
+        plain = type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind in "fiub"
+        if plain and self._standard is None and "basis_" not in state:
             numbers = self._scan.numbers
             steps = numbers[STEPS]
             try:
@@ -296,11 +301,15 @@ class OnlineSystem(BaseEstimator):
             except (TypeError, ValueError):  # of another type or shape
                 pass
             else:
-                if numbers[STEPS] == steps and self.__dict__ is state:  # no other thread has learned meanwhile
+                still_so = numbers[STEPS] == steps and self.__dict__ is state  # no other thread has learned meanwhile
+                if still_so and z.dot(z) < math.inf:
                     return z
         still = snapshot(self)
-        theta = copy_at_once(still._weights())
-        return np.asarray(theta[:, 1:].dot(still._row(x)) + theta[:, 0])
+        theta, row = copy_at_once(still._weights()), still._row(x)
+        if not np.isfinite(row).all():
+            _refuse(row, columns_of(self))
+        with np.errstate(all="ignore"):
+            return refuse_overflow(np.asarray(theta[:, 1:].dot(row) + theta[:, 0]))
 
     def _takes_rows_as_given(self) -> bool:
         """Whether the scan works in the columns of the rows as they are given."""
