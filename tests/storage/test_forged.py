@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import os
 import tracemalloc
 from dataclasses import replace
@@ -170,3 +171,25 @@ def test_predictions_beyond_the_range_have_no_score(tmp_path: Path) -> None:
     forged(tmp_path / "m", LinearRegression().fit(X, Y), coef_=np.full(3, 1e308))
     with pytest.raises(InvalidData, match="the output of row 0 overflows float64"):
         load(tmp_path / "m").score(100 * X, Y)
+
+
+def test_a_list_cannot_be_unpacked_twice(tmp_path: Path) -> None:
+    save(LMS().fit(X, Y), tmp_path / "m")
+    head, tensors = container.read(tmp_path / "m")
+    head.pop("data")
+    tensors["many"] = np.frombuffer(b"[" + b"0," * 1999 + b"0]", np.uint8)
+    head["state"]["h"] = [{"json": "many"}] * 3
+    container.write(tmp_path / "m", head, tensors)
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "m")
+
+
+def test_a_file_system_without_locks_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(*_: Any) -> None:
+        raise OSError(errno.ENOTSUP, "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    save(LinearRegression().fit(X, Y), tmp_path / "m")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]

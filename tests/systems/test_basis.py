@@ -75,7 +75,7 @@ def by_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let phi be too large to be held, and blocks as short as they get."""
     monkeypatch.setattr(expanded, "IN_MEMORY", 0)
     monkeypatch.setattr(expanded, "PIECE", 1)
-    monkeypatch.setattr(sys.modules["adaline.input.by_blocks"], "PIECE", 1)
+    monkeypatch.setattr(sys.modules["adaline.input.blockwise"], "PIECE", 1)
 
 
 @PHI

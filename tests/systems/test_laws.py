@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import adaline
-from adaline.systems import SYSTEMS
+from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.storage.cases import assert_equal, makes
 from tests.systems.cases import NEEDS_ROWS, Make, assert_same, data, systems, theta
 
@@ -287,3 +287,13 @@ def test_passes_are_counted() -> None:
     assert adaline.Ridge(criterion="loo").fit(X, y).certificate_.passes == 5
     assert adaline.Ridge().fit(X, np.column_stack([y, -y, 2 * y])).certificate_.passes == 4
     assert adaline.LinearRegression().partial_fit(X, y).certificate_.passes == 1
+
+
+@pytest.mark.parametrize("system", [*SYSTEMS.values(), *UNSUPERVISED.values()], ids=lambda cls: cls.__name__)
+def test_whatever_is_called_fit_leaves_a_fitted_model(system: type[Any]) -> None:
+    X, y = data()
+    targets = np.where(y > np.median(y), "high", "low") if is_classifier(system()) else y
+    for name in (name for name in dir(system) if name.startswith("fit_") and callable(getattr(system, name))):
+        model = system()
+        getattr(model, name)(X, targets)
+        model.predict(X)

@@ -7,6 +7,7 @@ import gc
 import pickle
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from adaline import LMS, load, save
+from adaline import LMS, Perceptron, load, save
 from adaline.arrays import Array
 from adaline.locks import _model_locks, lock_of
 from adaline.results import Status
@@ -295,3 +296,24 @@ def test_the_lock_of_a_model_ends_with_it() -> None:
     del model
     gc.collect()
     assert key not in _model_locks
+
+
+def test_a_label_is_of_the_model_that_found_it() -> None:
+    """Fits to two and to three classes take turns while another thread predicts."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    three, two = np.arange(60) % 3, np.where(X[:, 0] > 0, 10, 20)
+    model = Perceptron(epochs=2).fit(X, three)
+    done = threading.Event()
+
+    def refit() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for i in range(150):
+                model.fit(X, two if i % 2 else three)
+        done.set()
+
+    thread = threading.Thread(target=refit)
+    thread.start()
+    while not done.is_set():
+        assert model.predict_one(X[0]) in (0, 1, 2, 10, 20)
+    thread.join()

@@ -85,13 +85,12 @@ def _parser() -> Any:
     from formulaic.parser.types import OrderedSet
 
     def product(left: Any, right: Any) -> Any:
-        out = OrderedSet(one * other for one in left for other in right) if len(left) * len(right) <= MOST_TERMS else ()
-        if not len(out):
+        if len(left) * len(right) > MOST_TERMS:
             raise InvalidParameter(f"the formula has products of more than {MOST_TERMS:,} terms: name fewer columns")
-        return out
+        return OrderedSet(one * other for one in left for other in right)
 
     def power(terms: Any, exponent: Any) -> Any:
-        count = str(next(iter(exponent), ""))
+        count = str(next(iter(exponent))) if len(exponent) == 1 else " + ".join(map(str, exponent))
         if not (count.isdecimal() and int(count)):
             raise InvalidParameter(f"the power {count!r} in the formula must be a whole number of 1 or more")
         out = terms

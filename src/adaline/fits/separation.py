@@ -205,4 +205,4 @@ def _bound(source: Source, theta: Array, radius: float) -> float:
 
     lead = float(source.map(leads).min())
     length = float(np.linalg.norm(theta - theta.mean(axis=0)))
-    return 2 * (radius * length / lead) ** 2 if lead > 0 else math.inf
+    return float(2 * np.square(radius * length / lead)) if lead > 0 else math.inf

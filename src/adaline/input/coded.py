@@ -69,7 +69,7 @@ def scored(system: Any, score: Callable[..., float], X: Any, y: Any, sample_weig
     except (AdalineError, NotFittedError):
         raise
     except (ValueError, TypeError, OverflowError) as error:  # of scikit-learn's metrics
-        raise InvalidData(f"{type(system).__name__} cannot be scored on these rows: {error}") from None
+        raise InvalidData(f"{type(system).__name__} cannot be scored on these rows: {error}") from error
     if not np.isfinite(out) and len(y) > 1:  # of one row R^2 is not defined
         raise InvalidData("the score overflows float64: targets or predictions are too large to be squared")
     return out

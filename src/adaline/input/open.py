@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 from scipy import sparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_array
 
@@ -324,12 +323,7 @@ def _frame_of(x: Any) -> tuple[Any, nw.DataFrame[Any] | None]:
     if isinstance(x, np.ndarray) or is_sparse(x) or is_device(x):
         return x, None
     x = collected(x)
-    try:
-        frame = nw.from_native(x, pass_through=True, eager_only=True)
-    except DuplicateError:
-        names = [str(name) for name in x.columns]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidData(f"the frame has two columns named {twice!r}: rename or drop one of them") from None
+    frame = nw.from_native(x, pass_through=True, eager_only=True)
     return x, frame if isinstance(frame, nw.DataFrame) and len(frame) else None
 
 

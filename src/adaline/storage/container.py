@@ -150,13 +150,17 @@ def _temporary(final: str) -> Iterator[tuple[str, int]]:
 def _lock(name: str, flags: int) -> int | None:
     """Open and lock a file; None where another has the lock. An existing file can be had only where there are locks."""
     descriptor = os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+    locked = fcntl is not None
     try:
         if fcntl is not None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if (fcntl is not None or flags & os.O_EXCL) and _is_named(descriptor, name):
-            return descriptor
-    except OSError:
-        pass
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except OSError:  # a file system without locks
+        locked = False
+    if (locked or flags & os.O_EXCL) and _is_named(descriptor, name):
+        return descriptor
     os.close(descriptor)
     return None
 

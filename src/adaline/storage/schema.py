@@ -52,7 +52,7 @@ from adaline.systems.families.adaptation import VARIANTS, Adaptation
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.online_classifier import OnlineClassifier
 from adaline.systems.families.scheme import Scheme
-from adaline.systems.gaussian_classifier import ClassDensities
+from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
 from adaline.systems.wiener_filter import Recording
 
 LARGEST_EXPONENT = 2200  # of a column's scale, a power of two: float64 has 2^-1074 to 2^1024
@@ -174,20 +174,21 @@ STATE: dict[str, str] = {
 """What fit sets on systems and bases, by name."""
 
 REQUIRED: dict[str, str] = {
-    "LinearSystem": "coef_ intercept_ rank_ aliased_ dependencies_ estimable_ certificate_ _fits _sums _counted _flat",
+    "LinearSystem": "coef_ intercept_ rank_ aliased_ dependencies_ estimable_ certificate_ _fits _sums _counted _flat "
+    "_like",
     "Ridge": "penalty_",
     "RobustRegression": "coef_ intercept_ scale_ rank_ aliased_ dependencies_ certificate_ _fits _flat _typical "
     "history_ n_iter_",
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",
     "LogisticRegression": "classes_ coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ penalty_ separation_ "
     "aliased_ dependencies_ _fits _typical",
-    "WienerFilter": "coef_ intercept_ rank_ aliased_ certificate_ _recording _flat",
+    "WienerFilter": "coef_ intercept_ rank_ aliased_ dependencies_ certificate_ _recording _flat",
     "AdaptiveFilter": "coef_ intercept_ history_ _state _proof _recorded _flat",
     "OnlineSystem": "_scan _result _standard _names _typical",
     "OnlineClassifier": "classes_ _targets",
     "LMS": "_flat",
     "Scheme": "classes_ estimators_ rows_seen_ _passes",
-    "ClosedFormClassifier": "classes_ certificate_ _sums",
+    "ClosedFormClassifier": "classes_ certificate_ _sums _like",
     "KMeans": "cluster_centers_ labels_ inertia_ n_iter_ history_ _n_features_out certificate_",
     "GaussianMixture": "means_ weights_ covariances_ precisions_ precisions_cholesky_ converged_ n_iter_ history_ "
     "lower_bound_ certificate_",
@@ -547,6 +548,8 @@ def _closed_form(model: ClosedFormClassifier, sizes: Sizes) -> None:
     _same(len(model._sums.parts), sizes["C"], "classes of the sums")
     if (model._sums.weights > 0).sum() > 1:
         _complete(model, SOLVED)
+        densities = {"_densities", "_mixtures"} & vars(model).keys()
+        _hold(not isinstance(model, GaussianClassifier) or bool(densities), "GaussianClassifier lacks its densities")
 
 
 def _scheme(model: Any, sizes: Sizes) -> None:

@@ -264,6 +264,7 @@ class _Reader:
         self.tensors = tensors
         self.laid_out: dict[str, Anything] = {}
         self.made: list[Any] = []
+        self.unpacked: set[str] = set()
         self.text = _Text()
         self.depth = 0
 
@@ -299,7 +300,10 @@ class _Reader:
             case "tensor":
                 return self._tensor(inner)
             case "json":
-                values = typed(json.loads(self._tensor(typed(inner, str)).tobytes()), list)
+                if inner in self.unpacked:
+                    raise ValueError(f"the list {inner!r} is used twice")
+                self.unpacked.add(typed(inner, str))
+                values = typed(json.loads(self._tensor(inner).tobytes()), list)
                 if all(map(_is_plain, values)):
                     return values
             case "array":

@@ -7,7 +7,7 @@ UNSUPERVISED: model files know them, `compare` and the command line's fit do not
 
 from typing import Any
 
-from adaline.input.transaction import read_snapshots
+from adaline.input.drafts import read_snapshots
 from adaline.systems.adaline import Adaline
 from adaline.systems.adaptive_filter import AdaptiveFilter
 from adaline.systems.families.closed_form import ClosedFormClassifier

@@ -132,8 +132,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
 
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row: a number, or an array of K."""
-        z = self._row_outputs(x)
-        return float(z[0]) if self._flat else z
+        state, z = self._still_outputs(x)
+        return float(z[0]) if state["_flat"] else z
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""

@@ -15,8 +15,8 @@ from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import check_basis, width_of
 from adaline.input.columns import check_same_columns
+from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows
-from adaline.input.transaction import snapshot
 from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import toeplitz

@@ -231,7 +231,7 @@ def _sum(terms: list[tuple[float, str]]) -> str:
 def _number(value: float) -> str:
     """Return a number as a whole one, a short decimal or a fraction where that is exact, else with six digits."""
     short = f"{value:.6g}"
-    if float(short) == value:
+    if float(short) == value or not np.isfinite(value):
         return short
     fraction = _fraction(value)
     if float(fraction) == value and fraction.denominator > 1:

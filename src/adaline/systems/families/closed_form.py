@@ -17,9 +17,9 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, Unsafe
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of
 from adaline.input.columns import check_same_columns
+from adaline.input.drafts import snapshot
 from adaline.input.labels import Labels, all_classes
 from adaline.input.open import LabelledRows, open_labelled, read_finite
-from adaline.input.transaction import snapshot
 from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying

@@ -23,8 +23,8 @@ from adaline.inference.sample import WEIGHTS, Counted, Sample, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.columns import check_same_columns
+from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.input.transaction import snapshot
 from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
 from adaline.results import Certificate, after_one_go, combine_certificates, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums

@@ -28,8 +28,8 @@ from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, star
 from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.columns import InputColumns
+from adaline.input.drafts import snapshot
 from adaline.input.open import read_finite, refuse_overflow
-from adaline.input.transaction import snapshot
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status, say_constant, with_note, without_constants
@@ -281,10 +281,19 @@ class OnlineSystem(BaseEstimator):
         """Take one step, with the lock of the model; a row that is not finite is refused before it."""
         row, scan = self._finite_row(x), self._scan
         if not scan.learns_at_once:
-            self._scan = scan = scan.copy()
+            scan = scan.copy()
         scan.learn(row, t)
+        self._scan = scan
         if scan.numbers[STATUS] != RUNNING:
             warn(f"{type(self).__name__} has diverged and learns no more: {Status.DIVERGED.advice}", ConvergenceWarning)
+
+    def _still_outputs(self, x: Any) -> tuple[dict[str, Any], Array]:
+        """Return the attributes of the model and its outputs of one row, (K,), of one state: not of two fits."""
+        while True:
+            state = self.__dict__
+            z = self._row_outputs(x)
+            if self.__dict__ is state:
+                return state, z
 
     def _row_outputs(self, x: Any) -> Array:
         """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""

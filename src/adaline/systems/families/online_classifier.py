@@ -97,9 +97,9 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
     def predict_one(self, x: Any) -> Any:
         """Return the label of one row: an array (D,), or a dict by column names."""
-        z = self._row_outputs(x)
+        state, z = self._still_outputs(x)
         best = int(z[0] > 0) if len(z) == 1 else int(z.argmax())
-        return self.classes_[best]
+        return state["classes_"][best]
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:

@@ -16,15 +16,15 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from adaline.arrays import is_device
+from adaline.arrays import host, is_device
 from adaline.errors import InvalidData
 from adaline.locks import lock_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
 
-LEARNING = ("fit", "partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset")
-"""Public methods that change a model, or for one row decide by themselves what they see of it."""
+LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset")
+"""Public methods, beside those called fit..., that change a model or decide by themselves what they see of it."""
 
 
 def transaction(method: Method) -> Method:
@@ -57,7 +57,7 @@ def read_snapshots(system: type[Any]) -> None:
     for name in dir(system):
         found = getattr_static(system, name)
         reads = found.fget if isinstance(found, property) else found
-        if name.startswith("_") or name in LEARNING or not isfunction(reads):
+        if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads):
             continue
         if reads.__module__.partition(".")[0] == "adaline":
             setattr(system, name, property(_on_snapshot(reads)) if isinstance(found, property) else _on_snapshot(reads))
@@ -80,10 +80,10 @@ def _with_state(model: M, state: dict[str, Any]) -> M:
 
 def _refuse_overflow(system: Any) -> None:
     """Raise where numbers that were learned are not finite."""
-    for name in ("coef_", "intercept_", "covariances_", "cluster_centers_"):
+    for name in ("coef_", "intercept_", "covariance_", "covariances_", "cluster_centers_"):
         values = system.__dict__.get(name, 0.0)
         if name == "intercept_" and "classes_" in system.__dict__:
-            continue  # that of a class without rows is infinite
+            values = np.where(host(values) == -math.inf, 0.0, host(values))  # that of a class without rows
         if not (math.isfinite(values) if type(values) is float else is_device(values) or np.isfinite(values).all()):
             raise InvalidData(
                 f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."

@@ -13,8 +13,8 @@ from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.block import Block
 from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import CodedRows, coded
+from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
-from adaline.input.transaction import snapshot
 from adaline.sources import Source
 from adaline.sources.expanded import PIECE, piece_rows
 
