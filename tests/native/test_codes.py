@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import adaline
 from adaline import kernels
 from adaline.losses import LOSSES
 from adaline.scans import tally
@@ -58,7 +59,7 @@ def test_what_is_no_loss_is_refused(wrong: Any) -> None:
 
 
 def test_the_stub_lists_every_name_of_the_module() -> None:
-    stub = Path(native.__file__).with_name("_native.pyi")
+    stub = Path(adaline.__file__).with_name("_native.pyi")
     listed = {
         node.name for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }

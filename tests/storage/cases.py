@@ -132,7 +132,7 @@ def _categories(X: Any) -> pd.DataFrame:
 
 
 def _wide(make: Callable[[], Any]) -> Case:
-    X, y, w = _numbers(20, 600)
+    X, y, w = _numbers(20, 200)
     return _fitted(make, X, y, w)
 
 

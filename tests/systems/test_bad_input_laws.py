@@ -79,16 +79,18 @@ def _faults(where: str, call: Callable[[], Any]) -> Iterator[str]:
         except Exception as error:
             yield f"{where}: {type(error).__name__}: {str(error)[:90]}"
         else:
-            yield from _not_finite(where, out)
+            system = SYSTEMS.get(where.partition(".")[0])
+            yield from _not_finite(where, out, infinite=system is not None and is_classifier(system()))
 
 
-def _not_finite(where: str, out: Any) -> Iterator[str]:
+def _not_finite(where: str, out: Any, infinite: bool = False) -> Iterator[str]:
+    """Yield where numbers are not finite; discriminants and intercepts of classes without rows may be `infinite`."""
     if isinstance(out, tuple):
         for part in out:
-            yield from _not_finite(where, part)
+            yield from _not_finite(where, part, infinite)
     elif not isinstance(out, str) and out is not None:
         values = host(out.data if is_sparse(out) else out) if np.asarray(out).dtype.kind == "f" else np.zeros(0)
-        if not np.isfinite(values).all():
+        if (np.isnan(values) if infinite else ~np.isfinite(values)).any():
             yield f"{where}: not finite"
 
 

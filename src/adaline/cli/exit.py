@@ -79,12 +79,12 @@ MODEL_START, REPORT_START = b'{"__metadata__"', b"adaline compare"
 def check_output(path: Path | None, kinds: tuple[str, ...] = (), replaces: bytes | None = None) -> None:
     """Refuse a name that cannot be written to, before the work and not after it.
 
-    With `replaces` a file that is there is replaced only if it begins as ours do: a table that was meant to be read is
-    easily named as the output.
+    With `replaces` a file that is there is replaced only if it is called or begins as ours do: a table that was meant
+    to be read is easily named as the output.
     """
     if path is None:
         return
-    if replaces is not None and path.is_file():
+    if replaces is not None and path.is_file() and path.suffix != ".adaline":
         with path.open("rb") as file:
             start = file.read(4096)
         if start and replaces not in start:

@@ -270,11 +270,14 @@ class Scan(ABC):
             raise
 
     def copy(self) -> Self:
-        """Return an independent copy."""
+        """Return an independent copy; meanwhile no row is taken without the lock of the model, which the caller holds."""
         other = type(self).__new__(type(self))
         vars(other).update(self.__getstate__())
+        status = float(self.numbers[STATUS])
+        self.numbers[STATUS] = status + REPLACED
         for name in ("theta", "good", "numbers", "lag", "root"):
             setattr(other, name, getattr(other, name).copy())
+        self.numbers[STATUS] = other.numbers[STATUS] = status
         return other
 
     def __getstate__(self) -> dict[str, Any]:

@@ -153,6 +153,7 @@ STATE: dict[str, str] = {
     **{"_flat": "bool", "_like": "None", "_typical": "number(D)|None", "_names": "(str)|None", "_scan": "Scan"},
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
+    **{"output_": "float|float(K)"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",

@@ -1231,7 +1231,7 @@ frame("pandas, target misspelt", lambda: pandas(price=Y), "Did you mean 'price'"
 frame("pandas, target by number", pandas, "no column 2", target=2)
 frame("a series", lambda: pd.Series(A), "cannot open Series")
 frame("an array", lambda: np.ones((3, 3)), "cannot open ndarray")
-frame("a dictionary", lambda: {"a": A, "y": Y}, "cannot open dict")
+frame("a dictionary", lambda: {"a": A, "b": B, "y": Y})
 frame("polars, lazy", lambda: pl.LazyFrame({"a": A, "b": B, "y": Y}))
 frame("polars, gaps", lambda: pl.DataFrame({"a": [1, None, 3], "y": [1.0, 2.0, 3.0]}), r"'a' \(1\)")
 frame(

@@ -29,6 +29,7 @@ Mask = NDArray[np.bool_]
 NEGLIGIBLE = 1e-9  # share of a column that is rounding
 NEAT = 1e-9  # relative distance from a fraction of a small denominator within which a weight is that fraction
 DENOMINATOR = 1000
+MOST_NEAT = 2**14  # weights that are made neat: where more columns than rows depend, none of them is a small fraction
 MOST_TERMS, MOST_SHOWN = 8, 3  # of a combination, and combinations in a warning
 UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
 PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
@@ -146,7 +147,8 @@ def dependence(null: Array, size: Array, mean: Array | None) -> Dependence:
     weights[np.abs(weights) <= NEGLIGIBLE * np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1.0)] = 0.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         raw = np.where(weights != 0, weights * size[left_out, None] / size, 0.0)
-    raw = np.vectorize(neat, otypes=[np.float64])(raw)
+    if raw.size <= MOST_NEAT:
+        raw = np.vectorize(neat, otypes=[np.float64])(raw)
     constants = np.zeros(len(left_out))
     if mean is not None:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -118,7 +118,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if isinstance(x, CodedRows):
             return np.asarray(x)
         try:
-            dimensions = len(x.shape if hasattr(x, "shape") else np.shape(x))
+            dimensions = len(x.shape) if hasattr(x, "shape") else np.ndim(np.asarray(x))
         except ValueError:  # ragged lists, which are refused as rows
             dimensions = 2
         if dimensions == 1:
