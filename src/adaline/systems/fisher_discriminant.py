@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.construction import configured
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
 from adaline.parameters import COUNT, NONE, AnyOf, Number, OneOf
@@ -78,6 +78,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     def transform(self, X: Any) -> Array:
         """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""
         check_is_fitted(self, "classes_")
+        if not hasattr(self, "directions_"):
+            raise InvalidData("there are no directions yet: only one class has rows with a weight")
         x = self._read(X)
         directions = to_device_of(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
         return refuse_overflow(host(x @ directions)) - self.directions_ @ self._mean
