@@ -270,7 +270,7 @@ class Scan(ABC):
             raise
 
     def copy(self) -> Self:
-        """Return an independent copy; meanwhile rows are taken with the lock of the model alone, which the caller holds."""
+        """Return an independent copy; meanwhile rows wait for the lock of the model, which the caller holds."""
         other = type(self).__new__(type(self))
         vars(other).update(self.__getstate__())
         status = float(self.numbers[STATUS])
