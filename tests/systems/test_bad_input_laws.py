@@ -81,7 +81,8 @@ def _faults(where: str, call: Callable[[], Any]) -> Iterator[str]:
         else:
             system, _, method = where.partition(".")
             classifies = system in SYSTEMS and is_classifier(SYSTEMS[system]())
-            if not (classifies and method in ("fit", "partial_fit", "merge", "forget")):  # a class without rows has no mean
+            learns = method in ("fit", "partial_fit", "merge", "forget")
+            if not (classifies and learns):  # a class without rows has no mean
                 yield from _not_finite(where, out, infinite=classifies)
 
 
