@@ -21,6 +21,7 @@ from adaline.basis import Custom, Polynomial, Radial
 from adaline.errors import AdalineError, InvalidType, ModelFileError
 from adaline.storage import container, load, read_header, save
 from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
+from adaline.wording import visible
 from tests.storage.mutants import altered_bytes, altered_fields, nested
 
 MUTANTS = int(os.environ.get("ADALINE_MUTANTS", "400"))
@@ -102,7 +103,7 @@ def refused(path: Any, match: str) -> None:
             read(path)
         assert isinstance(caught.value, OSError)
         assert isinstance(caught.value, AdalineError)
-        assert str(path) in str(caught.value)
+        assert visible(str(path)) in str(caught.value)
         assert "\n" not in str(caught.value)
         assert caught.value.__cause__ is None
 

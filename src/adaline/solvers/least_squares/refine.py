@@ -89,11 +89,11 @@ def start_with_intercept(factor: Factor, u: Array) -> tuple[Array, Array]:
     hi[:, 1:] = u
     if scaling.intercept:
         d = scaling.features
-        means = np.stack([scaling.mean_hi, scaling.mean_lo])
-        means = np.ldexp(means, -scaling.exponent.astype(np.int64))
-        p_hi, p_lo = twofold.multiply(means[0, :d, None], means[1, :d, None], -u.T, 0.0)
-        terms_hi = np.concatenate([means[0, None, d:], p_hi])
-        terms_lo = np.concatenate([means[1, None, d:], p_lo])
+        exponent = -scaling.exponent.astype(np.int64)
+        mean_hi, mean_lo = np.ldexp(scaling.mean_hi, exponent), np.ldexp(scaling.mean_lo, exponent)
+        p_hi, p_lo = twofold.multiply(mean_hi[:d, None], mean_lo[:d, None], -u.T, 0.0)
+        terms_hi = np.concatenate([mean_hi[None, d:], p_hi])
+        terms_lo = np.concatenate([mean_lo[None, d:], p_lo])
         hi[:, 0], lo[:, 0] = twofold.sum_rows(terms_hi, terms_lo)
     return hi, lo
 
