@@ -22,6 +22,7 @@ from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import GRAM_BYTES
+from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
 from adaline.solvers.robust.m_estimation import (
     EPS,
@@ -98,9 +99,11 @@ def fit_target(
     rows = source.with_targets(np.ascontiguousarray(units.from_raw(t)[:, None]))
     problem = build_problem(rows, Squared(), 1, criterion.intercept, penalty, spread)
     start, gram = least_squares(problem)
+    depends = problem.dependence(gram.null)
     if criterion.loss is None:
-        return _quantile(problem, criterion, units, weight, start, gram)
-    return _m_estimate(problem, criterion, units, weight, _start(problem, criterion, units, weight, start, init), gram)
+        return _quantile(problem, criterion, units, weight, start, gram, depends)
+    start = _start(problem, criterion, units, weight, start, init)
+    return _m_estimate(problem, criterion, units, weight, start, gram, depends)
 
 
 def _start(problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, init: Any) -> Array:
@@ -115,7 +118,13 @@ def _start(problem: Problem, criterion: RobustCriterion, units: Units, weight: A
 
 
 def _m_estimate(
-    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, gram: Curvature
+    problem: Problem,
+    criterion: RobustCriterion,
+    units: Units,
+    weight: Array,
+    start: Array,
+    gram: Curvature,
+    depends: Dependence,
 ) -> tuple[RobustFit, list[float]]:
     assert criterion.loss is not None
     p = gram.rank - (not problem.intercept)
@@ -135,12 +144,12 @@ def _m_estimate(
     error = np.abs(found.moved) + 16 * EPS * gram.condition * float(np.abs(found.theta).max())
     error[:, 1:][:, problem.constant] = 0.0
     proof = certificate(  # without a gap, as the scale moves with the weights
-        status=_status(found.converged, True, problem, gram),
+        status=_status(found.converged, True, depends, gram),
         objective=_ldexp(found.history[-1], square),
         gradient=_ldexp(problem.steepness(found.evaluation.gradient), units.exponent),
         digits=digits(error, found.theta, np.ones_like(found.theta[0])) if found.converged else math.nan,
         condition=gram.condition,
-        rank=problem.dependence(gram.null).rank,
+        rank=depends.rank,
         solver=_called(found, criterion),
     )
     reach = criterion.threshold * found.scale
@@ -149,14 +158,20 @@ def _m_estimate(
     elif found.scale == 0:
         errors = robust.none(problem, robust.ON_PLANE)
     else:
-        errors = m_errors(problem, criterion.loss(reach), found.r, weight, gram, p)
+        errors = m_errors(problem, criterion.loss(reach), found.r, weight, gram, p, depends)
     beyond = float(weight[np.abs(found.r) > max(reach, 1e-9 * float(np.abs(found.r).max()))].sum())
-    fit = _assembled(problem, units, found.theta, gram, proof, {"H1": errors}, weight)
+    fit = _assembled(problem, units, found.theta, gram, depends, proof, {"H1": errors}, weight)
     return replace(fit, scale=_ldexp(found.scale, units.exponent), beyond=beyond), _histories(found.history, square)
 
 
 def _quantile(
-    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, gram: Curvature
+    problem: Problem,
+    criterion: RobustCriterion,
+    units: Units,
+    weight: Array,
+    start: Array,
+    gram: Curvature,
+    depends: Dependence,
 ) -> tuple[RobustFit, list[float]]:
     unseen = gram.null if problem.intercept else np.column_stack([gram.null, np.eye(1 + problem.features)[:, 0]])
     basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
@@ -167,13 +182,13 @@ def _quantile(
     error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
     proof = certificate(
         status=_status(
-            found.gap <= criterion.tol * found.objective + 64 * EPS * weight.sum(), found.unique, problem, gram
+            found.gap <= criterion.tol * found.objective + 64 * EPS * weight.sum(), found.unique, depends, gram
         ),
         objective=times * _ldexp(found.objective, units.exponent),
         gap=times * _ldexp(found.gap, units.exponent),
         digits=digits(error, theta, np.ones_like(theta[0])) if found.unique else math.nan,
         condition=gram.condition,
-        rank=problem.dependence(gram.null).rank,
+        rank=depends.rank,
         solver="interior point, onto the rows it meets",
     )
 
@@ -182,8 +197,8 @@ def _quantile(
             problem, _within(other, weight, problem.intercept)[0], weight, basis, theta, criterion.most
         ).r
 
-    errors = quantile_errors(problem, criterion.level, found.r, weight, gram, residuals_at)
-    fit = _assembled(problem, units, theta, gram, proof, errors, weight)
+    errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
+    fit = _assembled(problem, units, theta, gram, depends, proof, errors, weight)
     return fit, [times * value for value in _histories(found.history, units.exponent)]
 
 
@@ -206,6 +221,7 @@ def _assembled(
     units: Units,
     theta: Array,
     gram: Curvature,
+    depends: Dependence,
     proof: Certificate,
     errors: dict[str, StandardErrors],
     weight: Array,
@@ -217,7 +233,6 @@ def _assembled(
     raw = units.to_raw(shortest_slopes(problem, theta, gram.null))
     raw[0, 0] *= problem.intercept
     total = float(weight.sum())
-    depends = problem.dependence(gram.null)
     return RobustFit(Solution(raw, proof), math.nan, errors, math.nan, len(weight), total, depends)
 
 
@@ -230,10 +245,10 @@ def _scale(criterion: RobustCriterion, units: Units, p: int) -> Scale:
     return lambda r, weight: known
 
 
-def _status(converged: bool, unique: bool, problem: Problem, gram: Curvature) -> Status:
+def _status(converged: bool, unique: bool, depends: Dependence, gram: Curvature) -> Status:
     if not converged:
         return Status.NOT_CONVERGED
-    if len(problem.dependence(gram.null).left_out):
+    if len(depends.left_out):
         return Status.RANK_DEFICIENT
     if not unique:
         return Status.NOT_UNIQUE

@@ -120,7 +120,9 @@ def none(problem: Problem, note: str) -> StandardErrors:
     return StandardErrors(np.full(1 + problem.features, np.nan), (note,))
 
 
-def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int) -> StandardErrors:
+def m_errors(
+    problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvature, p: int, depends: Dependence
+) -> StandardErrors:
     """Return the standard errors of (w0, w), in raw units of the columns; the loss has its threshold in units of r."""
     total, zero = float(weight.sum()), np.zeros_like(r)
     bent = loss.curvature(zero, r)
@@ -131,11 +133,17 @@ def m_errors(problem: Problem, loss: Loss, r: Array, weight: Array, gram: Curvat
         return none(problem, ALL_BEYOND)
     k = 1.0 + p / total * float(weight @ (bent - mean) ** 2) / total / mean**2
     pull = float(weight @ loss.slope(zero, r) ** 2) / (total - p)
-    return StandardErrors(_lengths(problem, gram.root * (k * np.sqrt(pull) / mean), gram))
+    return StandardErrors(_lengths(problem, gram.root * (k * np.sqrt(pull) / mean), depends))
 
 
 def quantile_errors(
-    problem: Problem, level: float, r: Array, weight: Array, gram: Curvature, residuals_at: Callable[[float], Array]
+    problem: Problem,
+    level: float,
+    r: Array,
+    weight: Array,
+    gram: Curvature,
+    depends: Dependence,
+    residuals_at: Callable[[float], Array],
 ) -> dict[str, StandardErrors]:
     """Return the standard errors of a regression quantile by name; `residuals_at` fits another level."""
     total, p = float(weight.sum()), gram.rank - (not problem.intercept)
@@ -165,7 +173,7 @@ def quantile_errors(
         spread = np.sqrt(level * (1.0 - level) * np.maximum(values, 0.0))
         freedom = max(h * total, 1.0) if name == "nid" else np.inf
         notes = (*((note,) if note else ()), *few)
-        out[name] = StandardErrors(_lengths(problem, bread.root @ (vectors * spread), gram), notes, freedom)
+        out[name] = StandardErrors(_lengths(problem, bread.root @ (vectors * spread), depends), notes, freedom)
     return out
 
 
@@ -223,14 +231,13 @@ def _weighed(problem: Problem, f: Array) -> Array:
     return hessian
 
 
-def _lengths(problem: Problem, root: Array, gram: Curvature) -> Array:
+def _lengths(problem: Problem, root: Array, depends: Dependence) -> Array:
     """Return the square roots of the diagonal of Cov = root root', brought from the view to raw units.
 
     Without the columns that depend on others, as in R: they have none.
     """
     slopes = root[1:] * problem.view.scale[:, None]
     first = root[:1] + problem.view.offset[None] @ root[1:]
-    depends = problem.dependence(gram.null)
     out = np.linalg.norm(depends.drop_root(np.concatenate([first, slopes])), axis=1)
     out[0] = out[0] if problem.intercept else np.nan
     out[1:][~depends.kept] = np.nan

@@ -40,7 +40,7 @@ class Tukey(Loss):
 
     def value(self, z: Any, t: Any) -> Any:
         """Return c^2/6 (1 - (1 - u)^3), at most c^2/6."""
-        return self.c**2 / 6.0 * (1.0 - self._one_minus_u(z, t) ** 3)
+        return self.c * self.c / 6.0 * (1.0 - self._one_minus_u(z, t) ** 3)
 
     def slope(self, z: Any, t: Any) -> Any:
         """Return -r (1 - u)^2."""

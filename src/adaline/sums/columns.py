@@ -48,6 +48,9 @@ def largest_magnitudes(block: Block) -> Array:
     for rows in (block.gathered(), block.heavy()):
         xp = namespace(rows.x)
         parts = [xp.astype(rows.x, xp.float64), to_device_of(rows.x, rows.t)]
+        if rows.rows == 0:  # no row has a weight
+            found.append(np.zeros(sum(part.shape[1] for part in parts)))
+            continue
         found.append(np.concatenate([host(xp.max(xp.abs(part), axis=0)) for part in parts if part.shape[1]]))
     return np.where(np.isfinite(found[0]), found[1], found[0])
 

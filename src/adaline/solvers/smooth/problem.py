@@ -213,15 +213,8 @@ class Problem:
     def dependence(self, null: Array) -> Dependence:
         """Return the combinations among the columns, given directions (K (1 + D), A) along which no output changes.
 
-        Those of the same array are found once: they take as long as D^3 multiplications.
+        It takes as long as D^3 multiplications: ask once.
         """
-        known = vars(self).get("_combinations")
-        if known is None or known[0] is not null:
-            known = null, self._dependence(null)
-            object.__setattr__(self, "_combinations", known)
-        return known[1]
-
-    def _dependence(self, null: Array) -> Dependence:
         scale = self.view.scale
         slopes = (
             null.reshape(self.outputs, 1 + self.features, -1)[:, 1:].transpose(1, 0, 2) * (scale > 0)[:, None, None]

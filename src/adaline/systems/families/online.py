@@ -397,7 +397,7 @@ def _spread_of_constants(source: Source) -> Spread | None:
         return None
     spread = Spread.zero(source.shape)
     for block in source.blocks():
-        spread.add(block)
+        spread.add(block.heavy())  # rows without a weight may hold what is not finite
         if varying(spread).all():
             return None
     return spread
