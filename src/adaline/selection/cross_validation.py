@@ -33,6 +33,7 @@ from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
 from adaline.sources.views import Fold, fold_of
 from adaline.systems.families.filter import SignalSystem
+from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.wording import counted
 
@@ -125,13 +126,14 @@ class CrossValidation(Trial):
         super().__init__()
         self.system, self.rows, self.judge = system, rows, judge
         self.judged: list[Any] = []
+        self._fits: list[FoldFits | None] = []
 
     def fold(self, k: int, learned: Indices | None = None) -> None:
         """Fit all folds but k, or the rows `learned` of these alone, and judge."""
 
         def step() -> None:
             if learned is None:
-                model, indices = self.rows.fitted(self.system, k), np.flatnonzero(self.rows.fold != k)
+                model, indices = self._without(k), np.flatnonzero(self.rows.fold != k)
             else:
                 assert isinstance(self.rows, ArrayRows)
                 model, indices = self.rows.fitted_to(self.system, learned), learned
@@ -139,9 +141,35 @@ class CrossValidation(Trial):
 
         self.attempt(step)
 
+    def whole(self) -> Any:
+        """Return the system fitted to all rows of an array, None where that fails."""
+        assert isinstance(self.rows, ArrayRows)
+        rows = self.rows
+
+        def step() -> Any:
+            fits = self._all_fits()
+            return rows.fitted_to(self.system, np.arange(len(rows.weight))) if fits is None else fits.whole
+
+        return self.attempt(step)
+
+    def _without(self, k: int) -> Any:
+        """Return the system fitted to all folds but k."""
+        fits = self._all_fits()
+        model = None if fits is None else fits.without[k]
+        return self.rows.fitted(self.system, k) if model is None else model
+
+    def _all_fits(self) -> FoldFits | None:
+        """Return the fits of a system that makes those of all folds at once, None of one that does not."""
+        if not self._fits:
+            self._fits.append(self.rows.fit_folds(self.system))
+        return self._fits[0]
+
 
 class Rows(ABC):
-    """Rows x, targets y (None without), weights (n,), and the fold of each row, (n,)."""
+    """Rows x, targets y (None without), weights (n,), and the fold of each row, (n,).
+
+    `shared` keeps what systems that are fitted to all folds at once have in common.
+    """
 
     whole: ClassVar[bool] = False
     """Whether a model predicts all rows together: in their order, or as a source reads them."""
@@ -150,9 +178,16 @@ class Rows(ABC):
     weight: Array
     fold: Indices
 
+    def __init__(self) -> None:
+        self.shared: dict[Any, Any] = {}
+
     @abstractmethod
     def fitted(self, system: Any, k: int) -> Any:
         """Return a clone of the system fitted to all folds but k."""
+
+    @abstractmethod
+    def fit_folds(self, system: Any) -> FoldFits | None:
+        """Return the fits to all rows and without each fold of a system that makes them at once, None of others."""
 
     def fold_weights(self, folds: int) -> Array:
         """Return the weight of the rows of each fold."""
@@ -163,6 +198,7 @@ class ArrayRows(Rows):
     """Rows in memory; those of weight zero take no part."""
 
     def __init__(self, x: Any, y: Any, sample_weight: Any, classes: bool) -> None:
+        super().__init__()
         self.x = x = _indexable(x)
         n = x.shape[0]
         self.y = None if y is None else _on_host(read_labels(y) if classes else y)
@@ -198,6 +234,9 @@ class ArrayRows(Rows):
         weight = None if self.given_weight is None else self.given_weight[indices]
         return fit(clone(system), *self.at(indices), weight)
 
+    def fit_folds(self, system: Any) -> FoldFits | None:
+        return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)
+
 
 class SignalRows(ArrayRows):
     """Samples of signals, held out in stretches; those of weight zero stay, as part of the past of others."""
@@ -214,6 +253,9 @@ class SignalRows(ArrayRows):
     def fitted(self, system: Any, k: int) -> Any:
         return fit(clone(system), self.x, self.y, self.weight * (self.fold != k))
 
+    def fit_folds(self, system: Any) -> FoldFits | None:
+        return None
+
 
 class SourceRows(Rows):
     """The rows of a source."""
@@ -221,6 +263,7 @@ class SourceRows(Rows):
     whole = True
 
     def __init__(self, source: Source, folds: int) -> None:
+        super().__init__()
         _check_folds(folds, source.count_rows())
         self.source, self.folds = source, folds
         self.x = Fold(source.unlabelled(), 0, folds, held_out=True)  # as it is coded already, for every model
@@ -239,6 +282,9 @@ class SourceRows(Rows):
 
     def fitted(self, system: Any, k: int) -> Any:
         return clone(system).fit(Fold(self.source, k, self.folds, held_out=False))
+
+    def fit_folds(self, system: Any) -> FoldFits | None:
+        return _fit_at_once(system, self.source, None, None, self.fold, self.shared)
 
 
 def split_rows(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:
@@ -349,6 +395,12 @@ def with_trial(trial: Trial, found: CandidateErrors | None, start: float) -> Can
 def first_line(problem: Any) -> str:
     """Return the first line of what an exception or warning says."""
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+
+
+def _fit_at_once(system: Any, *given: Any) -> FoldFits | None:
+    """Return the fits of all folds by a system that makes them at once; None of one that fits in a way of its own."""
+    own = next((cls for cls in type(system).__mro__ if {"fit", "_fit_folds"} & vars(cls).keys()), object)
+    return system._fit_folds(*given) if "_fit_folds" in vars(own) else None
 
 
 def _on_host(y: Any) -> Any:

@@ -5,6 +5,7 @@ from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.curvature import CurvatureDiagonal, ThinnedCurvature, Thinning
 from adaline.sums.firth import FirthScore, Prior
+from adaline.sums.folds import FoldSums, all_but_one, running
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
 from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.mixture import Components, MixtureMoments
@@ -39,6 +40,7 @@ __all__ = [
     "ErrorCounts",
     "FirthScore",
     "FittedDesign",
+    "FoldSums",
     "GroupScores",
     "HessianProduct",
     "JointSum",
@@ -63,4 +65,6 @@ __all__ = [
     "Triangle",
     "View",
     "WrongRows",
+    "all_but_one",
+    "running",
 ]

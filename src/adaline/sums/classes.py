@@ -67,7 +67,8 @@ class ClassMoments(Sum):
             weight = None if block.weight is None else host(block.weight)[host(rows).astype(np.intp)]
             exponent = None if block.exponent is None else block.exponent[: self.features]
             none = xp.empty((n, 0), dtype=xp.float64, device=codes.device)
-            part.add(Block(block.x, none, weight, exponent, chosen=None if n == block.rows else rows))
+            chosen = block.chosen if n == block.rows else rows if block.chosen is None else block.chosen[rows]
+            part.add(Block(block.x, none, weight, exponent, chosen=chosen))
 
     def merge(self, other: Self) -> None:
         """Take in other moments, class by class."""

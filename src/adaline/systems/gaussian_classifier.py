@@ -157,6 +157,9 @@ class GaussianClassifier(ClosedFormClassifier):
         if self.components > 1 and self.shrinkage:
             raise InvalidParameter("shrinkage is for one component a class: set shrinkage=0 or components=1")
 
+    def _sums_suffice(self) -> bool:
+        return self.components == 1 and super()._sums_suffice()
+
     def _linear(self) -> bool:
         return self.covariance in ("shared", "tied", "identity")
 

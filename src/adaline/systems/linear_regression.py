@@ -102,6 +102,9 @@ class LinearRegression(LinearSystem):
             return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
         return (solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop"),)
 
+    def _sums_suffice(self) -> bool:
+        return self.solver == "auto" and super()._sums_suffice()
+
     def _is_wide(self, source: Source) -> bool:
         free = self.solver == "auto" and self.rank != "drop"
         return is_wide(source) and (free or not gram_fits(source))

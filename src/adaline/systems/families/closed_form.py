@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, to_device_of
@@ -26,6 +27,7 @@ from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
+from adaline.systems.families.folds import FoldedRows, FoldFits, fit_folds, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs
 from adaline.wording import counted
@@ -128,6 +130,44 @@ class ClosedFormClassifier(LinearClassifier):
             raise UnsafeForget("cannot forget all rows: a model without any has no classes. Fit anew instead")
         self._finish(None, meter, source)
         refuse_few_digits(self.certificate_.digits, [self._output_digits], getattr(self, "dependencies_", None))
+        return self
+
+    def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
+        check_parameters(self)
+        if not self._sums_suffice():
+            return None
+
+        def open_folds() -> FoldedRows | None:
+            given = clone(self)._open(X, y, sample_weight, reset=True)
+            classes = given.all_classes()
+            source = given.encoded(classes)
+            config = {"of": ClassMoments, "classes": len(classes), "centred": not source.sparse}
+            folded = sum_folds(source, given.columns, fold, **config)
+            if folded is None or len(classes) < 2:
+                return None
+            without = [one.about_means() for one in folded.without]
+            return folded._replace(total=folded.total.about_means(), without=without, classes=classes)
+
+        return fit_folds(self, ClosedFormClassifier, open_folds, shared)
+
+    def _sums_suffice(self) -> bool:
+        """Whether the system is determined by the moments of the classes."""
+        return self.basis is None
+
+    @transaction
+    def _fit_sums(self, rows: FoldedRows, total: ClassMoments, source: Source | None) -> Self:
+        meter = Meter(source)
+        set_columns(self, rows.columns)
+        self._like = rows.source.empty_on_device()
+        present = np.flatnonzero(total.weights > 0)
+        assert rows.classes is not None
+        self.classes_, self._sums = rows.classes[present], ClassMoments([total.parts[k] for k in present])
+        self._finish(source, meter, source)
+        if source is not None:
+            self.certificate_ = after_one_go(self.certificate_)
         return self
 
     def _output_digits(self) -> float:

@@ -33,6 +33,7 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
+from adaline.systems.families.folds import FoldedRows, FoldFits, fit_folds, sum_folds
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, warn_of_dependence
 
@@ -369,6 +370,45 @@ class LinearSystem(LinearRegressor):
         """
         check_is_fitted(self, "coef_")
         return variance_inflation(self._fits[0], self._sums, self.fit_intercept)
+
+    def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
+        check_parameters(self)
+        if not self._sums_suffice():
+            return None
+        intercept = bool(self.fit_intercept)
+
+        def open_folds() -> FoldedRows | None:
+            source, columns = open_rows(self, X, y, sample_weight, reset=True)
+            if self._is_wide(source):
+                return None
+            centred = intercept and not source.sparse
+            folded = sum_folds(source, columns, fold, of=Moments, centred=centred)
+            if folded is None or centred or not intercept:
+                return folded
+            return folded._replace(
+                total=folded.total.about_mean(), without=[one.about_mean() for one in folded.without]
+            )
+
+        return fit_folds(self, (LinearSystem, intercept), open_folds, shared)
+
+    def _sums_suffice(self) -> bool:
+        """Whether the system is determined by the moments of the rows."""
+        return self.basis is None and self.weights == "frequency"
+
+    @transaction
+    def _fit_sums(self, rows: FoldedRows, total: Moments, source: Source | None) -> Self:
+        meter = Meter(source)
+        set_columns(self, rows.columns)
+        self._remember(rows.source)
+        self._sums, self._counted = total, None
+        self._keep(self._solve(source, total), meter, source)
+        if source is not None:
+            self.certificate_ = after_one_go(self.certificate_)
+            self._warn_of_dependence(None)
+        return self
 
     def _is_wide(self, source: Source) -> bool:
         """Whether to do without a D x D matrix."""

@@ -1,0 +1,92 @@
+"""Closed forms cross-validated in one read: the sums of every fold, and a model from the sums of all others.
+
+`fit_folds` serves every system that is solved from sums; systems that share their sums share the read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from adaline.input.columns import InputColumns
+from adaline.input.labels import Labels
+from adaline.results import Status
+from adaline.sources import Source
+from adaline.sums import FoldSums, all_but_one, running
+
+ENOUGH_DIGITS = 9.5  # from which sums alone say what the rows would say
+
+
+class FoldedRows(NamedTuple):
+    """Rows and the sums of their folds.
+
+    Parameters
+    ----------
+    source : of all rows, with targets as the sums take them.
+    columns : of the systems' input.
+    total : the sums of all rows.
+    without : the sums of all rows but those of each fold.
+    seconds : that the read took.
+    classes : labels of the classes, None for regressions.
+    """
+
+    source: Source
+    columns: InputColumns
+    total: Any
+    without: list[Any]
+    seconds: float
+    classes: Labels | None = None
+
+
+class FoldFits(NamedTuple):
+    """A system fitted to all rows, and to all rows but those of each fold; None for a fold whose rows are needed."""
+
+    whole: Any
+    without: list[Any]
+
+
+class FromSums(Protocol):
+    """A system that is solved from sums."""
+
+    def _fit_sums(self, rows: FoldedRows, sums: Any, source: Source | None) -> Any:
+        """Fit to sums, with the rows they came from where they are at hand."""
+        ...
+
+
+def sum_folds(source: Source, columns: InputColumns, fold: NDArray[np.intp], **config: Any) -> FoldedRows | None:
+    """Return the sums of all folds of a source, in one read; None where a number is not finite or a fold is empty."""
+    start = perf_counter()
+    parts: list[Any] = source.sum(FoldSums, fold, folds=int(fold.max()) + 1, **config).parts
+    if not all(part.finite and part.rows for part in parts):
+        return None
+    return FoldedRows(source, columns, running(parts)[-1], all_but_one(parts), perf_counter() - start)
+
+
+def fit_folds(
+    system: FromSums, key: Any, open_folds: Callable[[], FoldedRows | None], shared: dict[Any, Any]
+) -> FoldFits | None:
+    """Return the fits of a system from the sums that it shares with all of the same key; None where sums do not do.
+
+    Sums that leave too few digits, or columns that depend on each other, take the rows themselves.
+    """
+    if key not in shared:
+        shared[key] = open_folds()
+    rows: FoldedRows | None = shared[key]
+    if rows is None:
+        return None
+    without = []
+    for sums in rows.without:
+        model = clone(system)._fit_sums(rows, sums, None)
+        proof = model.certificate_
+        without.append(model if proof.status is Status.SOLVED and proof.digits >= ENOUGH_DIGITS else None)
+    whole = clone(system)._fit_sums(rows, rows.total, rows.source)
+    proof = whole.certificate_
+    whole.certificate_ = replace(proof, passes=proof.passes + 1, seconds=proof.seconds + rows.seconds)
+    return FoldFits(whole, without)
+
