@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from adaline import __version__
+from adaline.comparison.budget import budget_of
 from adaline.comparison.findings import Finding, findings
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
@@ -22,13 +23,14 @@ from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_t
 from adaline.errors import InvalidParameter
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
-from adaline.results import Certificate
+from adaline.results import Certificate, some
 from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
 from adaline.systems import SYSTEMS
 from adaline.wording import counted, visible
 
+OnResult = Callable[[Result], None]
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
 
@@ -41,14 +43,16 @@ def compare(
     systems: Sequence[str] | None = None,
     task: str | None = None,
     random_state: int = 0,
+    thorough: bool = False,
     progress: Progress = None,
     **options: Any,
 ) -> Comparison:
     """Cross-validate every system that suits the target on the same folds, rank them, and recommend one.
 
     Regressions are judged by the root mean squared error on rows held out, classifiers by their share of wrong labels.
-    Each system is fitted `folds` times on the other folds and once on all rows. Columns that cannot be used as they are
-    stay out, and the result says which; rows are sampled where there are too many for memory.
+    Each system is fitted to all folds but each one in turn, and to all rows; systems that are sums in one read. Columns
+    that cannot be used as they are stay out, and the result says which; rows are sampled where there are too many for
+    memory.
 
     Parameters
     ----------
@@ -66,6 +70,9 @@ def compare(
         None: as the target says.
     random_state : int
         Of the cut into folds, and of samples.
+    thorough : bool
+        Whether systems that learn row by row may go on for all their epochs over all rows; otherwise they are held to a
+        budget, which the table tells.
     progress : bool, function or None
         Whether to show progress; a function is called as progress(done, total, text). None: where there is a terminal.
     **options : those of `open_table`
@@ -92,16 +99,26 @@ def compare(
     References
     ----------
     Lectures S0 to S4: the systems. L. Breiman et al., Classification and Regression Trees (1984), section 3.4.3 (one
-    standard error). Cost: folds + 1 fits a system.
+    standard error). Cost: one read of the rows for all systems that are sums together, folds + 1 fits for each
+    other one.
     """
     request = DataRequest.of(data, target=target, drop=drop, **options)
-    return compare_request(request, folds=folds, seed=random_state, systems=systems, task=task, progress=progress)
+    how = {"folds": folds, "seed": random_state, "systems": systems, "task": task, "thorough": thorough}
+    return compare_request(request, progress=progress, **how)
 
 
 def compare_request(
-    request: DataRequest, *, folds: int, seed: int, systems: Sequence[str] | None, task: str | None, progress: Progress
+    request: DataRequest,
+    *,
+    folds: int,
+    seed: int,
+    systems: Sequence[str] | None,
+    task: str | None,
+    thorough: bool = False,
+    progress: Progress = None,
+    on_result: OnResult | None = None,
 ) -> Comparison:
-    """Open the data asked for and compare systems on them."""
+    """Open the data asked for and compare systems on them; `on_result` is called with each result as it is found."""
     names = [system_name(name) for name in ([systems] if isinstance(systems, str) else systems or ())]
     asked = task or _task_of(names)
     opened = open_data(request)
@@ -113,8 +130,9 @@ def compare_request(
             f"classes, say {request.option('task', 'classification')}"
         )
     table = sample_table(opened, kind, seed)
-    found = compare_table(table, folds=folds, seed=seed, systems=names or None, task=kind, progress=progress)
-    return replace(found, notes=tuple(notes), source=opened.source)
+    how = {"folds": folds, "seed": seed, "thorough": thorough, "progress": progress, "on_result": on_result}
+    found = compare_table(table, systems=names or None, task=kind, **how)
+    return replace(found, notes=(*notes, *found.notes), source=opened.source)
 
 
 def compare_table(
@@ -124,7 +142,9 @@ def compare_table(
     seed: int = 0,
     systems: Sequence[str] | None = None,
     task: str | None = None,
+    thorough: bool = False,
     progress: Progress = False,
+    on_result: OnResult | None = None,
 ) -> Comparison:
     """Compare systems on rows in memory; see `compare`.
 
@@ -143,30 +163,35 @@ def compare_table(
     kind = table.task(task)
     table.check(kind, folds)
     table = _normalised(table, kind)
-    rows = ArrayRows(table.X, table.y, table.weight, kind == CLASSIFICATION).split(folds, seed)
+    classes, y = np.unique(table.y, return_inverse=True) if kind == CLASSIFICATION else (None, table.y)
+    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION).split(folds, seed)
+    table = table.in_order(rows.sort_by_fold(), rows.x)
     constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
-    trials = [SystemTrial(name, {}, constant, rows)]
-    trials += [
-        SystemTrial(name, settings, SYSTEMS[name](**settings), rows)
-        for name, settings in _chosen_systems(kind, systems, table.y)
-    ]
-    with reporting(progress, "compare", len(trials) * (folds + 1)) as report:
-        for k in range(folds):
-            for trial in trials:
-                report(f"fold {k + 1} of {folds}: {trial.name}")
-                trial.run_fold(k)
-        report(f"all rows: {trials[0].name}")
-        baseline = trials[0].finish(None)
-        results = []
-        for trial in trials[1:]:
-            report(f"all rows: {trial.name}")
-            results.append(trial.finish(baseline.predicted))
+    chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
+    chosen.sort(key=lambda one: not hasattr(one[2], "_fit_folds"))  # those that take least time first
+    results: list[Result] = []
+    left: list[str] = []
+    with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
+        baseline = SystemTrial(name, {}, constant, rows, classes).run(None, report)
+        try:
+            for name, settings, system in chosen:
+                budget = None if thorough else budget_of(system, *table.X.shape)
+                results.append(
+                    SystemTrial(name, settings, system, rows, classes, budget).run(baseline.predicted, report)
+                )
+                if on_result is not None:
+                    on_result(results[-1])
+        except KeyboardInterrupt:
+            if not results:
+                raise
+            left = [name for name, *_ in chosen[len(results) :]]
     results.sort(key=_rank)
     measure, second = MEASURES[kind]
     advice = recommend(results, baseline, measure)
     known = findings(table, kind, results, advice.result)
-    return Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
+    found = Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
+    return replace(found, notes=(f"interrupted before {some(left)}",)) if left else found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,6 +255,7 @@ class Comparison:
                 "seconds": result.seconds,
                 "certificate": "" if result.certificate is None else status_text(result.certificate),
                 "recommended": result is self.recommended and self.recommendation.useful,
+                "budget": result.budget,
                 "failure": result.failure,
             }
             for result in shown
@@ -305,8 +331,13 @@ class Comparison:
             with_error(result, self.measure),
             "-" if np.isnan(result.second) else f"{result.second:.4f}",
             f"{result.seconds:.2g} s",
-            "baseline" if result.certificate is None else status_text(result.certificate),
+            "baseline" if result.certificate is None else status_text(result.certificate) + _held_to(result),
         ]
+
+
+def _held_to(result: Result) -> str:
+    """Return the budget of a system for the end of its line: ", after 1 epoch of 289,262 rows"."""
+    return f", after {result.budget}" if result.budget else ""
 
 
 def status_text(proof: Certificate) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from adaline.arrays import Array
+from adaline.comparison.budget import Budget
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, CrossValidation
 
@@ -33,7 +35,9 @@ class Result:
         probabilities.
     fold_errors : the error of each fold.
     train_error : error on the rows the final model was fitted to, which are all of them.
-    seconds : time to fit all rows.
+    seconds : time to fit all rows, or those that the budget allows.
+    budget : what the system was held to so that the comparison takes seconds, as "1 epoch of 289,262 rows"; "" for one
+        that learned from all rows for as long as it asks for.
     certificate : of that fit; None for the baseline and for a failure.
     model : fitted to all rows, None for a failure.
     predicted, probability : (n,) and (n, K) predictions for each row by a model not fitted to it, None where
@@ -56,6 +60,7 @@ class Result:
     probability: Array | None
     warnings: tuple[str, ...]
     failure: str
+    budget: str = ""
 
     @property
     def label(self) -> str:
@@ -72,59 +77,92 @@ class Result:
 
 
 class SystemTrial:
-    """One system in a comparison: cross-validated fold by fold, then fitted to all rows."""
+    """One system in a comparison: cross-validated, then fitted to all rows.
 
-    def __init__(self, name: str, settings: dict[str, Any], system: Any, rows: ArrayRows) -> None:
+    Parameters
+    ----------
+    name, settings : of the system.
+    system : not fitted.
+    rows : cut into folds, each a run of rows; y of classes are their indices.
+    classes : (K,) labels, None for a regression.
+    budget : how much the system may learn from.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: dict[str, Any],
+        system: Any,
+        rows: ArrayRows,
+        classes: NDArray[Any] | None,
+        budget: Budget | None = None,
+    ) -> None:
         self.name, self.settings = name, settings
-        self._rows = rows
-        self._classes = np.unique(rows.y) if rows.classes else None
+        self._rows, self._classes, self._budget = rows, classes, budget
         self._predicted = np.empty_like(rows.y)
         self._probability: Array | None = None
-        self._trial = CrossValidation(system, rows, self._judge)
+        limited = system if budget is None or budget.epochs is None else clone(system).set_params(epochs=budget.epochs)
+        self._trial = CrossValidation(limited, rows, self._judge)
 
-    def run_fold(self, k: int) -> None:
-        """Fit all folds but k and predict the rows of fold k."""
-        self._trial.fold(k)
+    def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:
+        """Cross-validate, fit all rows and return the result; `guess`: what the baseline predicts, else None.
 
-    def finish(self, guess: NDArray[Any] | None) -> Result:
-        """Fit all rows and return the result; `guess`: what the baseline predicts for held-out rows, else None."""
+        `before_fit` is called with a text before each of these steps.
+        """
         rows, trial = self._rows, self._trial
+        folds = int(rows.fold[-1]) + 1
+        for k in range(folds):
+            before_fit(f"fold {k + 1} of {folds}: {self.name}")
+            trial.fold(k, self._sample(rows.fold != k))
+        before_fit(f"all rows: {self.name}")
         start = perf_counter()
-        model = trial.attempt(lambda: rows.fitted_to(trial.system, np.arange(len(rows.weight))))
+        sample = self._sample(rows.fold >= 0)
+        model = trial.whole() if sample is None else trial.attempt(lambda: rows.fitted_to(trial.system, sample))
         seconds = perf_counter() - start
         train = trial.attempt(lambda: self._error(rows.y, model.predict(rows.x), rows.given_weight))
         if trial.failure:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
             return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
         errors = np.array(trial.judged)
+        second, proof = self._second(guess), getattr(model, "certificate_", None)
+        if self._classes is not None:
+            model.classes_ = self._classes[model.classes_]
         return Result(
             system=self.name,
             settings=self.settings,
             error=float(errors.mean()),
             std_error=float(errors.std(ddof=1) / np.sqrt(len(errors))),
-            second=self._second(guess),
+            second=second,
             fold_errors=errors,
             train_error=float(train),
-            seconds=seconds,
-            certificate=getattr(model, "certificate_", None),
+            seconds=seconds if proof is None else proof.seconds,
+            certificate=proof,
             model=model,
-            predicted=self._predicted,
+            predicted=self._predicted if self._classes is None else self._classes[self._predicted],
             probability=self._probability,
             warnings=trial.warnings,
             failure="",
+            budget="" if self._budget is None else str(self._budget),
         )
+
+    def _sample(self, allowed: NDArray[np.bool_]) -> Indices | None:
+        """Return the indices of the rows to learn from, of those allowed; None for all of them."""
+        indices = np.flatnonzero(allowed)
+        if self._budget is None or self._budget.rows is None or self._budget.rows >= len(indices):
+            return None
+        return np.sort(np.random.default_rng(0).choice(indices, self._budget.rows, replace=False))
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
         """Keep the predictions for held-out rows; return their error."""
-        x, y = self._rows.at(held_out)
-        self._predicted[held_out] = model.predict(x)
+        part = slice(int(held_out[0]), int(held_out[-1]) + 1)
+        x, y = self._rows.x[part], self._rows.y[part]
+        self._predicted[part] = model.predict(x)
         if self._classes is not None and hasattr(model, "predict_proba"):
             if self._probability is None:
                 self._probability = np.zeros((len(self._predicted), len(self._classes)))
-            columns = np.searchsorted(self._classes, model.classes_)
-            self._probability[np.ix_(held_out, columns)] = model.predict_proba(x)
+            self._probability[part, model.classes_] = model.predict_proba(x)
         weight = self._rows.given_weight
-        return self._error(y, self._predicted[held_out], None if weight is None else weight[held_out])
+        return self._error(y, self._predicted[part], None if weight is None else weight[part])
 
     def _error(self, truth: NDArray[Any], predicted: NDArray[Any], weight: Array | None) -> float:
         if self._classes is not None:
@@ -143,7 +181,7 @@ class SystemTrial:
             return 1.0 - (left / whole) ** 2 if whole > 0 else np.nan
         if self._probability is None:
             return np.nan
-        right = self._probability[np.arange(len(y)), np.searchsorted(self._classes, y)]
+        right = self._probability[np.arange(len(y)), y]
         return float(np.average(-np.log(np.clip(right, SMALLEST, 1.0)), weights=weight))
 
 

@@ -27,8 +27,8 @@ REGRESSION, CLASSIFICATION = "regression", "classification"
 MOST_CLASSES = 20  # whole numbers with more distinct values than this are amounts, not labels
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 DISTINCT = 20  # different values from which a skewness says something
-MOST_NUMBERS = 2**24  # of X; 128 MiB
-COUNTED = 10**6  # rows up to which different values are counted one by one
+MOST_NUMBERS = 2**26  # of X; 512 MiB
+COUNTED = 10**5  # rows up to which different values are counted one by one
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
 
@@ -128,6 +128,16 @@ class Table:
     def row_of(self, i: int) -> int:
         """Return the index of row i in the data, counted from 0, those left out included."""
         return int(i if self.indices is None else self.indices[i])
+
+    def in_order(self, order: NDArray[np.intp], X: Array) -> Table:
+        """Return the table with its rows in this order, and X, which is in it already."""
+        return replace(
+            self,
+            X=X,
+            y=self.y[order],
+            weight=None if self.weight is None else self.weight[order],
+            indices=order if self.indices is None else self.indices[order],
+        )
 
     def with_names(self, text: str) -> str:
         """Return a message of a system that was fitted to X, where columns are x0, x1, ..., with their own names.
@@ -242,17 +252,19 @@ def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
 
 def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, Array, Array | None]:
     """Return x, t and weights of all rows, or of those drawn, ascending indices."""
-    parts: list[tuple[Array, Array, Array | None]] = []
+    rows = source.count_rows() if drawn is None else len(drawn)
+    x, t = np.empty((rows, source.shape.features)), np.empty((rows, source.shape.targets))
+    weight = np.empty(rows) if source.weighted else None
     for block in source.blocks():
-        end = block.first_row + block.rows
+        low, high = block.first_row, block.first_row + block.rows
         indices: Any = slice(None)
         if drawn is not None:
-            low, high = np.searchsorted(drawn, [block.first_row, end])
+            low, high = np.searchsorted(drawn, [low, high])
             indices = drawn[low:high] - block.first_row
-        parts.append((block.x[indices], block.t[indices], None if block.weight is None else block.weight[indices]))
-    x, t = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    weights = [part[2] for part in parts if part[2] is not None]
-    return np.ascontiguousarray(x), t, np.concatenate(weights) if weights else None
+        x[low:high], t[low:high] = block.x[indices], block.t[indices]
+        if weight is not None:
+            weight[low:high] = block.weights()[indices]
+    return x, t, weight
 
 
 def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:

@@ -222,6 +222,15 @@ class ArrayRows(Rows):
         self.fold = assign_folds(len(self.weight), folds, seed, self.y if self.classes else None)
         return self
 
+    def sort_by_fold(self) -> Indices:
+        """Put the rows of each fold together, those of fold 0 first; return the indices that the rows had."""
+        order = np.argsort(self.fold, kind="stable")
+        self.x, self.y = self.at(order)
+        self.weight, self.fold = self.weight[order], self.fold[order]
+        if self.given_weight is not None:
+            self.given_weight = self.given_weight[order]
+        return order
+
     def at(self, indices: Indices) -> tuple[Any, Any]:
         """Return the rows with these indices, and their targets."""
         return take_rows(self.x, indices), None if self.y is None else self.y[indices]

@@ -89,4 +89,3 @@ def fit_folds(
     proof = whole.certificate_
     whole.certificate_ = replace(proof, passes=proof.passes + 1, seconds=proof.seconds + rows.seconds)
     return FoldFits(whole, without)
-
