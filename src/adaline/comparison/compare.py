@@ -163,7 +163,7 @@ def compare_table(
     kind = table.task(task)
     table.check(kind, folds)
     table = _normalised(table, kind)
-    classes, y = np.unique(table.y, return_inverse=True) if kind == CLASSIFICATION else (None, table.y)
+    classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
     rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION).split(folds, seed)
     table = table.in_order(rows.sort_by_fold(), rows.x)
     constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
@@ -173,7 +173,7 @@ def compare_table(
     results: list[Result] = []
     left: list[str] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
-        baseline = SystemTrial(name, {}, constant, rows, classes).run(None, report)
+        baseline = SystemTrial(name, {}, constant, rows.without_columns(), classes).run(None, report)
         try:
             for name, settings, system in chosen:
                 budget = None if thorough else budget_of(system, *table.X.shape)
@@ -399,7 +399,8 @@ def _normalised(table: Table, task: str) -> Table:
         return replace(table, y=y).varying()
     kept = table.weight > 0
     indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
-    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices).varying()
+    found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices, coded=None)
+    return found.varying()
 
 
 def _rank(result: Result) -> tuple[bool, float, float]:

@@ -156,11 +156,13 @@ class SystemTrial:
         """Keep the predictions for held-out rows; return their error."""
         part = slice(int(held_out[0]), int(held_out[-1]) + 1)
         x, y = self._rows.x[part], self._rows.y[part]
-        self._predicted[part] = model.predict(x)
         if self._classes is not None and hasattr(model, "predict_proba"):
             if self._probability is None:
                 self._probability = np.zeros((len(self._predicted), len(self._classes)))
             self._probability[part, model.classes_] = model.predict_proba(x)
+            self._predicted[part] = self._probability[part].argmax(axis=1)
+        else:
+            self._predicted[part] = model.predict(x)
         weight = self._rows.given_weight
         return self._error(y, self._predicted[part], None if weight is None else weight[part])
 

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from adaline.arrays import Array
+from adaline.block import Block
 from adaline.coding.columns import plain
 from adaline.comparison.open_data import OpenedData
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.locks import cached_property
 from adaline.selection.cross_validation import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
@@ -52,6 +54,7 @@ class Table:
         `distinct`, `low`, `mean`, `high`, `levels` ([level, count], most frequent first) and `note`.
     source : what the user typed: a file, or the name of a data set.
     indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
+    coded : the different labels in y and the index of each row's label, where they are known.
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -77,6 +80,7 @@ class Table:
     command: str = ""
     opening: str = ""
     indices: NDArray[np.intp] | None = None
+    coded: tuple[NDArray[Any], NDArray[np.intp]] | None = None
 
     @classmethod
     def of(
@@ -118,6 +122,11 @@ class Table:
             return CLASSIFICATION if len(np.unique(self.y)) <= MOST_CLASSES else REGRESSION
         return CLASSIFICATION
 
+    @cached_property
+    def classes(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """The different labels in y, sorted, and the index of each row's label, (n,)."""
+        return np.unique(self.y, return_inverse=True) if self.coded is None else self.coded
+
     def groups(self) -> dict[str, list[int]]:
         """Return, for each column of the data, the columns of X that were made from it."""
         out: dict[str, list[int]] = {}
@@ -137,6 +146,7 @@ class Table:
             y=self.y[order],
             weight=None if self.weight is None else self.weight[order],
             indices=order if self.indices is None else self.indices[order],
+            coded=None if self.coded is None else (self.coded[0], self.coded[1][order]),
         )
 
     def with_names(self, text: str) -> str:
@@ -154,7 +164,8 @@ class Table:
 
     def varying(self) -> Table:
         """Return the table without the columns that are the same in every row, up to rounding."""
-        varies = np.ptp(self.X, axis=0) > ROUNDED * np.abs(self.X).max(axis=0)
+        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        varies = high - low > ROUNDED * np.maximum(np.abs(low), np.abs(high))
         if varies.all():
             return self
         if not varies.any():
@@ -188,16 +199,16 @@ class Table:
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
             row = int(np.flatnonzero(~(self.weight >= 0) | ~np.isfinite(self.weight))[0])
             raise InvalidData(f"the weight of row {row} is {self.weight[row]}: weights are zero or more")
-        bad = np.argwhere(~np.isfinite(self.X))
-        if len(bad):
-            row, column = bad[0]
+        if not np.isfinite(self.X).all():
+            row, column = np.argwhere(~np.isfinite(self.X))[0]
             raise InvalidData(
                 f"column {self.names[column]} is {self.X[row, column]} in row {row}: leave such rows out or fill them"
             )
         if task == REGRESSION:
             self._check_numbers()
         else:
-            check_classes(self.y, f"target {self.target}")
+            classes, codes = self.classes
+            check_classes(codes, f"target {self.target}", classes)
 
     def _check_numbers(self) -> None:
         try:
@@ -224,9 +235,13 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
     drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     x, t, weight = _read_rows(source, drawn)
     indices = _used_rows(opened)
+    coded = None
+    if classes is not None:
+        codes = t[:, 0].astype(np.intp)
+        coded = (classes, codes) if len(np.unique(codes)) == len(classes) else None  # a sample may lack one
     return Table(
         x,
-        t[:, 0] if classes is None else classes[t[:, 0].astype(np.intp)],
+        t[:, 0] if classes is None else classes[codes],
         opened.source.names,
         opened.source.coding.origin,
         opened.target,
@@ -237,6 +252,7 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
         indices=indices if drawn is None else drawn if indices is None else indices[drawn],
+        coded=coded,
     )
 
 
@@ -255,7 +271,8 @@ def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, A
     rows = source.count_rows() if drawn is None else len(drawn)
     x, t = np.empty((rows, source.shape.features)), np.empty((rows, source.shape.targets))
     weight = np.empty(rows) if source.weighted else None
-    for block in source.blocks():
+
+    def read(block: Block) -> Array:
         low, high = block.first_row, block.first_row + block.rows
         indices: Any = slice(None)
         if drawn is not None:
@@ -264,6 +281,9 @@ def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, A
         x[low:high], t[low:high] = block.x[indices], block.t[indices]
         if weight is not None:
             weight[low:high] = block.weights()[indices]
+        return np.empty(0)
+
+    source.map(read)
     return x, t, weight
 
 

@@ -1,4 +1,4 @@
-"""Methods that return a value for each row, such as predict, block by block: for sources, and where phi(x) is large."""
+"""Methods that return a value for each row, such as predict, block by block: for sources, and where rows are many."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
 from adaline.sources import Source
 from adaline.sources.expanded import PIECE, piece_rows
+
+LARGE = 2**20  # numbers of X beyond which blocks on all threads are faster than all rows at once
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -53,7 +55,9 @@ def _source(system: Any, X: Any) -> Source | None:
     """Return the source of rows that are to be read block by block; None where they are taken at once."""
     if isinstance(X, Source):
         return coded(system, X, targets=False)
-    if basis_of(system) is None or isinstance(X, CodedRows):
+    if isinstance(X, CodedRows):
+        return None
+    if basis_of(system) is None and (not isinstance(X, np.ndarray) or X.size <= LARGE):
         return None
     x = read_rows(system, X)
     if x.shape[0] * width_of(system) <= PIECE:

@@ -13,6 +13,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
@@ -231,6 +232,12 @@ class ArrayRows(Rows):
             self.given_weight = self.given_weight[order]
         return order
 
+    def without_columns(self) -> ArrayRows:
+        """Return the rows with no columns of X, for a system that predicts a constant."""
+        out = copy(self)
+        out.x, out.shared = self.x[:, :0], {}
+        return out
+
     def at(self, indices: Indices) -> tuple[Any, Any]:
         """Return the rows with these indices, and their targets."""
         return take_rows(self.x, indices), None if self.y is None else self.y[indices]
@@ -434,9 +441,13 @@ def _check_folds(folds: Any, rows: int) -> None:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 
-def check_classes(labels: Any, name: str = "y") -> None:
-    """Refuse labels of which fewer than two occur twice: folds could not hold one out and learn from another."""
+def check_classes(labels: Any, name: str = "y", classes: Any = None) -> None:
+    """Refuse labels of which fewer than two occur twice: folds could not hold one out and learn from another.
+
+    With `classes` the labels are indices among these.
+    """
     found, counts = np.unique(labels, return_counts=True)
+    found = found if classes is None else classes[found]
     if len(found) < 2:
         raise InvalidData(f"{name} is '{found[0]}' in every row: there is nothing to learn")
     if np.count_nonzero(counts > 1) < 2:

@@ -142,8 +142,10 @@ class GaussianClassifier(ClosedFormClassifier):
                 out[:, k] = np.inf
                 continue
             scaling = factor.scaling
-            rows = np.ldexp((x - found.hi[k]) - found.lo[k], -scaling.scale)
-            out[:, k] = refuse_overflow((factor.half(rows) ** 2).sum(axis=1) * scaling.weight)
+            rows = x - found.hi[k]
+            rows -= found.lo[k]
+            rows = factor.half(np.ldexp(rows, -scaling.scale, out=rows))
+            out[:, k] = refuse_overflow(np.einsum("ij,ij->i", rows, rows) * scaling.weight)
         return out
 
     def decision_function(self, X: Any) -> Array:
