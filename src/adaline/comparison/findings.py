@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from adaline.errors import AdalineError, AdalineWarning
 from adaline.results import Status
 from adaline.separation.budget import Undecided
 from adaline.separation.separability import separability
+from adaline.sums import Moments
 from adaline.systems import LinearRegression
 from adaline.wording import counted, part_of, visible
 
@@ -38,6 +39,7 @@ MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
 DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
 FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
+MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
 MOST_COLUMNS = 1000  # up to which their correlations are computed
 ENOUGH = 20  # rows from which a column that determines the target is no accident
 
@@ -104,8 +106,16 @@ def _constant(table: Table) -> Iterator[Finding]:
         )
 
 
-def _independent(table: Table) -> tuple[NDArray[np.intp], list[str]] | None:
-    """Return the columns that do not depend on those before them, and the dependencies of the others in names.
+class ColumnRelations(NamedTuple):
+    """The columns that do not depend on those before them, the dependencies of the others in names, and the moments."""
+
+    independent: NDArray[np.intp]
+    dependencies: list[str]
+    moments: Moments
+
+
+def _relations(table: Table) -> ColumnRelations | None:
+    """Return how columns are related.
 
     None where there are too many columns, or too few rows, to tell.
     """
@@ -119,15 +129,18 @@ def _independent(table: Table) -> tuple[NDArray[np.intp], list[str]] | None:
     except AdalineError:
         return None
     aliased = [] if model.aliased_ is None else [int(str(name)[1:]) for name in model.aliased_]  # "x3"
-    return np.setdiff1d(np.arange(d), aliased), [table.with_names(text) for text in model.dependencies_ or ()]
+    if model._sums is None:
+        return None
+    dependencies = [table.with_names(text) for text in model.dependencies_ or ()]
+    return ColumnRelations(np.setdiff1d(np.arange(d), aliased), dependencies, model._sums)
 
 
 def _dependent(table: Table) -> Iterator[Finding]:
     """Find columns that are linear combinations of others, exactly and nearly."""
-    found = _independent(table)
+    found = _relations(table)
     if found is None:
         return
-    independent, dependencies = found
+    independent, dependencies, moments = found
     if len(independent) < table.X.shape[1]:
         names = tuple(name for j, name in enumerate(table.names) if j not in independent)
         yield Finding(
@@ -137,7 +150,7 @@ def _dependent(table: Table) -> Iterator[Finding]:
             "are not unique, predictions are; drop them.",
             names,
         )
-    inflated = _inflation(table, independent)
+    inflated = _inflation(table, independent, moments)
     if inflated:
         ordered = sorted(inflated.items(), key=lambda item: -item[1])
         named = some([f"{name} (VIF {value:,.0f})" for name, value in ordered])
@@ -151,14 +164,16 @@ def _dependent(table: Table) -> Iterator[Finding]:
         )
 
 
-def _inflation(table: Table, columns: NDArray[np.intp]) -> dict[str, float]:
+def _inflation(table: Table, columns: NDArray[np.intp], moments: Moments) -> dict[str, float]:
     """Return columns of the data whose generalised variance inflation is beyond the limit.
 
     GVIF = det C_aa det (C^-1)_aa for the correlations C and the columns a made of one: the same whichever level of a
     category is left out, so that coding raises no alarm. GVIF^(1/size) is comparable with the VIF of one column.
     J. Fox and G. Monette, JASA 87 (1992), 178-183.
     """
-    correlation = np.atleast_2d(np.corrcoef(table.X[:, columns], rowvar=False))
+    scatter = moments.second[np.ix_(columns, columns)]
+    length = np.sqrt(scatter.diagonal())
+    correlation = scatter / np.outer(length, length)
     try:
         inverse = np.linalg.inv(correlation)
     except np.linalg.LinAlgError:
@@ -181,7 +196,7 @@ def _far_values(table: Table) -> Iterator[Finding]:
         x = table.X[:, members[0]]
         if len(members) > 1 or len(np.unique(x[:1000])) <= 2:
             continue
-        low, high = np.quantile(x, [0.25, 0.75])
+        low, high = np.quantile(x[:: 1 + len(x) // MOST_QUANTILE_ROWS], [0.25, 0.75])
         reach = FAR * (high - low)
         if reach > 0:
             outside = (x < low - reach) | (x > high + reach)
@@ -204,8 +219,11 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
     groups = table.groups()
     if len(groups) < 2 or len(table.y) < ENOUGH:
         return
-    determines = _determines_number if task == REGRESSION else _determines_class
-    names = tuple(name for name, members in groups.items() if determines(table.X[:, members], table.y))
+    if task == REGRESSION:
+        names = tuple(name for name, members in groups.items() if _determines_number(table.X[:, members], table.y))
+    else:
+        codes = table.classes[1]
+        names = tuple(name for name, members in groups.items() if _determines_class(table.X[:, members], codes))
     if names:
         how = f"R² above {DETERMINED:g}" if task == REGRESSION else "without a single error"
         yield Finding(
@@ -226,22 +244,23 @@ def _determines_number(X: Array, y: NDArray[Any]) -> bool:
     total = float(left @ left)
     centred = X - X.mean(axis=0)
     centred /= np.abs(centred).max(axis=0)
-    slopes, *_ = np.linalg.lstsq(centred, left)
+    slopes, *_ = np.linalg.lstsq(centred.T @ centred, centred.T @ left)
     rest = left - centred @ slopes
     return bool(1 - (float(rest @ rest) / total) * (n - 1) / (n - d - 1) > DETERMINED)
 
 
-def _determines_class(X: Array, y: NDArray[Any]) -> bool:
-    """Whether one column of the data alone separates the classes: intervals that do not meet, pure levels."""
-    labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    if counts.min() < 5:
+def _determines_class(X: Array, codes: NDArray[np.intp]) -> bool:
+    """Whether one column of the data alone separates classes 0, 1, ...: intervals that do not meet, pure levels."""
+    classes = int(codes.max()) + 1
+    if np.bincount(codes).min() < 5:
         return False
     if X.shape[1] > 1:
-        levels, level = np.unique(X, axis=0, return_inverse=True)
-        pure = all(len(np.unique(codes[level.ravel() == i])) == 1 for i in range(len(levels)))
-        return pure and len(levels) <= len(y) / 5
+        place = X @ np.random.default_rng(0).normal(size=X.shape[1])  # different levels are at different places
+        levels, level = np.unique(place, return_inverse=True)
+        counts = np.bincount(level * classes + codes, minlength=len(levels) * classes).reshape(-1, classes)
+        return bool(((counts > 0).sum(axis=1) == 1).all()) and len(levels) <= len(codes) / 5
     x = X[:, 0]
-    ends = sorted((float(x[codes == k].min()), float(x[codes == k].max())) for k in range(len(labels)))
+    ends = sorted((float(x[codes == k].min()), float(x[codes == k].max())) for k in range(classes))
     return all(before[1] < after[0] for before, after in pairwise(ends))
 
 
@@ -360,8 +379,8 @@ def _influential_rows(table: Table, results: list[Result]) -> Iterator[Finding]:
 
 
 def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
-    y = table.y
-    labels, counts = np.unique(y, return_counts=True)
+    labels, codes = table.classes
+    counts = np.bincount(codes)
     if counts.max() > IMBALANCE * counts.min():
         least, most = int(counts.argmin()), int(counts.argmax())
         yield Finding(
