@@ -6,6 +6,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from adaline.comparison.findings import Finding, findings
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial
-from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_table, suits
+from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, describe_columns, sample_table, suits
 from adaline.errors import InvalidParameter
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
@@ -131,7 +132,7 @@ def compare_request(
         )
     table = sample_table(opened, kind, seed)
     how = {"folds": folds, "seed": seed, "thorough": thorough, "progress": progress, "on_result": on_result}
-    found = compare_table(table, systems=names or None, task=kind, **how)
+    found = compare_table(table, systems=names or None, task=kind, describe=partial(describe_columns, opened), **how)
     return replace(found, notes=(*notes, *found.notes), source=opened.source)
 
 
@@ -145,8 +146,11 @@ def compare_table(
     thorough: bool = False,
     progress: Progress = False,
     on_result: OnResult | None = None,
+    describe: Callable[[], list[dict[str, Any]]] | None = None,
 ) -> Comparison:
     """Compare systems on rows in memory; see `compare`.
+
+    `describe` returns `Table.columns`, once the systems are compared.
 
     Examples
     --------
@@ -189,6 +193,7 @@ def compare_table(
     results.sort(key=_rank)
     measure, second = MEASURES[kind]
     advice = recommend(results, baseline, measure)
+    table = table if describe is None else replace(table, columns=describe())
     known = findings(table, kind, results, advice.result)
     found = Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
     return replace(found, notes=(f"interrupted before {some(left)}",)) if left else found

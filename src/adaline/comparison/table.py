@@ -225,7 +225,10 @@ class Table:
 
 
 def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
-    """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers."""
+    """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers.
+
+    `describe_columns` is left for later, as it reads the data again.
+    """
     source: Source = opened.source
     classes: NDArray[Any] | None = None
     if task == CLASSIFICATION:
@@ -248,7 +251,6 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         weight,
         rows,
         opened.rows - rows,
-        columns=describe_columns(opened),
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
         indices=indices if drawn is None else drawn if indices is None else indices[drawn],
