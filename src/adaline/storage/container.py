@@ -25,7 +25,7 @@ from safetensors.numpy import save as serialized
 from adaline import __version__
 from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileError
 
-SCHEMA = 1
+SCHEMA = 2
 KEY = "adaline"
 LONGEST_HEADER = 100_000_000  # the limit of safetensors itself
 MOST_TENSORS = 10**6
@@ -249,12 +249,12 @@ def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
         schema, version, checksum = head["schema"], str(head["adaline"])[:40], head.pop("checksum", None)
         if type(schema) is not int or schema < 1:
             raise ValueError("no schema")
-        if schema > SCHEMA:
-            refuse(
-                path,
-                f"was written by a newer adaline, {version} (schema {schema}); this is {__version__} (schema {SCHEMA})",
-                "Upgrade: pip install --upgrade adaline",
-            )
+        if schema != SCHEMA:
+            age, advice = ("a newer", "Upgrade: pip install --upgrade adaline")
+            if schema < SCHEMA:
+                age, advice = ("an older", f"Fit the model anew, or load it with adaline {version}, which wrote it.")
+            this = f"this is {__version__} (schema {SCHEMA})"
+            refuse(path, f"was written by {age} adaline, {version} (schema {schema}); {this}", advice)
         if checksum != _checksum(head):
             raise ValueError("another checksum")
     except BROKEN:

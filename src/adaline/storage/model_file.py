@@ -2,7 +2,7 @@
 
 The container (see `adaline.storage.container`) holds the arrays of the model as tensors, and a JSON header with
 
-    schema        version of this layout, 1
+    schema        version of this layout, a whole number: only files of the same are read
     adaline       version of the package that wrote it;   created: when
     system        name in SYSTEMS or UNSUPERVISED;        parameters: its constructor arguments
     certificate, columns, classes: for the reader; the model is made from `state`
@@ -10,8 +10,8 @@ The container (see `adaline.storage.container`) holds the arrays of the model as
     data, checksum
 
 The checksums detect accidents. Against malice, nothing in a file can run: names are looked up in closed lists, never
-imported. Constructor arguments that a later version adds take their defaults for older files;
-every other change of layout is a new schema.
+imported. Constructor arguments that a later version adds take their defaults for older files; every other change of
+layout is a new schema, and files of another are refused with what to do.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted system to one file, to the bit; an existing file is replaced only when the new one is complete.
 
     The file holds what `predict`, `partial_fit`, `merge`, `forget` and inference need: sums and coefficients, no rows
-    (but for the last samples of a recording in progress). Arrays on a device are brought to the host.
+    (but for the last samples of a recording in progress). Arrays on a device are brought to the host. Settings of
+    scikit-learn: that of `set_output` is kept, requests for metadata are not. Attributes of your own are refused.
 
     Parameters
     ----------

@@ -171,8 +171,9 @@ STATE: dict[str, str] = {
     **{"basis_": "Basis", "bases_": "[Basis]", "inner_": "Basis", "outer_": "Basis", "terms_": "[(count)]"},
     **{"recurrence_": "float(F, ., 3)", "frequency_": "number(F)", "phases_": "number(M)", "middle_": "number(F)"},
     **{"unit_": "positive(F)", "centres_": "number(., F)", "width_": "positive"},
+    "_sklearn_output_config": "{'transform': 'default'|'pandas'|'polars'|None}",
 }
-"""What fit sets on systems and bases, by name."""
+"""What fit, and `set_output`, set on systems and bases, by name."""
 
 REQUIRED: dict[str, str] = {
     "LinearSystem": "coef_ intercept_ rank_ aliased_ dependencies_ estimable_ certificate_ _fits _sums _counted _flat "

@@ -42,7 +42,7 @@ from adaline.locks import cached_property
 from adaline.losses import LOSSES, Composed
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.storage.schema import CLASSES, FIELDS, PARTS
+from adaline.storage.schema import CLASSES, FIELDS, PARTS, STATE
 from adaline.systems import SYSTEMS
 
 Anything = NDArray[Any]
@@ -99,9 +99,19 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
 
 
 def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the constructor arguments of a system or a basis, and what fit has set."""
+    """Return the constructor arguments of a system or a basis, and what fit has set; refuse other attributes.
+
+    Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.
+    """
     parameters = model.get_params(deep=False)
-    state = {name: value for name, value in model.__getstate__().items() if name not in parameters}
+    left_out = {*parameters, "_metadata_request"}
+    state = {name: value for name, value in model.__getstate__().items() if name not in left_out}
+    if foreign := state.keys() - STATE.keys():
+        name, owner = min(foreign), type(model).__name__
+        raise InvalidType(
+            f"cannot store {name} of {owner}: it was set by other code than fit, and a model file holds only what fit "
+            f"learns. Delete the attribute {name}, and keep it in a file of its own"
+        )
     if "_like" in state:
         state["_like"] = None  # a device array that says where results should go: they go to the host
     return parameters, state
