@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from adaline import LMS, Perceptron, load, save
+from adaline import LMS, Perceptron, Ridge, load, save
 from adaline.arrays import Array
+from adaline.basis import Custom
 from adaline.locks import _model_locks, lock_of
 from adaline.results import Status
 from adaline.systems import SYSTEMS
@@ -278,6 +279,19 @@ def test_a_model_can_be_read_while_it_learns_for_long() -> None:
     read.set()
     learner.join()
     assert model.rows_seen_ == 2 * ROWS
+
+
+def test_attributes_set_while_a_model_learns_stay() -> None:
+    X, y = rows("Ridge", 1)[0]
+
+    def columns(x: Array) -> Array:
+        model.note, model.penalty, model.coef_ = "x", 2.0, "mine"
+        return x
+
+    model = Ridge(penalty=1.0, basis=Custom(columns))
+    model.fit(X, y)
+    assert (model.note, model.penalty) == ("x", 2.0)
+    np.testing.assert_array_equal(model.coef_, Ridge(penalty=1.0).fit(X, y).coef_)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -37,11 +37,16 @@ def transaction(method: Method) -> Method:
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
         with lock_of(self):
-            draft = _with_state(self, dict(self.__dict__))
+            before = self.__dict__.copy()
+            draft = _with_state(self, before.copy())
             with np.errstate(all="ignore"):
                 found = method(draft, *args, **kwargs)
             _refuse_overflow(draft)
-            self.__dict__ = draft.__dict__
+            learned = draft.__dict__
+            for name, value in self.__dict__.copy().items():  # what others have set meanwhile, and the method has not
+                if value is not (old := before.get(name)) and learned.get(name) is old:
+                    learned[name] = value
+            self.__dict__ = learned
         return self if found is draft else found
 
     return cast(Method, learning)
