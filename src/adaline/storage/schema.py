@@ -31,7 +31,7 @@ from adaline.basis import After, Basis, Beside, Fourier, Polynomial
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.coding.expressions import names_in
-from adaline.construction import check_parameters
+from adaline.construction import check_values
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.inference.robust import RobustFit, StandardErrors
@@ -233,7 +233,7 @@ def check_model(model: Any) -> None:
 def check_state(model: Any, sizes: Sizes) -> None:
     """Refuse a system or a basis whose arguments or attributes are not as fit leaves them; `sizes` are then known."""
     cls = type(model)
-    check_parameters(model)
+    check_values(model)
     arguments = inspect.signature(cls).parameters
     for name in arguments:
         _argument(getattr(model, name))
@@ -260,7 +260,7 @@ def _argument(value: Any) -> None:
             if hasattr(one, "n_features_in_"):
                 check_state(one, {})
             else:
-                check_parameters(one)
+                check_values(one)
                 for name in inspect.signature(type(one)).parameters:
                     _argument(getattr(one, name))
 

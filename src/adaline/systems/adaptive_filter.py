@@ -20,7 +20,7 @@ from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
-from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, WholeNumber
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
@@ -114,6 +114,10 @@ class AdaptiveFilter(SignalSystem):
     expected_failures: ClassVar[dict[str, str]] = {
         "check_sample_weight_equivalence_on_dense_data": "a weight is a larger step, which is not two steps",
         "check_sample_weight_equivalence_on_sparse_data": "a weight is a larger step, which is not two steps",
+    }
+    used_with: ClassVar[UsedWith] = {
+        "eps": {"rule": OneOf("nlms"), "rate": AUTO},
+        **{name: {"rule": OneOf("rls")} for name in ("forgetting", "regularization")},
     }
     rule: Annotated[str, OneOf(*RULES)] = "nlms"
     taps: Any = None

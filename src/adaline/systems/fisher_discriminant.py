@@ -70,7 +70,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     """
 
     covariance: Annotated[str, OneOf(*COVARIANCES)] = "within"
-    threshold: Annotated[Any, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
+    threshold: Annotated[float | str, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
     components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 

@@ -23,7 +23,19 @@ from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.losses import Composed, Loss, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
-from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Number, Numbers, OneOf
+from adaline.parameters import (
+    BATCH_RATE,
+    COUNT,
+    FLAG,
+    NONE,
+    SEED,
+    ZERO_OR_MORE,
+    AnyOf,
+    Number,
+    Numbers,
+    OneOf,
+    UsedWith,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.schedules import SCHEDULE
@@ -124,6 +136,10 @@ class GeneralizedLinear(LinearRegressor):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"loss": "poisson"}, {"loss": "gamma"})
     """Settings for targets that suit them; with the squared loss it is LinearRegression."""
+    used_with: ClassVar[UsedWith] = {
+        **{name: {"solver": OneOf("gradient", "stochastic")} for name in ("rate", "stop_error")},
+        **{name: {"solver": OneOf("stochastic")} for name in ("schedule", "shuffle")},
+    }
     loss: Annotated[Any, LOSS] = "squared"
     activation: Annotated[Any, ACTIVATION] = None
     machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None

@@ -86,7 +86,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     """Checks of scikit-learn that cannot pass, each with its reason."""
     n_clusters: Annotated[int, COUNT] = 8
     init: Annotated[Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
-    n_init: Annotated[Any, AnyOf(AUTO, COUNT)] = "auto"
+    n_init: Annotated[int | str, AnyOf(AUTO, COUNT)] = "auto"
     max_iter: int = 300
     tol: float = 1e-4
     random_state: Any = 0

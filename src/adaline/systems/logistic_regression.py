@@ -23,7 +23,20 @@ from adaline.input.basis import columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, open_classes
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses import Logistic, Loss, Softmax
-from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, WholeNumber
+from adaline.parameters import (
+    AUTO,
+    CLASS_WEIGHT,
+    FIRST_WEIGHTS,
+    FLAG,
+    NONE,
+    PENALTY,
+    POSITIVE,
+    ZERO_OR_MORE,
+    AnyOf,
+    OneOf,
+    UsedWith,
+    WholeNumber,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
@@ -108,6 +121,10 @@ class LogisticRegression(LinearClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
+    used_with: ClassVar[UsedWith] = {
+        "folds": {"penalty": AUTO},
+        "standardize": {"penalty": AnyOf(AUTO, POSITIVE), "l1": POSITIVE},
+    }
     penalty: Annotated[float | str, PENALTY] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
     scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"

@@ -58,7 +58,7 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    machines: Annotated[Any, OneOf("K", "K-1")]
+    machines: Annotated[str, OneOf("K", "K-1")]
 
     def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system

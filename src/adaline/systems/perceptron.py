@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
-from adaline.parameters import MODE, POSITIVE
+from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
 from adaline.scans.tally import STEPS
@@ -89,8 +89,9 @@ class Perceptron(OnlineClassifier):
     _rule = PerceptronRule
     _ends_clean = True
 
+    used_with: ClassVar[UsedWith] = {"shuffle": {"mode": OneOf("online")}}
     mode: Annotated[str, MODE] = "online"
-    rate: Annotated[Any, POSITIVE] = 1.0
+    rate: Annotated[float, POSITIVE] = 1.0
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

@@ -31,6 +31,7 @@ from adaline.parameters import (
     AnyOf,
     Number,
     OneOf,
+    UsedWith,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
@@ -111,10 +112,15 @@ class RobustRegression(LinearRegressor):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
+    used_with: ClassVar[UsedWith] = {
+        "quantile": {"loss": OneOf("quantile")},
+        **{name: {"loss": OneOf(*THRESHOLDS)} for name in ("threshold", "scale", "init")},
+        "standardize": {"penalty": POSITIVE},
+    }
     loss: Annotated[str, OneOf(*LOSSES)] = "huber"
     threshold: Annotated[float | None, AnyOf(NONE, POSITIVE)] = None
     quantile: Annotated[float, Number(above=0, below=1)] = 0.5
-    scale: Annotated[Any, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
+    scale: Annotated[float | str, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     standardize: Annotated[bool, FLAG] = False
     fit_intercept: Annotated[bool, FLAG] = True
