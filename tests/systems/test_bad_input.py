@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +12,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn.exceptions
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 import adaline
 from adaline import AdalineError, LinearRegression, LogisticRegression, Ridge, Status, select
-from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.basis import BASES, Basis
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, NotFittedError
+from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.systems.cases import REGRESSIONS, data, theta
 
 EACH = pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
@@ -476,3 +479,25 @@ def test_what_is_no_system_is_not_selected(system: Any) -> None:
 def test_folds_are_a_whole_number(folds: Any) -> None:
     with pytest.raises(InvalidParameter, match="whole number of 2 or more"):
         select(LinearRegression(), [[0.0], [1.0]], [0.0, 1.0], fit_intercept=[True], folds=folds, method="folds")
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS, *UNSUPERVISED, "Polynomial", "Radial", "Fourier"])
+def test_a_model_that_is_not_fitted_says_so(name: str) -> None:
+    """By one error that is both adaline's and scikit-learn's."""
+    model: Any = {**SYSTEMS, **UNSUPERVISED, **BASES}[name]()
+    with pytest.raises(NotFittedError, match="not fitted yet") as caught:
+        (model.transform if isinstance(model, Basis) else model.predict)([[1.0]])
+    assert isinstance(caught.value, AdalineError)
+    assert isinstance(caught.value, sklearn.exceptions.NotFittedError)
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), NotFittedError)
+
+
+def test_an_error_of_a_subclass_is_its_own_when_it_is_scored() -> None:
+    class Own(Ridge):
+        def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+            raise ValueError("mine")
+
+    model = Own().fit([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"^mine$") as caught:
+        model.score([[0.0]], [1.0])
+    assert not isinstance(caught.value, AdalineError)

@@ -18,11 +18,12 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from adaline.arrays import Array, as_dense, repeated_name
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidType
+from adaline.fitted import check_is_fitted
 from adaline.parameters import NONE, AnyOf, Instance
 
 

@@ -141,10 +141,20 @@ def _temporary(final: str) -> Iterator[tuple[str, int]]:
             break
     else:
         raise OSError(f"{MOST_WRITERS} others are writing it. Try again later")
+    mode = os.fstat(held).st_mode
+    if fcntl is not None:
+        try:
+            yield one, mode
+        finally:
+            _remove(one, held)
+        return
+    os.close(held)  # Windows renames no open file
     try:
-        yield one, os.fstat(held).st_mode
-    finally:
-        _remove(one, held)
+        yield one, mode
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(one)
+        raise
 
 
 def _lock(name: str, flags: int) -> int | None:

@@ -22,12 +22,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from adaline import __version__
 from adaline.basis import Basis
-from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, NotFittedError
+from adaline.fitted import check_is_fitted
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
 from adaline.storage.schema import KNOWN, check_model

@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks, generator
 from adaline.input.basis import width_of
 from adaline.input.open import refuse_overflow

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
@@ -16,6 +15,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter,
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import FittedMachine, MachineOptions, best_constants, constants_of_targets, minimise
 from adaline.fits.stochastic import walk_rows
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import coded

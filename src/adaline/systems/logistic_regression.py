@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
@@ -17,6 +16,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, Inva
 from adaline.fits.linear_machine import MachineOptions, constants_of_classes, likelihood_of, minimise
 from adaline.fits.penalty_path import PenaltyPath, cross_validated
 from adaline.fits.separation import Separation
+from adaline.fitted import check_is_fitted
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of

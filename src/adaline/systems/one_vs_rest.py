@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.construction import configured
+from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.parameters import OneOf
 from adaline.systems.families.scheme import Mask, Scheme, probability

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
+from adaline.fitted import check_is_fitted
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input import Meter, by_blocks, set_columns, transaction

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Annotated, Any, Self, overload
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import check_basis, width_of
 from adaline.input.columns import check_same_columns

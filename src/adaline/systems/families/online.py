@@ -17,7 +17,6 @@ from typing import Annotated, Any, ClassVar
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
@@ -25,6 +24,7 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.columns import InputColumns
