@@ -280,6 +280,7 @@ class OnlineSystem(BaseEstimator):
     def _learn_row(self, x: Any, t: Any) -> None:
         """Take one step, with the lock of the model; a row that is not finite is refused before it."""
         row, scan = self._finite_row(x), self._scan
+        scan.revive()
         if not scan.learns_at_once:
             scan = scan.copy()
         scan.learn(row, t)
