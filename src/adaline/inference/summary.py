@@ -82,11 +82,12 @@ class CoefficientTable(ABC):
         ]
 
     def _rows(self, part: Any) -> list[dict[str, Any]]:
+        constant = "intercept" if "intercept" not in self.names else "(intercept)"
         return [
             {"name": name}
             | {column: float(getattr(part, column)[j]) for column in self.columns}
             | ({"left_out": self.left_out[name]} if j and name in self.left_out else {})
-            for j, name in enumerate(["intercept", *self.names])
+            for j, name in enumerate([constant, *self.names])
             if j or self.intercept
         ]
 

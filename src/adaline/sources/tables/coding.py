@@ -180,6 +180,8 @@ def _columns(
         counts = _gap_counts(relation, asked)
         where = rows_filter(relation, spec, targets, features)
         values = relation.rows(f"SELECT {', '.join(asked.values())}, {counts} FROM {relation.sql} WHERE {where}")[0]
+        if values[len(asked)] == 0:
+            raise InvalidData(f"{relation.title} has no rows{'' if where == 'TRUE' else ' without gaps'}")
         found = dict(zip(asked, values, strict=False))
         gaps |= dict(zip(asked, _gaps(values[len(asked) :]), strict=True))
     out = []
