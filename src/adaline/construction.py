@@ -47,9 +47,13 @@ def configured(cls: C) -> C:
     @wraps(set_params)
     def setting(self: Any, **params: Any) -> Any:
         known = self.get_params()
-        strange = {name: value for name, value in params.items() if "__" not in name and name not in known}
+        owners = {name.partition("__")[0]: value for name, value in params.items() if name not in known}
+        strange = {name: value for name, value in owners.items() if name not in known}
         if strange:
             raise UnknownParameter(peers.unknown(type(self).__name__, self._get_param_names(), strange))
+        for name in owners:
+            if not hasattr(params.get(name, known[name]), "set_params"):
+                raise UnknownParameter(f"{name} is {known[name]!r}, which has no parameters: set {name} first")
         return set_params(self, **params)
 
     cls.__init__, cls.set_params = explaining, setting

@@ -194,9 +194,12 @@ def _is_named(descriptor: int, name: str) -> bool:
 
 def _name(path: Any) -> str:
     try:
-        return os.fsdecode(path)
+        name = os.fsdecode(path)
     except TypeError:
         raise InvalidType(f"expected the name of a file, got {type(path).__name__}") from None
+    if not name:
+        raise ModelFileError("the name of the file is empty: give one, as model.adaline")
+    return name
 
 
 def _shown(path: Any) -> str:

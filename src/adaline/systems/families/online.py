@@ -261,7 +261,7 @@ class OnlineSystem(BaseEstimator):
                 "fit or partial_fit"
             )
         names = tuple(x) if isinstance(x, Mapping) else None
-        if names == ():
+        if np.size(x) == 0 or names == ():
             raise InvalidData("a row must have at least one column")
         columns = InputColumns(int(np.size(x)))
         if names is not None:
