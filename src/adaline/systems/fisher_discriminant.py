@@ -53,7 +53,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     threshold_ : where w'x is cut, for two classes.
     directions_ : (r, D) rows w along which class means differ; `transform` projects on them about the overall mean.
     criterion_ : J(w) with S_B = (m_1 - m_0)(m_1 - m_0)' and scatters as sums, for two classes; (r,) generalised
-        eigenvalues of the between and within scatter for K classes.
+        eigenvalues of the between and within scatter for K classes; infinite where classes have no spread along w.
     certificate_ : digits of the directions, condition and rank of the within scatter.
 
     Examples
@@ -116,10 +116,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
             u, spread = u / np.sqrt(spread), 1.0
         w = solved.raw(u)
         low, high = solved.away @ u
-        self.criterion_: float | Array = float((high - low) ** 2 / (n * spread)) if spread > 0 else np.inf
+        differ = float(high - low)  # of class means that are the same w is zero, and J(w) is taken as zero
+        self.criterion_: float | Array = differ**2 / (n * spread) if spread > 0 else np.inf if differ else 0.0
         cut = 0.5 * (low + high)
-        if self.threshold == "prior":
-            cut += spread / (high - low) * float(np.log(weights[0] / weights[1]))
+        if self.threshold == "prior" and differ:
+            cut += spread / differ * float(np.log(weights[0] / weights[1]))
         cut += float(self._mean @ w)
         self.threshold_ = cut if isinstance(self.threshold, str) else float(self.threshold)
         self.coef_, self.directions_ = w[None, :], w[None, :]
