@@ -62,7 +62,10 @@ def snapshot(model: M) -> M:
 
 
 def read_snapshots(system: type[Any]) -> None:
-    """Let all public methods and properties of a class that read a model see a snapshot of it."""
+    """Let all public methods and properties of a class that read a model see a snapshot of it.
+
+    Outputs that overflow are refused where they are made, without a warning of NumPy beside it.
+    """
     for name in dir(system):
         found = getattr_static(system, name)
         reads = found.fget if isinstance(found, property) else found
@@ -75,7 +78,8 @@ def read_snapshots(system: type[Any]) -> None:
 def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return method(snapshot(self), *args, **kwargs)
+        with np.errstate(all="ignore"):
+            return method(snapshot(self), *args, **kwargs)
 
     return reading
 
