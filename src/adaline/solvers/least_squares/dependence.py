@@ -171,7 +171,7 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
     """
     rows = np.linalg.qr(null)[0].T.copy()
     if len(rows) > FEW:
-        reflected = np.linalg.qr(rows[:, ::-1], mode="r")
+        reflected: Array = np.asarray(np.linalg.qr(rows[:, ::-1], mode="r"))
         if (np.abs(reflected.diagonal()) > PIVOT).all():
             return _cleared(reflected[:, ::-1], [*range(rows.shape[1] - 1, rows.shape[1] - 1 - len(rows), -1)])
     ends: list[int] = []
@@ -199,7 +199,7 @@ def _cleared(rows: Array, ends: list[int]) -> tuple[NDArray[np.intp], Array]:
     rows = rows[: len(ends)][::-1]
     weights = -np.linalg.solve(rows[:, order], rows)
     weights[:, order] = 0.0
-    return order, weights
+    return order, np.asarray(weights, dtype=np.float64)
 
 
 def neat(value: float, within: float | None = None) -> float:
