@@ -166,16 +166,17 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
     """Return the columns at which null vectors (D, A) end, ascending, and each as a combination of the others, (A, D).
 
     From the last column on, a reflection of the null vectors leaves one of them nonzero at that column; then each
-    vector is cleared of the columns at which others end. Mostly these are the last ones, and a QR decomposition does it
-    in blocks.
+    vector is cleared of the columns at which others end. For the last columns, up to one
+    that is no end, a QR decomposition does it in blocks.
     """
     rows = np.linalg.qr(null)[0].T.copy()
+    ends: list[int] = []
     if len(rows) > FEW:
         reflected: Array = np.asarray(np.linalg.qr(rows[:, ::-1], mode="r"))
-        if (np.abs(reflected.diagonal()) > PIVOT).all():
-            return _cleared(reflected[:, ::-1], [*range(rows.shape[1] - 1, rows.shape[1] - 1 - len(rows), -1)])
-    ends: list[int] = []
-    for j in range(rows.shape[1] - 1, -1, -1):
+        short = np.flatnonzero(np.abs(reflected.diagonal()) <= PIVOT)
+        rows = reflected[:, ::-1].copy()
+        ends = [rows.shape[1] - 1 - i for i in range(short[0] if len(short) else len(rows))]
+    for j in range(rows.shape[1] - 1 - len(ends), -1, -1):
         done = len(ends)
         if done == len(rows):
             break
@@ -190,11 +191,6 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
         rows[done:, : j + 1] -= 2.0 * np.outer(mirror, mirror @ rows[done:, : j + 1])
         rows[done + 1 :, j] = 0.0
         ends.append(j)
-    return _cleared(rows, ends)
-
-
-def _cleared(rows: Array, ends: list[int]) -> tuple[NDArray[np.intp], Array]:
-    """Return what `echelon` does, from null vectors (A, D) the first of which end at these columns, descending."""
     order = np.array(ends[::-1], dtype=np.intp)
     rows = rows[: len(ends)][::-1]
     weights = -np.linalg.solve(rows[:, order], rows)
