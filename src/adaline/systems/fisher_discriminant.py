@@ -54,7 +54,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     threshold_ : where w'x is cut, for two classes.
     directions_ : (r, D) rows w along which class means differ; `transform` projects on them about the overall mean.
     criterion_ : J(w) with S_B = (m_1 - m_0)(m_1 - m_0)' and scatters as sums, for two classes; (r,) generalised
-        eigenvalues of the between and within scatter for K classes.
+        eigenvalues of the between and within scatter for K classes; infinite where classes have no spread along w.
     certificate_ : digits of the directions, condition and rank of the within scatter.
 
     Examples

@@ -180,6 +180,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def _target(self, y: Any) -> Any:
         """Return one row's target as a number, or as K numbers; refuse what is not finite."""
         try:
+            if np.iscomplexobj(y):
+                raise TypeError
             t = float(y) if self._flat else np.ascontiguousarray(y, dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidData(f"a regression needs numbers as targets, got {y!r}") from None

@@ -119,7 +119,8 @@ class Perceptron(OnlineClassifier):
     def margin_(self) -> float:
         """M, the smallest distance of a row from the plane, in the space of (1, x) as for R."""
         tally, result = self._scan.tally, self._result
-        length = float(np.sqrt((self._scan.theta**2).sum(axis=1).max()))
+        largest = float(np.abs(self._scan.theta).max()) or 1.0  # whose square may overflow
+        length = largest * float(np.sqrt(((self._scan.theta / largest) ** 2).sum(axis=1).max()))
         clean = result.certificate.status is Status.SOLVED and tally.weight > 0 and tally.mistakes == 0
         return tally.margin / length if clean and length and self._scan.steps == result.steps else math.nan
 

@@ -10,14 +10,14 @@ import numpy as np
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.fitted import check_is_fitted
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.open import open_rows, read_finite, refuse_overflow
+from adaline.input.open import open_rows, read_finite, read_targets, refuse_overflow
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
     COUNT,
@@ -166,13 +166,18 @@ class RobustRegression(LinearRegressor):
         """
         if self.loss not in THRESHOLDS:
             raise InvalidParameter(f"loss={self.loss!r} has no row weights: use 'huber' or 'tukey'")
-        r = np.abs(np.asarray(y, dtype=np.float64) - host(self.predict(X)))
+        z = host(self.predict(X))
+        t = host(read_targets(self, y, len(z)))
+        if t.size != z.size:
+            raise InvalidData(f"y has shape {t.shape}, the predictions {z.shape}: give the targets of these rows")
+        t = t.reshape(z.shape)
+        r = np.abs(t - z)
+        if not np.isfinite(r).all():
+            row = int(np.argwhere(~np.isfinite(r))[0, 0])
+            raise InvalidData(f"Input y contains NaN or infinity, or numbers too large to subtract: first at row {row}")
         reach = self._criterion().threshold * np.asarray(self.scale_)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            u = np.where(reach > 0, r / reach, np.where(r <= 1e-9 * np.abs(y), 0.0, np.inf))
-            return np.asarray(
-                np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
-            )
+        u = np.where(reach > 0, r / reach, np.where(r <= 1e-9 * np.abs(t), 0.0, np.inf))
+        return np.asarray(np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(self, level: float = 0.95, errors: str | None = None) -> RobustSummary:

@@ -307,12 +307,13 @@ class OnlineSystem(BaseEstimator):
             numbers = self._scan.numbers
             steps = numbers[STEPS]
             try:
-                z = np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
+                with np.errstate(all="ignore"):
+                    z = np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
             except (TypeError, ValueError):  # of another type or shape
                 pass
             else:
                 still_so = numbers[STEPS] == steps and self.__dict__ is state  # no other thread has learned meanwhile
-                if still_so and z.dot(z) < math.inf:
+                if still_so and (math.isfinite(z[0]) if len(z) == 1 else np.isfinite(z).all()):
                     return z
         still = snapshot(self)
         theta, row = copy_at_once(still._weights()), still._row(x)
