@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import errno
+import json
 import os
 import tracemalloc
 from dataclasses import replace
@@ -44,6 +45,14 @@ def test_a_forged_file_loads_and_works_or_is_refused(original: Original, tmp_pat
     for name, make in forgeries(original):
         if rng.random() < SHARE:
             assert failures(original, make(), tmp_path / "m") == [], name
+
+
+def test_a_file_that_lacks_an_attribute_is_refused_or_works(original: Original, tmp_path: Path) -> None:
+    for name in original.head["state"]:
+        less = {key: value for key, value in original.head["state"].items() if key != name}
+        used = {key: value for key, value in original.tensors.items() if f'"{key}"' in json.dumps(less)}
+        forged = Forgery(name, {**original.head, "state": less}, used)
+        assert failures(original, forged, tmp_path / "m") == [], f"without {name}"
 
 
 def forged(path: Path, model: Any, **tensors: Any) -> None:
