@@ -148,8 +148,8 @@ def altered(rng: Random, file: Original | Forgery) -> Forgery:
                 both = {name: file.tensors[other], other: file.tensors[name]}
                 return Forgery(f"{name} and {other} swapped", file.head, {**file.tensors, **both})
         return _retype(file, name, lambda array: _one_number(rng, array))
-    tree = file.head["state"] if rng.random() < 0.8 else file.head
-    start = ("state",) if tree is file.head["state"] else ()
+    within = rng.random() < 0.8 and isinstance(state := file.head.get("state"), dict) and bool(state)
+    tree, start = (file.head["state"], ("state",)) if within else (file.head, ())
     place, other = one_of(rng, places := list(_places(tree, start))), one_of(rng, places)
     inside, key = _at(file.head, place)
     value = inside[key]

@@ -18,11 +18,22 @@ import pytest
 from adaline.block import Shape
 from adaline.errors import InvalidData, ModelFileError
 from adaline.scans import LMSRule
+from adaline.scans.tally import SIZE, UPDATES
 from adaline.storage import container, load, save
 from adaline.storage.schema import REQUIRED, SOLVED, STATE
 from adaline.storage.tree import DEEPEST, PADDING, decode, encode
 from adaline.sums import Moments
-from adaline.systems import LMS, GaussianClassifier, LinearRegression, Perceptron, Ridge
+from adaline.systems import (
+    LMS,
+    GaussianClassifier,
+    GeneralizedLinear,
+    KeslerPerceptron,
+    LeastSquaresClassifier,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+)
 from tests.storage.cases import assert_equal
 from tests.storage.forge import Forgery, Original, failures, forgeries, originals
 
@@ -84,7 +95,8 @@ def test_the_native_core_takes_any_exponent(exponent: float) -> None:
 
 def test_relations_between_arrays(tmp_path: Path) -> None:
     labels = np.where(Y > 0, "a", "b")
-    scan = Perceptron(epochs=2).fit(X, labels)
+    scan, kesler = Perceptron(epochs=2).fit(X, labels), KeslerPerceptron(epochs=2).fit(X, labels)
+    twice = np.column_stack([X, X[:, 0]])
     for model, tensors in (
         (Ridge().fit(X, Y), {"coef_": np.ones(4)}),
         (Ridge().fit(X, Y), {"coef_": np.ones((1, 1, 3))}),
@@ -94,6 +106,12 @@ def test_relations_between_arrays(tmp_path: Path) -> None:
         (scan, {"_scan.theta": np.ones((3, 4)), "_scan.good": np.ones((3, 4))}),
         (scan, {"_scan.good": np.ones((1, 5))}),
         (scan, {"_typical": np.ones(2)}),
+        (LogisticRegression().fit(X, labels), {"intercept_": np.array([np.nan])}),
+        (LeastSquaresClassifier().fit(X, labels), {"intercept_": np.array([np.inf])}),
+        (GaussianClassifier().fit(X, labels), {"priors_": np.array([1.5, -0.5])}),
+        (GaussianClassifier(covariance="full").fit(X, labels), {"_densities.hi": np.full((2, 3), np.nan)}),
+        (kesler, {"_scan.numbers": np.where(np.arange(SIZE) == UPDATES, np.inf, kesler._scan.numbers)}),
+        (LinearRegression().fit(twice, Y), {"_fits.0.factor.alive": np.array([True, True, False, True])}),
     ):
         forged(tmp_path / "m", model, **tensors)
         with pytest.raises(ModelFileError, match="does not describe a fitted"):
@@ -180,6 +198,12 @@ def test_predictions_beyond_the_range_have_no_score(tmp_path: Path) -> None:
     forged(tmp_path / "m", LinearRegression().fit(X, Y), coef_=np.full(3, 1e308))
     with pytest.raises(InvalidData, match="the output of row 0 overflows float64"):
         load(tmp_path / "m").score(100 * X, Y)
+    forged(tmp_path / "m", GeneralizedLinear(activation="tanh").fit(X, np.tanh(Y)), coef_=np.full(3, 1e308))
+    with pytest.raises(InvalidData, match="overflows float64"):
+        load(tmp_path / "m").decision_function(100 * X)
+    forged(tmp_path / "m", LinearRegression().fit(X, Y), **{"_fits.0.factor.length": np.full(3, 5e-324)})
+    with pytest.raises(InvalidData, match="no robust errors"):
+        load(tmp_path / "m").summary(errors="HC0", X=X, y=Y)
 
 
 def test_a_list_cannot_be_unpacked_twice(tmp_path: Path) -> None:
