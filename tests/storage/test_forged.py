@@ -109,7 +109,7 @@ def test_relations_between_arrays(tmp_path: Path) -> None:
         (LogisticRegression().fit(X, labels), {"intercept_": np.array([np.nan])}),
         (LeastSquaresClassifier().fit(X, labels), {"intercept_": np.array([np.inf])}),
         (GaussianClassifier().fit(X, labels), {"priors_": np.array([1.5, -0.5])}),
-        (GaussianClassifier(covariance="full").fit(X, labels), {"_densities.hi": np.full((2, 3), np.nan)}),
+        (GaussianClassifier(covariance="full").fit(X, labels), {"_densities.log_determinants": np.full(2, np.nan)}),
         (kesler, {"_scan.numbers": np.where(np.arange(SIZE) == UPDATES, np.inf, kesler._scan.numbers)}),
         (LinearRegression().fit(twice, Y), {"_fits.0.factor.alive": np.array([True, True, False, True])}),
     ):
