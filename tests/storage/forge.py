@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import json
 import resource
 import signal
 import sys
@@ -134,6 +135,15 @@ def forgeries(original: Original) -> Iterator[tuple[str, Callable[[], Forgery]]]
     for name in original.tensors:
         for what, change in ARRAYS.items():
             yield f"{name} {what}", lambda name=name, change=change: _retype(original, name, change)
+
+
+def without_each(original: Original) -> Iterator[Forgery]:
+    """Give a file without each attribute of its systems in turn, and without the tensors of that."""
+    for place in _places(original.head):
+        if place[-2:-1] == ("state",):
+            what, head, tensors = _change(original, place, lambda tree, at: tree.pop(at))
+            text = json.dumps(head["state"])
+            yield Forgery(what, head, {name: array for name, array in tensors.items() if f'"{name}"' in text})
 
 
 def altered(rng: Random, file: Original | Forgery) -> Forgery:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import errno
-import json
 import os
 import tracemalloc
 from dataclasses import replace
@@ -35,7 +34,7 @@ from adaline.systems import (
     Ridge,
 )
 from tests.storage.cases import assert_equal
-from tests.storage.forge import Forgery, Original, failures, forgeries, originals
+from tests.storage.forge import Forgery, Original, failures, forgeries, originals, without_each
 
 SHARE = float(os.environ.get("ADALINE_FORGERIES", "0.0015"))
 """Of about 300,000 forgeries; all of them take an hour: `python -m tests.storage.forge`."""
@@ -59,11 +58,8 @@ def test_a_forged_file_loads_and_works_or_is_refused(original: Original, tmp_pat
 
 
 def test_a_file_that_lacks_an_attribute_is_refused_or_works(original: Original, tmp_path: Path) -> None:
-    for name in original.head["state"]:
-        less = {key: value for key, value in original.head["state"].items() if key != name}
-        used = {key: value for key, value in original.tensors.items() if f'"{key}"' in json.dumps(less)}
-        forged = Forgery(name, {**original.head, "state": less}, used)
-        assert failures(original, forged, tmp_path / "m") == [], f"without {name}"
+    for forged in without_each(original):
+        assert failures(original, forged, tmp_path / "m") == [], f"without {forged.what}"
 
 
 def forged(path: Path, model: Any, **tensors: Any) -> None:

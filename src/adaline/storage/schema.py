@@ -260,7 +260,9 @@ def _argument(value: Any) -> None:
                 check_state(one, {})
             else:
                 check_parameters(one)
-                for name in inspect.signature(type(one)).parameters:
+                names = inspect.signature(type(one)).parameters
+                _hold(vars(one).keys() <= names.keys(), f"{type(one).__name__} lacks n_features_in_")
+                for name in names:
                     _argument(getattr(one, name))
 
 
