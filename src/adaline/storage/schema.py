@@ -39,7 +39,7 @@ from adaline.inference.sample import Counted
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
-from adaline.scans.tally import SIZE, STATUS, STEPS, State
+from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
 from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, Factor, KeptFactor, SpectralFactor
@@ -261,7 +261,9 @@ def _argument(value: Any) -> None:
                 check_state(one, {})
             else:
                 check_values(one)
-                for name in inspect.signature(type(one)).parameters:
+                names = inspect.signature(type(one)).parameters
+                _hold(vars(one).keys() <= names.keys(), f"{type(one).__name__} lacks n_features_in_")
+                for name in names:
                     _argument(getattr(one, name))
 
 
@@ -458,6 +460,9 @@ def _factor(made: Factor, sizes: Sizes) -> None:
 def _spectral(made: SpectralFactor, sizes: Sizes) -> None:
     _same(made.rank, len(made.s), "rank")
     _hold(all((np.abs(basis) < 1.001).all() for basis in (made.v, made.null)), "columns of length 1")
+    _hold(not made.v[~made.alive].any(), "directions of columns that vary")
+    out = copy.copy(made).dependence.left_out  # of a copy, as it is kept once computed
+    _same(len(out), int(made.alive.sum()) - made.rank, "columns left out")
 
 
 def _cholesky(made: CholeskyFactor, sizes: Sizes) -> None:
@@ -490,6 +495,7 @@ def _scan(made: Scan, sizes: Sizes) -> None:
 
 def _tallies(numbers: Any) -> None:
     good = numbers[STATUS] in [state.value for state in State] and 0 <= numbers[STEPS] < 2**53
+    good = good and np.isfinite(numbers[[WEIGHT, MISTAKES, UPDATES]]).all()
     _hold(good and not np.isnan(numbers).any() and (np.abs(numbers) < np.inf).sum() >= SIZE - 1, "tallies of a scan")
 
 
@@ -527,6 +533,8 @@ def _column(made: Column, sizes: Sizes) -> None:
 
 
 def _labels(model: Any, sizes: Sizes) -> None:
+    bounded = isinstance(model, ClosedFormClassifier) or np.isfinite(vars(model).get("intercept_", 0.0)).all()
+    _hold(bounded, "an intercept that is finite")
     if "C" in sizes:
         classes = model.classes_
         _hold(len(classes) > 1 or not isinstance(model, OnlineClassifier), "two classes or more")
@@ -548,10 +556,25 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
 
 def _closed_form(model: ClosedFormClassifier, sizes: Sizes) -> None:
     _same(len(model._sums.parts), sizes["C"], "classes of the sums")
-    if (model._sums.weights > 0).sum() > 1:
+    known = model._sums.weights > 0
+    if known.sum() > 1:
         _complete(model, SOLVED)
         densities = {"_densities", "_mixtures"} & vars(model).keys()
         _hold(not isinstance(model, GaussianClassifier) or bool(densities), "GaussianClassifier lacks its densities")
+    if "intercept_" in vars(model):
+        level = model.intercept_
+        if len(level) == 1 < len(known):
+            _hold(np.isfinite(level[0]) if known.all() else np.isinf(level[0]), "the intercept of two classes")
+        else:
+            _hold(np.isfinite(level[known]).all() and np.isneginf(level[~known]).all(), "intercepts of the classes")
+    if isinstance(model, GaussianClassifier):
+        priors = vars(model).get("priors_", known / known.sum())
+        right = (priors >= 0).all() and abs(priors.sum() - 1) < 1e-6 and not priors[~known].any()
+        _hold(right, "priors of the classes")
+        if "_densities" in vars(model):
+            found, there = model._densities, known & (known.sum() > 1)
+            _hold([factor is not None for factor in found.factors] == there.tolist(), "densities of the classes")
+            _hold(np.isfinite(found.log_determinants).all(), "determinants of the classes")
 
 
 def _scheme(model: Any, sizes: Sizes) -> None:

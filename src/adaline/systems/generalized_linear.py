@@ -198,7 +198,7 @@ class GeneralizedLinear(LinearRegressor):
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
-        z = self._outputs(X)
+        z = refuse_overflow(self._outputs(X))
         return z[:, 0] if self._flat else z
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
