@@ -5,6 +5,7 @@ The container (see `adaline.storage.container`) holds the arrays of the model as
     schema        version of this layout, 1
     adaline       version of the package that wrote it;   created: when
     system        name in SYSTEMS or UNSUPERVISED;        parameters: its constructor arguments
+                  or Pipeline, of scikit-learn (see `adaline.storage.steps`), all of which is in `state`
     certificate, columns, classes: for the reader; the model is made from `state`
     state         what fit has set, as trees (see `adaline.storage.tree`) that refer to the tensors by name
     data, checksum
@@ -22,7 +23,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from adaline import __version__
@@ -31,6 +34,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidT
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
 from adaline.storage.schema import KNOWN, check_model
+from adaline.storage.steps import VERSION, check_pipeline, first_step, refuse_unknown
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS
 
@@ -66,14 +70,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     parameters, state = parts_of(model)
     tensors: Tensors = {}
     cls: type[Any] = type(model)
+    last = model.steps[-1][1] if cls is Pipeline else model
+    if cls is Pipeline:
+        parameters = {"steps": {name: str(step) for name, step in model.steps}}  # for the reader
     head = {
         "schema": SCHEMA,
         "adaline": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "system": cls.__name__,
         "parameters": encode(parameters),
-        "certificate": encode(_certificate_fields(model.certificate_)),
-        **encode({"columns": _listed(model, "feature_names_in_"), "classes": _listed(model, "classes_")}),
+        "certificate": encode(_certificate_fields(getattr(last, "certificate_", None))),
+        **encode({"columns": _listed(first_step(model), "feature_names_in_"), "classes": _listed(last, "classes_")}),
         "state": encode(state, tensors),
     }
     try:
@@ -138,8 +145,10 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 def check_storable(model: Any) -> None:
     """Refuse what is not a fitted system of the registry."""
     kind: type[Any] = type(model)
-    if KNOWN.get(kind.__name__) is not kind:
-        raise InvalidType(f"{kind.__name__} is not a system of adaline: {', '.join(KNOWN)}")
+    if kind is not Pipeline and KNOWN.get(kind.__name__) is not kind:
+        raise InvalidType(f"{kind.__name__} is not a system of adaline, nor a Pipeline: {', '.join(KNOWN)}")
+    if kind is Pipeline:
+        refuse_unknown(model)
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -150,8 +159,18 @@ def check_storable(model: Any) -> None:
 
 def _made(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
     """Return the system that a header and tensors describe, checked."""
-    model = system_of(cls, decode(head["parameters"]), decode(head["state"], tensors))
-    check_model(model)
+    state = decode(head["state"], tensors)
+    version = state.get(VERSION)
+    try:
+        model = system_of(cls, {} if cls is Pipeline else decode(head["parameters"]), state)
+        check_pipeline(model) if cls is Pipeline else check_model(model)
+    except BROKEN as error:
+        if version in (None, sklearn.__version__):
+            raise
+        raise ValueError(
+            f"{error} (it was saved with scikit-learn {str(version)[:40]}, and this is {sklearn.__version__}: install "
+            "that version)"
+        ) from None
     return model
 
 
@@ -160,6 +179,8 @@ def _system(path: Any, head: dict[str, Any]) -> type[Any]:
     if set(head) != {*PLAIN, *TREES, "data"}:
         refuse(path, "has a header with other fields than those of a model", AGAIN)
     name = head["system"]
+    if name == Pipeline.__name__:
+        return Pipeline
     if not isinstance(name, str) or name not in KNOWN:
         refuse(
             path,
@@ -174,8 +195,10 @@ def _listed(model: Any, name: str) -> list[Any] | None:
     return None if values is None else np.asarray(values).tolist()
 
 
-def _certificate_fields(proof: Certificate) -> dict[str, Any]:
-    """Return a certificate for the header: numbers, and the label of its status."""
+def _certificate_fields(proof: Certificate | None) -> dict[str, Any]:
+    """Return a certificate for the header: numbers, and the label of its status; nothing of a pipeline without one."""
+    if proof is None:
+        return {}
     return {**{field.name: getattr(proof, field.name) for field in fields(proof)}, "status": str(proof.status)}
 
 
