@@ -159,10 +159,10 @@ def check_storable(model: Any) -> None:
 
 def _made(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
     """Return the system that a header and tensors describe, checked."""
-    state = decode(head["state"], tensors)
-    version = state.get(VERSION)
+    version = head["state"].get(VERSION)
     try:
-        model = system_of(cls, {} if cls is Pipeline else decode(head["parameters"]), state)
+        parameters = {} if cls is Pipeline else decode(head["parameters"])
+        model = system_of(cls, parameters, decode(head["state"], tensors))
         check_pipeline(model) if cls is Pipeline else check_model(model)
     except BROKEN as error:
         if version in (None, sklearn.__version__):
