@@ -68,7 +68,11 @@ def columns(**more: Any) -> ColumnTransformer:
     """Return the usual treatment of numbers and categories."""
     return ColumnTransformer(
         [
-            ("number", make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()), ["a", "b"]),
+            (
+                "number",
+                make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+                ["a", "b"],
+            ),
             ("kind", OneHotEncoder(handle_unknown="ignore"), ["kind"]),
             ("gap", make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(drop="first")), ["gap"]),
         ],
@@ -79,7 +83,9 @@ def columns(**more: Any) -> ColumnTransformer:
 PIPELINES: dict[str, tuple[Any, Any, Any]] = {
     "standard": (make_pipeline(StandardScaler(), LinearRegression()), ARRAY, TARGET),
     "scalers": (
-        make_pipeline(MinMaxScaler(clip=True), MaxAbsScaler(), RobustScaler(), StandardScaler(with_mean=False), Ridge()),
+        make_pipeline(
+            MinMaxScaler(clip=True), MaxAbsScaler(), RobustScaler(), StandardScaler(with_mean=False), Ridge()
+        ),
         NUMBERS,
         TARGET,
     ),
@@ -132,7 +138,9 @@ PIPELINES: dict[str, tuple[Any, Any, Any]] = {
                         "g",
                         make_pipeline(
                             SimpleImputer(strategy="constant", fill_value="none", add_indicator=True),
-                            ColumnTransformer([("h", OneHotEncoder(sparse_output=False), [0]), ("p", "passthrough", [1])]),
+                            ColumnTransformer(
+                                [("h", OneHotEncoder(sparse_output=False), [0]), ("p", "passthrough", [1])]
+                            ),
                         ),
                         ["gap"],
                     ),
@@ -146,14 +154,18 @@ PIPELINES: dict[str, tuple[Any, Any, Any]] = {
     ),
     "gaps": (
         make_pipeline(
-            ColumnTransformer([("o", OneHotEncoder(), ["gap", "b"]), ("g", OrdinalEncoder(encoded_missing_value=-2), ["gap"])])
+            ColumnTransformer(
+                [("o", OneHotEncoder(), ["gap", "b"]), ("g", OrdinalEncoder(encoded_missing_value=-2), ["gap"])]
+            )
         ),
         FRAME.round(0),
         None,
     ),
     "indices": (
         make_pipeline(
-            ColumnTransformer([("s", StandardScaler(), slice(0, 2)), ("m", "passthrough", np.array([False, False, True]))]),
+            ColumnTransformer(
+                [("s", StandardScaler(), slice(0, 2)), ("m", "passthrough", np.array([False, False, True]))]
+            ),
             Pipeline([("inner", make_pipeline(RobustScaler(with_centering=False), "passthrough")), ("m", Ridge())]),
         ),
         ARRAY,
@@ -167,7 +179,7 @@ PIPELINES: dict[str, tuple[Any, Any, Any]] = {
 }
 """Pipelines, and the rows and targets that they are fitted to."""
 
-NO_GRAPH = {"basis": "basis", "picked": "missing"}
+NO_GRAPH = {"basis": "Beside has no ONNX form yet"}
 
 
 def fitted(name: str) -> Any:
@@ -222,8 +234,85 @@ def test_a_loaded_pipeline_is_the_one_that_was_saved(name: str, tmp_path: Path) 
     assert (header["columns"] is None) == (not hasattr(X, "columns"))
 
 
+def run(path: Path, X: Any, dtype: str) -> dict[str, Any]:
+    """Return what onnxruntime says of a graph, by output; a frame goes in by its columns where these are inputs."""
+    ort = pytest.importorskip("onnxruntime")
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    given: dict[str, Any] = {}
+    for one in session.get_inputs():
+        if one.name == "X":
+            given["X"] = np.asarray(X).astype(dtype)
+            continue
+        column = X[one.name.rstrip("_")]
+        texts = one.type == "tensor(string)"
+        values = (
+            np.array([v if isinstance(v, str) else "" for v in column], object) if texts else np.asarray(column, dtype)
+        )
+        given[one.name] = values[:, None]
+    return dict(zip([one.name for one in session.get_outputs()], session.run(None, given), strict=True))
+
+
+OUTPUTS = {
+    "predict": ("prediction", "label"),
+    "predict_proba": ("probability",),
+    "transform": ("transformed", "projection"),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", PIPELINES)
+def test_the_graph_says_what_the_pipeline_says(name: str, dtype: str, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    pipeline, X = fitted(name), PIPELINES[name][1]
+    if name in NO_GRAPH:
+        with pytest.raises(InvalidType, match=NO_GRAPH[name]):
+            export_onnx(pipeline, tmp_path / "m", dtype=dtype)
+        return
+    export_onnx(pipeline, tmp_path / "m", dtype=dtype)
+    if isinstance(X, pd.DataFrame):
+        rows = X.astype({key: dtype for key in X if X[key].dtype.kind == "f"})
+        rows = rows.astype({key: "float64" for key in X if X[key].dtype.kind == "f"})
+    else:
+        rows = X.astype(dtype).astype("float64")
+    found, expected = run(tmp_path / "m", rows, dtype), says(pipeline, rows)
+    compared = 0
+    for method, outputs in OUTPUTS.items():
+        for key in set(outputs) & found.keys() if method in expected else ():
+            one, other = found[key], expected[method]
+            compared += 1
+            if key == "label":
+                assert np.mean(one == other) > (0.98 if dtype == "float64" else 0.95)
+                continue
+            assert one.shape == other.shape
+            size = np.maximum(np.nanmax(np.abs(other.astype(float)), axis=0), 1.0)
+            np.testing.assert_allclose(
+                one / size, other.astype(float) / size, atol=1e-9 if dtype == "float64" else 1e-5
+            )
+    assert compared
+
+
+def test_unknown_categories_in_a_graph(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    frame = pd.DataFrame({"kind": ["low", "new"], "whole": [1, 1]})
+    for unknown in ("ignore", "error"):
+        parts = [("k", OneHotEncoder(handle_unknown=unknown, sparse_output=False), ["kind", "whole"])]
+        pipeline = make_pipeline(ColumnTransformer(parts)).fit(FRAME)
+        export_onnx(pipeline, tmp_path / "m")
+        if unknown == "ignore":
+            found = run(tmp_path / "m", frame, "float64")["transformed"]
+            np.testing.assert_array_equal(found, pipeline.transform(frame))
+        else:
+            with pytest.raises(Exception, match="out of data bounds"):
+                run(tmp_path / "m", frame, "float64")
+
+
 REFUSED: dict[str, tuple[Any, str]] = {
-    "pca": (make_pipeline(StandardScaler(), PCA(2), Ridge()), r"the step pca: PCA is none of the steps .*StandardScaler"),
+    "pca": (
+        make_pipeline(StandardScaler(), PCA(2), Ridge()),
+        r"the step pca: PCA is none of the steps .*StandardScaler",
+    ),
     "foreign": (make_pipeline(StandardScaler(), Foreign()), "the step linearregression: LinearRegression is none"),
     "function": (make_pipeline(FunctionTransformer(np.log1p), Ridge()), "functiontransformer: .* a function of yours"),
     "custom": (make_pipeline(Custom(np.abs), Ridge()), "the step custom: Custom holds a function"),
@@ -232,7 +321,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         make_pipeline(ColumnTransformer([("n", make_pipeline(PCA(1)), [0, 1])]), Ridge()),
         r"the step columntransformer\.n\.pca: PCA",
     ),
-    "picked": (make_pipeline(ColumnTransformer([("n", StandardScaler(), lambda x: [0])]), Ridge()), "'n' by a function"),
+    "picked": (
+        make_pipeline(ColumnTransformer([("n", StandardScaler(), lambda x: [0])]), Ridge()),
+        "'n' by a function",
+    ),
     "memory": (make_pipeline(StandardScaler(), Ridge(), memory="."), "memory"),
     "strategy": (make_pipeline(SimpleImputer(strategy=np.max), Ridge()), "a function among its arguments"),
 }
@@ -309,5 +401,7 @@ def test_a_file_of_another_scikit_learn_works_or_says_so(tmp_path: Path, monkeyp
     scaler = head["state"]["steps"][0]["tuple"][1]["step"]
     scaler["parameters"]["with_mode"] = True
     container.write(path, head, right.tensors)
-    with pytest.raises(ModelFileError, match=r"no argument with_mode \(it was saved with scikit-learn 99\.1, .*install"):
+    with pytest.raises(
+        ModelFileError, match=r"no argument with_mode \(it was saved with scikit-learn 99\.1, .*install"
+    ):
         load(path)

@@ -185,7 +185,9 @@ def refuse_unknown(pipeline: Pipeline) -> None:
         elif kind not in STEPS.values() and KNOWN.get(kind.__name__) is not kind and not isinstance(step, Basis):
             why = f"is none of the steps that a model file holds: {', '.join(STEPS)}, bases and systems of adaline. {advice}"
         elif own.get("min_frequency") is not None or own.get("max_categories") is not None:
-            why = "groups infrequent categories, which a model file does not hold: set min_frequency=max_categories=None"
+            why = (
+                "groups infrequent categories, which a model file does not hold: set min_frequency=max_categories=None"
+            )
         elif own.get("memory") is not None or own.get("transform_input") is not None:
             why = "has memory or transform_input, which a model file does not hold: set both to None"
         elif kind is ColumnTransformer and (name := _code_among(step)):
