@@ -8,7 +8,8 @@ m rounded to the graph's type and the constant formed in float64: the large numb
 so that float32 keeps its 7 digits of the spread of the outputs and not of the size of the columns. Squared distances of
 Gaussian densities are taken about each class's own mean, in coordinates where its covariance is the identity.
 
-Only standard operators of opset 13 are used, and LabelEncoder of ai.onnx.ml for categories that are text. This is the one module that imports onnx.
+Only standard operators of opset 13 are used, and LabelEncoder of ai.onnx.ml for categories that are text. This is the
+one module that imports onnx.
 """
 
 from __future__ import annotations

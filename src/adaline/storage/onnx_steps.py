@@ -69,7 +69,7 @@ def flat_steps(step: Any) -> list[Any]:
 
 
 def pipeline_inputs(graph: Graph, pipeline: Pipeline) -> Columns:
-    """Declare what a pipeline takes: `X` (n, D), or where there is text, or columns unused, an input (n, 1) a column."""
+    """Declare what a pipeline takes: `X` (n, D), or where there is text or a column unused, a column an input."""
     row, used = example(pipeline)[0], _used(first_step(pipeline))
     if used == list(range(len(row))) and not any(isinstance(value, str) for value in row):
         return [Matrix(graph.take("X", len(row)), len(row))]
@@ -113,8 +113,8 @@ def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
             made = make(graph, step, given)
             return made if isinstance(made, list) else [made]
     raise InvalidType(
-        f"{type(step).__name__} has no ONNX form yet: make its columns before the graph, and export the pipeline of the "
-        "steps after it"
+        f"{type(step).__name__} has no ONNX form yet: make its columns before the graph, and export the pipeline of "
+        "the steps after it"
     )
 
 
@@ -299,10 +299,8 @@ def _encoded(graph: Graph, step: Any, columns: Columns, table: Callable[[int, li
 
 def _looked_up(graph: Graph, one: Matrix | Text, levels: list[Any], table: Array) -> Matrix:
     """Return the row of a table (K, width) for the category of each row; the last of K + 1 for an unknown one."""
-    if isinstance(one, Text):
-        index = _index_of_text(graph, one, levels)
-    else:
-        index = _index_of_number(graph, one.value, levels)
+    text = isinstance(one, Text)
+    index = _index_of_text(graph, one, levels) if text else _index_of_number(graph, one.value, levels)
     return Matrix(graph.op("Gather", graph.real(table), graph.flat(index), axis=0), table.shape[1])
 
 

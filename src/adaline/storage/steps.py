@@ -41,7 +41,7 @@ from adaline.errors import InvalidType
 from adaline.storage.schema import KNOWN, Misfit, check_model, check_state
 
 MOST_COLUMNS = 10**6  # of a step, or made by one
-MOST_DEGREE = 24  # polynomials of a higher degree in more columns than this have more than MOST_COLUMNS terms
+MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
 PLACEHOLDERS = ("passthrough", "drop")
 SCALARS = (str, bool, int, float, np.generic)
 VERSION = "_sklearn_version"
@@ -183,7 +183,8 @@ def refuse_unknown(pipeline: Pipeline) -> None:
         if kind is Custom or (kind is FunctionTransformer and (step.func, step.inverse_func) != (None, None)):
             why = f"holds a function of yours, which is code, and a model file holds none. {advice}"
         elif kind not in STEPS.values() and KNOWN.get(kind.__name__) is not kind and not isinstance(step, Basis):
-            why = f"is none of the steps that a model file holds: {', '.join(STEPS)}, bases and systems of adaline. {advice}"
+            known = f"{', '.join(STEPS)}, bases and systems of adaline"
+            why = f"is none of the steps that a model file holds: {known}. {advice}"
         elif own.get("min_frequency") is not None or own.get("max_categories") is not None:
             why = (
                 "groups infrequent categories, which a model file does not hold: set min_frequency=max_categories=None"
@@ -421,7 +422,7 @@ def _ordinal(step: Any) -> None:
 def _polynomial(step: Any) -> None:
     top = max(step.degree) if isinstance(step.degree, tuple) else step.degree
     _hold(isinstance(top, numbers.Integral), "degree is no whole number")
-    _hold(min(step.n_features_in_, top) <= MOST_DEGREE, "too many terms")
+    _hold(top <= MOST_DEGREE and min(step.n_features_in_, top) <= MANY, "too many terms")
     span = (0, top, step.interaction_only, step.include_bias)
     _hold(PolynomialFeatures._num_combinations(step.n_features_in_, *span) <= MOST_COLUMNS, "too many terms")
     again = PolynomialFeatures(**step.get_params()).fit(np.zeros((1, step.n_features_in_)))
@@ -430,7 +431,7 @@ def _polynomial(step: Any) -> None:
 
 def _filled(step: Any) -> None:
     texts = any(isinstance(one, str) for one in step.statistics_)
-    _hold(not texts or step._fit_dtype == object, "text for a column of numbers")
+    _hold(not texts or step._fit_dtype.kind == "O", "text for a column of numbers")
     if hasattr(SimpleImputer().fit([[0.0]]), "_fill_dtype"):
         step._fill_dtype = step._fit_dtype
     _hold((step.indicator_ is not None) == step.add_indicator, "indicator_ of SimpleImputer goes with add_indicator")
@@ -476,7 +477,7 @@ def _part_of(asked: Any, made: Any) -> bool:
     """Whether a fitted part is of the kind that was asked for."""
     if isinstance(asked, str) or isinstance(made, str):
         return made == asked or (asked == "passthrough" and type(made) is FunctionTransformer)
-    return type(made) is type(asked)
+    return isinstance(made, type(asked))
 
 
 DERIVE: dict[type[Any], Callable[[Any], None]] = {

@@ -11,7 +11,7 @@ key that names its kind:
     {"Shape": {"features": 4, "targets": 1}} one of the listed classes, by its fields
     {"same": n}                              the n-th of these objects again
     {"system": {"name", "parameters", "state"}}, {"basis": ...}   a system or a basis inside another
-    {"step": ...}                            a step of scikit-learn (see `adaline.storage.steps`), whose arguments may be
+    {"step": ...}                            a step of scikit-learn (see `adaline.storage.steps`); its arguments may be
     {"slice": [start, stop, step]}, {"dtype": name}, {"type": name}, {"selector": ...} a make_column_selector
     {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}   a loss or an activation
 
@@ -174,7 +174,7 @@ class _Writer:
             return self._scalar(value, path)
         if kind in (np.ndarray, np.memmap):
             return self._array(np.asarray(value), path)
-        if isinstance(value, np.dtype) and (value.name in NUMBERS or value == object):
+        if isinstance(value, np.dtype) and value.name in (*NUMBERS, "object"):
             return {"dtype": value.name}
         if isinstance(value, type):
             return self._type(value, path)
