@@ -34,7 +34,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidT
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
 from adaline.storage.schema import KNOWN, check_model
-from adaline.storage.steps import VERSION, check_pipeline, first_step, refuse_unknown
+from adaline.storage.steps import VERSION, check_pipeline, first_step, last_step, refuse_unknown
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS
 
@@ -70,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     parameters, state = parts_of(model)
     tensors: Tensors = {}
     cls: type[Any] = type(model)
-    last = model.steps[-1][1] if cls is Pipeline else model
+    last = last_step(model)
     if cls is Pipeline:
         parameters = {"steps": {name: str(step) for name, step in model.steps}}  # for the reader
     head = {

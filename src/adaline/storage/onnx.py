@@ -34,7 +34,7 @@ from adaline.storage.container import replacing
 from adaline.storage.model_file import check_storable
 from adaline.storage.onnx_steps import flat_steps, matrix, pipeline_inputs, transformed
 from adaline.storage.schema import KNOWN
-from adaline.storage.steps import first_step
+from adaline.storage.steps import first_step, last_step
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
@@ -212,9 +212,7 @@ class Graph:
             opset_imports=[helper.make_opsetid(domain, OPSETS[domain]) for domain in domains],
             ir_version=IR_VERSION,
         )
-        first, last = (
-            (system, system) if not isinstance(system, Pipeline) else (first_step(system), system.steps[-1][1])
-        )
+        first, last = first_step(system), last_step(system)
         notes = {"system": type(system).__name__}
         if hasattr(last, "certificate_"):
             notes["certificate"] = str(last.certificate_)

@@ -476,7 +476,8 @@ def _column_transformer(step: Any) -> None:
 def _part_of(asked: Any, made: Any) -> bool:
     """Whether a fitted part is of the kind that was asked for."""
     if isinstance(asked, str) or isinstance(made, str):
-        return made == asked or (asked == "passthrough" and type(made) is FunctionTransformer)
+        named = type(made) is FunctionTransformer and made.feature_names_out == "one-to-one"
+        return (isinstance(made, str) and made == asked) or (named and asked == "passthrough")
     return isinstance(made, type(asked))
 
 
@@ -531,6 +532,11 @@ def columns_in(step: Any) -> int:
 def first_step(step: Any) -> Any:
     """Return what takes the rows first: the first step of a pipeline that does something, or the step itself."""
     return next(map(first_step, real_steps(step)), None) if type(step) is Pipeline else step
+
+
+def last_step(step: Any) -> Any:
+    """Return what says the last word: the last step of a pipeline that does something, or the step itself."""
+    return next(map(last_step, reversed(real_steps(step))), None) if type(step) is Pipeline else step
 
 
 def example(step: Any) -> Rows:
