@@ -152,7 +152,9 @@ def pipeline_predictions(
     have all.
     """
     named = "feature_names_in_" in vars(first_step(pipeline))
-    batches = (as_table(batch) for _, run in relation.runs(list(relation.schema), "TRUE", BATCH) for batch in run())
+    batches: Iterator[Any] = (
+        as_table(batch) for _, run in relation.runs(list(relation.schema), "TRUE", BATCH) for batch in run()
+    )
     if isinstance(last_step(pipeline), SignalSystem):  # its output depends on rows before: filtered as a whole
         batches = iter([pa.concat_tables(batches)])
     for batch in batches:

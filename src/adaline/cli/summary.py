@@ -27,15 +27,15 @@ def run_summary(path: Path, as_json: bool) -> None:
     head = storage.read_header(path)
     whole = storage.load(path)
     model = last_step(whole)
-    steps = head["parameters"]["steps"] if model is not whole else {}
+    steps = {name: " ".join(str(step).split()) for name, step in whole.steps} if model is not whole else {}
     values = described(model) if hasattr(model, "certificate_") else {}
     if as_json:
-        more = {"steps": steps, "columns": head["columns"]} if steps else {}
-        print_json({**values, **more, "created": head["created"], "adaline": head["adaline"]})
+        inside = {"steps": steps, "columns": head["columns"]} if steps else {}
+        print_json({**values, **inside, "created": head["created"], "adaline": head["adaline"]})
         return
     written = ("written", f"{head['created']} by adaline {head['adaline']}")
     lines = [("model", str(path))]
-    lines += [(f"step {name}", " ".join(str(step).split())) for name, step in steps.items()]
+    lines += [(f"step {name}", step) for name, step in steps.items()]
     if not values:
         facts([*lines, written])
         return

@@ -23,7 +23,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -34,7 +33,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidT
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
 from adaline.storage.schema import KNOWN, check_model
-from adaline.storage.steps import VERSION, check_pipeline, first_step, last_step, refuse_unknown
+from adaline.storage.steps import SKLEARN, VERSION, check_pipeline, first_step, last_step, refuse_unknown
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS
 
@@ -165,11 +164,10 @@ def _made(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
         model = system_of(cls, parameters, decode(head["state"], tensors))
         check_pipeline(model) if cls is Pipeline else check_model(model)
     except BROKEN as error:
-        if version in (None, sklearn.__version__):
+        if version in (None, SKLEARN):
             raise
         raise ValueError(
-            f"{error} (it was saved with scikit-learn {str(version)[:40]}, and this is {sklearn.__version__}: install "
-            "that version)"
+            f"{error} (it was saved with scikit-learn {str(version)[:40]}, and this is {SKLEARN}: install that version)"
         ) from None
     return model
 
@@ -180,7 +178,8 @@ def _system(path: Any, head: dict[str, Any]) -> type[Any]:
         refuse(path, "has a header with other fields than those of a model", AGAIN)
     name = head["system"]
     if name == Pipeline.__name__:
-        return Pipeline
+        found: type[Any] = Pipeline
+        return found
     if not isinstance(name, str) or name not in KNOWN:
         refuse(
             path,

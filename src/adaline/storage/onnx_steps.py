@@ -299,12 +299,11 @@ def _encoded(graph: Graph, step: Any, columns: Columns, table: Callable[[int, li
 
 def _looked_up(graph: Graph, one: Matrix | Text, levels: list[Any], table: Array) -> Matrix:
     """Return the row of a table (K, width) for the category of each row; the last of K + 1 for an unknown one."""
-    text = isinstance(one, Text)
-    index = _index_of_text(graph, one, levels) if text else _index_of_number(graph, one.value, levels)
+    index = (_index_of_text if isinstance(one, Text) else _index_of_number)(graph, one, levels)
     return Matrix(graph.op("Gather", graph.real(table), graph.flat(index), axis=0), table.shape[1])
 
 
-def _index_of_text(graph: Graph, one: Text, levels: list[Any]) -> str:
+def _index_of_text(graph: Graph, one: Any, levels: list[Any]) -> str:
     found: dict[str, int] = {}
     for k, level in enumerate(levels):
         if not is_missing(level) and not isinstance(level, str):
@@ -319,7 +318,7 @@ def _index_of_text(graph: Graph, one: Text, levels: list[Any]) -> str:
     return graph.op("LabelEncoder", one.value, domain="ai.onnx.ml", **keys)
 
 
-def _index_of_number(graph: Graph, value: str, levels: list[Any]) -> str:
+def _index_of_number(graph: Graph, one: Any, levels: list[Any]) -> str:
     """Return the index of a number among categories, K where it is none of them: K + sum_k (x == c_k) (k - K)."""
     if any(isinstance(level, str) for level in levels):
         raise InvalidData("categories that are partly text and partly numbers have no form in ONNX")
@@ -328,10 +327,10 @@ def _index_of_number(graph: Graph, value: str, levels: list[Any]) -> str:
         raise InvalidData(f"the categories {present.tolist()} are not exact in float32: use dtype='float64'")
     away = np.arange(len(levels), dtype=np.float64) - len(levels)
     there = [k for k, level in enumerate(levels) if not is_missing(level)]
-    same = graph.op("Cast", graph.op("Equal", value, graph.real(present[None, there])), to=int(graph.number))
+    same = graph.op("Cast", graph.op("Equal", one.value, graph.real(present[None, there])), to=int(graph.number))
     index = graph.op("Add", graph.op("MatMul", same, graph.real(away[there, None])), graph.real(float(len(levels))))
     for k in sorted(set(range(len(levels))) - set(there))[-1:]:
-        gap = graph.op("Cast", graph.op("IsNaN", value), to=int(graph.number))
+        gap = graph.op("Cast", graph.op("IsNaN", one.value), to=int(graph.number))
         index = graph.op("Add", index, graph.op("Mul", gap, graph.real(away[k])))
     return graph.op("Cast", index, to=int(graph.onnx.TensorProto.INT64))
 

@@ -44,7 +44,9 @@ MOST_COLUMNS = 10**6  # of a step, or made by one
 MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
 PLACEHOLDERS = ("passthrough", "drop")
 SCALARS = (str, bool, int, float, np.generic)
+SKLEARN: str = sklearn.__version__  # type: ignore[attr-defined]
 VERSION = "_sklearn_version"
+DEPRECATED = "deprecated"  # the value of arguments that later versions do not have
 
 Rows = NDArray[Any]
 Test = Callable[[Any, int], bool]
@@ -152,9 +154,10 @@ def parts_of_step(step: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     kind: Any = type(step)
     parameters, state = step.get_params(deep=False), dict(vars(step))
     if kind is Pipeline:
-        return {}, {**state, VERSION: sklearn.__version__}
+        return {}, {**state, VERSION: SKLEARN}
     derived = DERIVED.get(kind, ())
-    return parameters, {key: value for key, value in state.items() if key not in parameters and key not in derived}
+    state = {key: value for key, value in state.items() if key not in parameters and key not in derived}
+    return {key: value for key, value in parameters.items() if type(value) is not str or value != DEPRECATED}, state
 
 
 def step_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -> Any:
@@ -585,12 +588,12 @@ def through(step: Any, rows: Rows) -> Rows:
             rows = through(one, rows)
         return rows
     if type(step) is ColumnTransformer:
-        made = [
+        parts = [
             through(one, rows[:, where])
             for name, one, _ in step.transformers_
             if (where := step._transformer_to_input_indices[name]) and not isinstance(one, str)
         ]
-        return np.hstack(made) if made else rows[:, :0]
+        return np.hstack(parts) if parts else rows[:, :0]
     plain = copy.copy(step)
     for name in ("feature_names_in_", "_sklearn_output_config"):
         vars(plain).pop(name, None)  # plain arrays, without names, go in and come out
@@ -598,5 +601,7 @@ def through(step: Any, rows: Rows) -> Rows:
         rows = np.zeros((1, step.n_features_in_))  # a system was tried already
         if not hasattr(step, "transform"):
             return rows
-    made = plain.transform(rows)
-    return made.toarray() if issparse(made) else np.asarray(made)
+    if rows.dtype == object and not any(isinstance(value, str) for value in rows.flat):
+        rows = rows.astype(np.float64)
+    made: Any = plain.transform(rows)
+    return np.asarray(made.toarray() if issparse(made) else made)
