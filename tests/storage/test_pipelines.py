@@ -379,7 +379,7 @@ def wrong_with(forged: Forgery, X: Any, path: Path) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(("name", "share"), [("codes", 0.001), ("scalers", 0.002), ("powers", 0.002)])
+@pytest.mark.parametrize(("name", "share"), [("codes", 0.0005), ("scalers", 0.002), ("powers", 0.002)])
 def test_a_forged_pipeline_is_refused_or_works(name: str, share: float, tmp_path: Path) -> None:
     right = original(name, tmp_path / "m")
     assert wrong_with(Forgery("", right.head, right.tensors), right.rows[0], tmp_path / "m") is None

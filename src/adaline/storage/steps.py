@@ -14,6 +14,7 @@ import numbers
 import string
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -435,12 +436,18 @@ def _polynomial(step: Any) -> None:
 def _filled(step: Any) -> None:
     texts = any(isinstance(one, str) for one in step.statistics_)
     _hold(not texts or step._fit_dtype.kind == "O", "text for a column of numbers")
-    if hasattr(SimpleImputer().fit([[0.0]]), "_fill_dtype"):
+    if _fill_has_a_type():
         step._fill_dtype = step._fit_dtype
     _hold((step.indicator_ is not None) == step.add_indicator, "indicator_ of SimpleImputer goes with add_indicator")
     if step.indicator_ is not None:
         _check(step.indicator_)
         _hold(step.indicator_.n_features_in_ == step.n_features_in_ and step.indicator_._precomputed, "the indicator")
+
+
+@cache
+def _fill_has_a_type() -> bool:
+    """Whether imputers of this version of scikit-learn know the type of what they fill in."""
+    return hasattr(SimpleImputer().fit([[0.0]]), "_fill_dtype")
 
 
 def _indicator(step: Any) -> None:
