@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import parquet
-from sklearn.pipeline import Pipeline
 
 from adaline import storage
 from adaline.cli.app import listed
@@ -34,7 +33,7 @@ from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
 from adaline.storage.container import replacing
-from adaline.storage.steps import example, first_step, last_step
+from adaline.storage.pipelines import first_step, is_pipeline, last_step
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
 from adaline.wording import counted, part_of, visible
@@ -80,7 +79,7 @@ def run_predict(
     relation = UnalteredTable(data, table)
     if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
         raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
-    if isinstance(model, Pipeline):
+    if is_pipeline(model):
         relation, names = pipeline_columns(model, relation)
         batches = pipeline_predictions(model, relation, names, options)
     else:
@@ -130,8 +129,10 @@ def predictions(
             first += len(frame)
 
 
-def pipeline_columns(pipeline: Pipeline, relation: UnalteredTable) -> tuple[UnalteredTable, list[str]]:
+def pipeline_columns(pipeline: Any, relation: UnalteredTable) -> tuple[UnalteredTable, list[str]]:
     """Return the table as a pipeline takes it, text where its categories are text, and the columns that it takes."""
+    from adaline.storage.steps import example
+
     first, row = first_step(pipeline), example(pipeline)[0]
     names = [str(name) for name in vars(first).get("feature_names_in_", relation.schema)]
     if vars(first).get("coding_") is not None:
@@ -144,7 +145,7 @@ def pipeline_columns(pipeline: Pipeline, relation: UnalteredTable) -> tuple[Unal
 
 
 def pipeline_predictions(
-    pipeline: Pipeline, relation: Relation, names: list[str], options: PredictOptions
+    pipeline: Any, relation: Relation, names: list[str], options: PredictOptions
 ) -> Iterator[tuple[Any, Mask, NamedColumns]]:
     """Return batches of the table, which of their rows were predicted, and what is predicted for those.
 

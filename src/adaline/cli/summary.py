@@ -14,7 +14,7 @@ from adaline.comparison.result import plain
 from adaline.inference.summary import CoefficientTable, cell
 from adaline.input.basis import basis_of, columns_of
 from adaline.results import Status
-from adaline.storage.steps import last_step
+from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number
 
 MOST = 40  # coefficients that are shown by default

@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from adaline import __version__
@@ -32,8 +31,8 @@ from adaline.basis import Basis
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
+from adaline.storage.pipelines import first_step, is_pipeline, last_step, of_scikit_learn
 from adaline.storage.schema import KNOWN, check_model
-from adaline.storage.steps import SKLEARN, VERSION, check_pipeline, first_step, last_step, refuse_unknown
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS
 
@@ -42,14 +41,20 @@ TREES = ("parameters", "certificate", "state")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted system to one file, to the bit; an existing file is replaced only when the new one is complete.
+    """Write a fitted system or pipeline to one file, to the bit; an existing one is replaced when the new is complete.
 
     The file holds what `predict`, `partial_fit`, `merge`, `forget` and inference need: sums and coefficients, no rows
     (but for the last samples of a recording in progress). Arrays on a device are brought to the host.
 
+    A Pipeline of scikit-learn is stored with all its steps where these are known: scalers (StandardScaler, MinMaxScaler,
+    MaxAbsScaler, RobustScaler, Normalizer, Binarizer), SimpleImputer, OneHotEncoder and OrdinalEncoder without
+    infrequent categories, PolynomialFeatures, ColumnTransformer (columns by name, index, slice, mask or
+    make_column_selector), pipelines inside it, bases and systems of adaline. Others are refused by name: make their
+    columns before the pipeline.
+
     Parameters
     ----------
-    model : a fitted system of adaline.
+    model : a fitted system of adaline, or a fitted Pipeline.
     path : name of the file; `.adaline` is a good ending, any will do.
 
     Examples
@@ -70,7 +75,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     tensors: Tensors = {}
     cls: type[Any] = type(model)
     last = last_step(model)
-    if cls is Pipeline:
+    if is_pipeline(model):
         parameters = {"steps": {name: str(step) for name, step in model.steps}}  # for the reader
     head = {
         "schema": SCHEMA,
@@ -91,6 +96,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the system that a model file holds, equal to the bit to the one saved. No code in a file is ever run.
+
+    A pipeline is one of scikit-learn's own objects again. It may have been saved under another version of scikit-learn:
+    then it works, or the error names the version to install.
 
     Parameters
     ----------
@@ -144,9 +152,11 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 def check_storable(model: Any) -> None:
     """Refuse what is not a fitted system of the registry."""
     kind: type[Any] = type(model)
-    if kind is not Pipeline and KNOWN.get(kind.__name__) is not kind:
+    if not is_pipeline(model) and KNOWN.get(kind.__name__) is not kind:
         raise InvalidType(f"{kind.__name__} is not a system of adaline, nor a Pipeline: {', '.join(KNOWN)}")
-    if kind is Pipeline:
+    if is_pipeline(model):
+        from adaline.storage.steps import refuse_unknown
+
         refuse_unknown(model)
     try:
         check_is_fitted(model)
@@ -158,18 +168,27 @@ def check_storable(model: Any) -> None:
 
 def _made(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
     """Return the system that a header and tensors describe, checked."""
+    if of_scikit_learn(cls):
+        return _pipeline(cls, head, tensors)
+    model = system_of(cls, decode(head["parameters"]), decode(head["state"], tensors))
+    check_model(model)
+    return model
+
+
+def _pipeline(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
+    """Return the pipeline that a header and tensors describe, checked; the version it is of is named on error."""
+    from adaline.storage.steps import SKLEARN, VERSION, check_pipeline
+
     version = head["state"].get(VERSION)
     try:
-        parameters = {} if cls is Pipeline else decode(head["parameters"])
-        model = system_of(cls, parameters, decode(head["state"], tensors))
-        check_pipeline(model) if cls is Pipeline else check_model(model)
+        pipeline = system_of(cls, {}, decode(head["state"], tensors))
+        check_pipeline(pipeline)
     except BROKEN as error:
-        if version in (None, SKLEARN):
+        if version == SKLEARN:
             raise
-        raise ValueError(
-            f"{error} (it was saved with scikit-learn {str(version)[:40]}, and this is {SKLEARN}: install that version)"
-        ) from None
-    return model
+        known = f"it was saved with scikit-learn {str(version)[:40]}, and this is {SKLEARN}: install that version"
+        raise ValueError(f"{error} ({known})") from None
+    return pipeline
 
 
 def _system(path: Any, head: dict[str, Any]) -> type[Any]:
@@ -177,7 +196,9 @@ def _system(path: Any, head: dict[str, Any]) -> type[Any]:
     if set(head) != {*PLAIN, *TREES, "data"}:
         refuse(path, "has a header with other fields than those of a model", AGAIN)
     name = head["system"]
-    if name == Pipeline.__name__:
+    if name == "Pipeline":
+        from sklearn.pipeline import Pipeline
+
         found: type[Any] = Pipeline
         return found
     if not isinstance(name, str) or name not in KNOWN:

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from adaline import __version__
 from adaline.activations import ACTIVATIONS, Activation
@@ -32,9 +31,8 @@ from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
 from adaline.parameters import OneOf
 from adaline.storage.container import replacing
 from adaline.storage.model_file import check_storable
-from adaline.storage.onnx_steps import flat_steps, matrix, pipeline_inputs, transformed
+from adaline.storage.pipelines import first_step, is_pipeline, last_step
 from adaline.storage.schema import KNOWN
-from adaline.storage.steps import first_step, last_step
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
@@ -56,7 +54,7 @@ FOREVER = np.iinfo(np.int64).max
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64") -> None:
-    """Write a fitted system as an ONNX file, with input `X` (n, D) and outputs by what the system does.
+    """Write a fitted system or pipeline as an ONNX file: input `X` (n, D), and outputs by what the system does.
 
     Regressions and filters: `prediction`, (n,) or (n, K). Classifiers: `label` (n,), text or int64 (float64 where the
     classes are such); `score`, the decision function, (n,) or (n, K); `probability` (n, K) where the system has
@@ -68,11 +66,16 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     itself), posteriors to about 1e-6. Where no sums are kept (wide data) the means are not known, and large ones cost
     float32 digits. Rows at a boundary between classes may fall on its other side.
 
-    Categories, dates and formulas are not part of the graph: its input are the columns of numbers that they become.
+    Categories, dates and formulas of a system are not part of the graph: its input are the columns of numbers that they
+    become. Those of a pipeline are, as its steps are (see `adaline.save`; our bases but for Polynomial have no form yet).
+    Where it takes text, or leaves columns unused, each column is an input (n, 1) of its own, under its name (with _ at
+    the end where an output has it; x0, x1, ... without names): text as strings, in which the empty one is missing. An
+    unknown category is an error of the runtime where it is one of the encoder. A pipeline that ends with a transformer
+    has one output, `transformed`.
 
     Parameters
     ----------
-    model : a fitted system of adaline.
+    model : a fitted system of adaline, or a fitted Pipeline.
     path : name of the file to write; an existing one is replaced only when the new one is complete.
     dtype : "float64" or "float32"
         Type of the input and of all numbers in the graph.
@@ -89,7 +92,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     check_storable(model)
     OneOf(*TYPES).check("dtype", dtype)
     graph = Graph(_onnx(), np.dtype(dtype))
-    if isinstance(model, Pipeline):
+    if is_pipeline(model):
         _pipeline(graph, model)
     else:
         graph.take("X", _signals(model))
@@ -99,8 +102,10 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
         file.write(content)
 
 
-def _pipeline(graph: Graph, pipeline: Pipeline) -> None:
+def _pipeline(graph: Graph, pipeline: Any) -> None:
     """Add the steps of a pipeline, and what its last one says."""
+    from adaline.storage.onnx_steps import flat_steps, matrix, pipeline_inputs, transformed
+
     columns = pipeline_inputs(graph, pipeline)
     *before, last = flat_steps(pipeline)
     for one in before:

@@ -33,7 +33,8 @@ from sklearn.preprocessing import (
 from adaline.arrays import Array
 from adaline.basis import Polynomial
 from adaline.errors import InvalidData, InvalidType
-from adaline.storage.steps import example, first_step, imputed, is_missing, real_steps
+from adaline.storage.pipelines import first_step, real_steps
+from adaline.storage.steps import example, imputed, is_missing
 from adaline.systems import FisherDiscriminant
 
 if TYPE_CHECKING:

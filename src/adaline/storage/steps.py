@@ -39,6 +39,7 @@ from sklearn.preprocessing import (
 
 from adaline.basis import Basis, Custom
 from adaline.errors import InvalidType
+from adaline.storage.pipelines import real_steps
 from adaline.storage.schema import KNOWN, Misfit, check_model, check_state
 
 MOST_COLUMNS = 10**6  # of a step, or made by one
@@ -246,11 +247,6 @@ def _is_fitted(step: Any) -> bool:
     if type(step) is Pipeline:
         return any(_is_fitted(one) for one in real_steps(step))
     return "n_features_in_" in vars(step)
-
-
-def real_steps(pipeline: Pipeline) -> list[Any]:
-    """Return the steps that do something."""
-    return [one for _, one in pipeline.steps if one is not None and one != "passthrough"]
 
 
 def _check(step: Any, fitted: bool = True) -> None:
@@ -537,16 +533,6 @@ def columns_in(step: Any) -> int:
         return columns_in(real_steps(step)[0]) if real_steps(step) else 0
     coding = vars(step).get("coding_")
     return int(step.n_features_in_) if coding is None else len(coding.needed)
-
-
-def first_step(step: Any) -> Any:
-    """Return what takes the rows first: the first step of a pipeline that does something, or the step itself."""
-    return next(map(first_step, real_steps(step)), None) if type(step) is Pipeline else step
-
-
-def last_step(step: Any) -> Any:
-    """Return what says the last word: the last step of a pipeline that does something, or the step itself."""
-    return next(map(last_step, reversed(real_steps(step))), None) if type(step) is Pipeline else step
 
 
 def example(step: Any) -> Rows:

@@ -31,11 +31,11 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.compose import make_column_selector
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import host, is_device
@@ -45,8 +45,8 @@ from adaline.locks import cached_property
 from adaline.losses import LOSSES, Composed
 from adaline.results import Status
 from adaline.scans import Scan
+from adaline.storage.pipelines import of_scikit_learn
 from adaline.storage.schema import CLASSES, FIELDS, KNOWN, PARTS
-from adaline.storage.steps import STEPS, parts_of_step, step_of
 
 Anything = NDArray[Any]
 
@@ -63,9 +63,9 @@ so many times the characters that are stored."""
 NESTED: dict[str, dict[str, type[Any]]] = {
     "system": KNOWN,
     "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
-    "step": STEPS,
 }
-"""What can be inside a system or a pipeline: stored by its constructor arguments and what fit has set."""
+"""What can be inside a system or a pipeline, beside scikit-learn's steps: stored by its constructor arguments and what
+fit has set."""
 
 TYPES: dict[str, type[Any]] = {
     **{cls.__name__: cls for cls in (object, bool, int, float, str)},
@@ -80,6 +80,11 @@ CRITERIA: dict[type[Any], str] = {
     **{type(one): f"activation {name}" for name, one in ACTIVATIONS.items()},
 }
 """The losses and activations that can be stored, frozen and made of numbers and of each other, by kind and name."""
+
+
+def _steps() -> Any:
+    """Return the module of the steps of scikit-learn, which is imported only for pipelines."""
+    return import_module("adaline.storage.steps")
 
 
 def encode(values: dict[str, Any], tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
@@ -111,8 +116,8 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
 
 def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the constructor arguments of a system, a basis or a step, and what fit has set."""
-    if type(model) in STEPS.values():
-        return parts_of_step(model)
+    if of_scikit_learn(type(model)):
+        return _steps().parts_of_step(model)  # type: ignore[no-any-return]
     parameters = model.get_params(deep=False)
     state = {name: value for name, value in model.__getstate__().items() if name not in parameters}
     if "_like" in state:
@@ -122,8 +127,8 @@ def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -> Any:
     """Return the system, basis or step of these parts; refuse parameters or state that it does not have."""
-    if cls in STEPS.values():
-        return step_of(cls, parameters, state)
+    if of_scikit_learn(cls):
+        return _steps().step_of(cls, parameters, state)
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
     if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
@@ -187,9 +192,9 @@ class _Writer:
             return {"criterion": {"name": CRITERIA[kind], "fields": self._named(parts_of_criterion(value), path)}}
         if kind is slice:
             return {"slice": self._each((value.start, value.stop, value.step), path)}
-        if kind is make_column_selector:
+        if of_scikit_learn(kind) and kind is _steps().make_column_selector:
             return {"selector": self._named(vars(value), path)}
-        for tag, known in NESTED.items():
+        for tag, known in (*NESTED.items(), *([("step", _steps().STEPS)] if of_scikit_learn(kind) else ())):
             if known.get(kind.__name__) is kind:
                 parts = zip(("parameters", "state"), parts_of(value), strict=True)
                 trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
@@ -346,17 +351,18 @@ class _Reader:
                 names = ("pattern", "dtype_include", "dtype_exclude")
                 pattern, *kinds = (self.read(one) for one in fields_of(inner, names).values())
                 if type(pattern) in (str, type(None)) and all(map(_are_types, kinds)):
-                    return make_column_selector(pattern, dtype_include=kinds[0], dtype_exclude=kinds[1])
+                    return _steps().make_column_selector(pattern, dtype_include=kinds[0], dtype_exclude=kinds[1])
             case "dtype" if type(inner) is str and (inner in NUMBERS or inner == "object"):
                 return np.dtype(inner)
             case "type" if type(inner) is str and inner in TYPES:
                 return TYPES[inner]
             case "system" | "basis" | "step":
                 parts = fields_of(inner, ("name", "parameters", "state"))
-                if parts["name"] not in NESTED[tag]:
+                known = _steps().STEPS if tag == "step" else NESTED[tag]
+                if parts["name"] not in known:
                     raise ValueError(f"unknown {tag} {str(parts['name'])[:40]!r}")
                 arguments, state = (self.named(parts[key]) for key in ("parameters", "state"))
-                return system_of(NESTED[tag][parts["name"]], arguments, state)
+                return system_of(known[parts["name"]], arguments, state)
             case "criterion":
                 parts = fields_of(inner, ("name", "fields"))
                 return criterion_of(parts["name"], self.named(parts["fields"]))
