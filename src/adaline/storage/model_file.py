@@ -46,8 +46,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     The file holds what `predict`, `partial_fit`, `merge`, `forget` and inference need: sums and coefficients, no rows
     (but for the last samples of a recording in progress). Arrays on a device are brought to the host.
 
-    A Pipeline of scikit-learn is stored with all its steps where these are known: scalers (StandardScaler, MinMaxScaler,
-    MaxAbsScaler, RobustScaler, Normalizer, Binarizer), SimpleImputer, OneHotEncoder and OrdinalEncoder without
+    A Pipeline of scikit-learn is stored with all its steps where these are known: StandardScaler, MinMaxScaler,
+    MaxAbsScaler, RobustScaler, Normalizer, Binarizer, SimpleImputer, OneHotEncoder and OrdinalEncoder without
     infrequent categories, PolynomialFeatures, ColumnTransformer (columns by name, index, slice, mask or
     make_column_selector), pipelines inside it, bases and systems of adaline. Others are refused by name: make their
     columns before the pipeline.

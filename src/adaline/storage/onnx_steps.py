@@ -46,7 +46,7 @@ NORMS = {"l1": "ReduceL1", "l2": "ReduceL2"}
 
 @dataclass(frozen=True)
 class Matrix:
-    """Columns of numbers, (n, width)."""
+    """Pieces of numbers, (n, width)."""
 
     value: str
     width: int
@@ -61,7 +61,7 @@ class Text:
     width: int = 1
 
 
-Columns = list[Matrix | Text]
+Pieces = list[Matrix | Text]
 
 
 def flat_steps(step: Any) -> list[Any]:
@@ -69,13 +69,13 @@ def flat_steps(step: Any) -> list[Any]:
     return [one for inner in real_steps(step) for one in flat_steps(inner)] if type(step) is Pipeline else [step]
 
 
-def pipeline_inputs(graph: Graph, pipeline: Pipeline) -> Columns:
+def pipeline_inputs(graph: Graph, pipeline: Pipeline) -> Pieces:
     """Declare what a pipeline takes: `X` (n, D), or where there is text or a column unused, a column an input."""
     row, used = example(pipeline)[0], _used(first_step(pipeline))
     if used == list(range(len(row))) and not any(isinstance(value, str) for value in row):
         return [Matrix(graph.take("X", len(row)), len(row))]
     names = vars(first_step(pipeline)).get("feature_names_in_", [f"x{j}" for j in range(len(row))])
-    out: Columns = []
+    out: Pieces = []
     for j, value in enumerate(row):
         name = str(names[j])
         while name in OUTPUTS:
@@ -100,7 +100,7 @@ def _inputs(step: ColumnTransformer, name: str) -> list[int]:
     return list(step._transformer_to_input_indices[name])
 
 
-def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
+def transformed(graph: Graph, step: Any, columns: Pieces) -> Pieces:
     """Return what a step makes of columns; refuse, by name, what ONNX cannot express."""
     if type(step) is Pipeline:
         for one in real_steps(step):
@@ -119,7 +119,7 @@ def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
     )
 
 
-def matrix(graph: Graph, columns: Columns, step: Any) -> Matrix:
+def matrix(graph: Graph, columns: Pieces, step: Any) -> Matrix:
     """Return columns as one matrix; refuse text."""
     if any(isinstance(one, Text) for one in columns):
         raise InvalidType(f"{type(step).__name__} is given a column of text: in ONNX it must be encoded before")
@@ -129,7 +129,7 @@ def matrix(graph: Graph, columns: Columns, step: Any) -> Matrix:
     return Matrix(value, sum(one.width for one in columns))
 
 
-def picked(graph: Graph, columns: Columns, where: list[int]) -> Columns:
+def picked(graph: Graph, columns: Pieces, where: list[int]) -> Pieces:
     """Return the columns of these indices."""
     if len(columns) == 1 and isinstance(columns[0], Matrix):
         return [_gathered(graph, columns[0], where)]
@@ -143,8 +143,8 @@ def _gathered(graph: Graph, one: Matrix, where: list[int]) -> Matrix:
     return Matrix(graph.op("Gather", one.value, graph.put(np.array(where, dtype=np.int64)), axis=1), len(where))
 
 
-def _parts(graph: Graph, step: ColumnTransformer, columns: Columns) -> Columns:
-    out: Columns = []
+def _parts(graph: Graph, step: ColumnTransformer, columns: Pieces) -> Pieces:
+    out: Pieces = []
     for name, one, _ in step.transformers_:
         where = _inputs(step, name)
         if where and not isinstance(one, str):
@@ -234,12 +234,12 @@ def _projected(graph: Graph, step: FisherDiscriminant, x: Matrix) -> Matrix:
     return Matrix(value, len(directions))
 
 
-def _imputed(graph: Graph, step: SimpleImputer, columns: Columns) -> Columns:
+def _imputed(graph: Graph, step: SimpleImputer, columns: Pieces) -> Pieces:
     """Return columns with what is missing filled in, and those that say what was."""
     kept, fills = set(imputed(step)), step.statistics_.tolist()
     wanted = [] if step.indicator_ is None else step.indicator_.features_.tolist()
-    out: Columns = []
-    gaps: Columns = []
+    out: Pieces = []
+    gaps: Pieces = []
     first = 0
     for one in columns:
         own = [j for j in range(one.width) if first + j in kept]
@@ -269,7 +269,7 @@ def _imputed(graph: Graph, step: SimpleImputer, columns: Columns) -> Columns:
     return out + gaps
 
 
-def _one_hot(graph: Graph, step: OneHotEncoder, columns: Columns) -> Columns:
+def _one_hot(graph: Graph, step: OneHotEncoder, columns: Pieces) -> Pieces:
     def table(j: int, levels: list[Any]) -> Array:
         rows = np.eye(len(levels) + (step.handle_unknown != "error"), len(levels))
         dropped = None if step.drop_idx_ is None else step.drop_idx_[j]
@@ -278,7 +278,7 @@ def _one_hot(graph: Graph, step: OneHotEncoder, columns: Columns) -> Columns:
     return _encoded(graph, step, columns, table)
 
 
-def _ordinal(graph: Graph, step: OrdinalEncoder, columns: Columns) -> Columns:
+def _ordinal(graph: Graph, step: OrdinalEncoder, columns: Pieces) -> Pieces:
     def table(j: int, levels: list[Any]) -> Array:
         codes = np.arange(len(levels), dtype=np.float64)
         if j in step._missing_indices:
@@ -288,8 +288,8 @@ def _ordinal(graph: Graph, step: OrdinalEncoder, columns: Columns) -> Columns:
     return _encoded(graph, step, columns, table)
 
 
-def _encoded(graph: Graph, step: Any, columns: Columns, table: Callable[[int, list[Any]], Array]) -> Columns:
-    out: Columns = []
+def _encoded(graph: Graph, step: Any, columns: Pieces, table: Callable[[int, list[Any]], Array]) -> Pieces:
+    out: Pieces = []
     for j, levels in enumerate(step.categories_):
         (one,) = picked(graph, columns, [j])
         made = _looked_up(graph, one, levels.tolist(), table(j, levels.tolist()))

@@ -50,7 +50,7 @@ SKLEARN: str = sklearn.__version__  # type: ignore[attr-defined]
 VERSION = "_sklearn_version"
 DEPRECATED = "deprecated"  # the value of arguments that later versions do not have
 
-Rows = NDArray[Any]
+Anything = NDArray[Any]
 Test = Callable[[Any, int], bool]
 
 
@@ -535,7 +535,7 @@ def columns_in(step: Any) -> int:
     return int(step.n_features_in_) if coding is None else len(coding.needed)
 
 
-def example(step: Any) -> Rows:
+def example(step: Any) -> Anything:
     """Return a row (1, D) that a step takes: known categories, zero elsewhere; text where a column is text."""
     if type(step) is Pipeline:
         return _first_row(real_steps(step))
@@ -554,7 +554,7 @@ def example(step: Any) -> Rows:
     return row
 
 
-def _first_row(steps: list[Any]) -> Rows:
+def _first_row(steps: list[Any]) -> Anything:
     """Return the row of the first step; behind an imputer, which takes anything, the next decides."""
     if not steps:
         return np.zeros((1, 0), dtype=object)
@@ -573,7 +573,7 @@ def imputed(step: SimpleImputer) -> list[int]:
     return [j for j in range(step.n_features_in_) if not (gone and gone[j])]
 
 
-def through(step: Any, rows: Rows) -> Rows:
+def through(step: Any, rows: Anything) -> Anything:
     """Return what a step makes of rows (n, D) as an array; what a last step predicts is only tried."""
     if type(step) is Pipeline:
         for one in real_steps(step):
