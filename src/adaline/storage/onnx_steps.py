@@ -77,8 +77,8 @@ def pipeline_inputs(graph: Graph, pipeline: Pipeline) -> Pieces:
     names = vars(first_step(pipeline)).get("feature_names_in_", [f"x{j}" for j in range(len(row))])
     out: Pieces = []
     for j, value in enumerate(row):
-        name = str(names[j])
-        while name in OUTPUTS:
+        name = str(names[j]) or f"x{j}"
+        while name in OUTPUTS or (name != names[j] and name in names):
             name += "_"
         if j not in used:
             out.append(Matrix("", 1))
@@ -120,7 +120,9 @@ def transformed(graph: Graph, step: Any, columns: Pieces) -> Pieces:
 
 
 def matrix(graph: Graph, columns: Pieces, step: Any) -> Matrix:
-    """Return columns as one matrix; refuse text."""
+    """Return columns as one matrix; refuse text, and none."""
+    if not columns:
+        raise InvalidData(f"{type(step).__name__} is given no columns: such a graph has no form in ONNX")
     if any(isinstance(one, Text) for one in columns):
         raise InvalidType(f"{type(step).__name__} is given a column of text: in ONNX it must be encoded before")
     if len(columns) == 1 and isinstance(columns[0], Matrix):

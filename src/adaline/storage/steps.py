@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -152,9 +151,13 @@ STEPS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Pipeline, *LEARNED)
 
 
 def parts_of_step(step: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the constructor arguments of a step, and what fit has learned; of a Pipeline all is what was learned."""
+    """Return the constructor arguments of a step, and what fit has learned; of a Pipeline all is what was learned.
+
+    Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.
+    """
     kind: Any = type(step)
-    parameters, state = step.get_params(deep=False), dict(vars(step))
+    parameters, state = step.get_params(deep=False), {**vars(step)}
+    state.pop("_metadata_request", None)
     if kind is Pipeline:
         return {}, {**state, VERSION: SKLEARN}
     derived = DERIVED.get(kind, ())
@@ -597,4 +600,4 @@ def through(step: Any, rows: Anything) -> Anything:
     if rows.dtype == object and not any(isinstance(value, str) for value in rows.flat):
         rows = rows.astype(np.float64)
     made: Any = plain.transform(rows)
-    return np.asarray(made.toarray() if issparse(made) else made)
+    return np.asarray(made.toarray() if hasattr(made, "toarray") else made)
