@@ -14,6 +14,7 @@ one module that imports onnx.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from itertools import combinations
@@ -29,7 +30,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidType
 from adaline.input.basis import basis_of
 from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
 from adaline.parameters import OneOf
-from adaline.storage.container import replacing
+from adaline.storage.container import BROKEN, replacing
 from adaline.storage.model_file import check_storable
 from adaline.storage.pipelines import first_step, is_pipeline, last_step
 from adaline.storage.schema import KNOWN
@@ -105,7 +106,14 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
 def _pipeline(graph: Graph, pipeline: Any) -> None:
     """Add the steps of a pipeline, and what its last one says."""
     from adaline.storage.onnx_steps import flat_steps, matrix, pipeline_inputs, transformed
+    from adaline.storage.steps import check_pipeline
 
+    try:
+        check_pipeline(copy.deepcopy(pipeline))
+    except (*BROKEN, AdalineError) as error:
+        raise InvalidData(f"cannot export this Pipeline: {error}") from None
+    if last_step(pipeline) is None:
+        raise InvalidData("cannot export this Pipeline: no step of it does anything")
     columns = pipeline_inputs(graph, pipeline)
     *before, last = flat_steps(pipeline)
     for one in before:

@@ -43,6 +43,7 @@ from adaline.storage.schema import KNOWN, Misfit, check_model, check_state
 
 MOST_COLUMNS = 10**6  # of a step, or made by one
 MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
+MOST_JOBS = 256  # processes that a file may ask for
 PLACEHOLDERS = ("passthrough", "drop")
 SCALARS = (str, bool, int, float, np.generic)
 SKLEARN: str = sklearn.__version__  # type: ignore[attr-defined]
@@ -187,10 +188,10 @@ def refuse_unknown(pipeline: Pipeline) -> None:
     for path, step in _all_steps(pipeline, ""):
         kind: Any = type(step)
         advice = "Make its columns before the pipeline, and save the pipeline of the other steps"
-        own = step.get_params(deep=False) if hasattr(step, "get_params") else {}
+        own = step.get_params(deep=False) if _is_step(step) else {}
         if kind is Custom or (kind is FunctionTransformer and (step.func, step.inverse_func) != (None, None)):
             why = f"holds a function of yours, which is code, and a model file holds none. {advice}"
-        elif kind not in STEPS.values() and KNOWN.get(kind.__name__) is not kind and not isinstance(step, Basis):
+        elif not _is_step(step):
             known = f"{', '.join(STEPS)}, bases and systems of adaline"
             why = f"is none of the steps that a model file holds: {known}. {advice}"
         elif own.get("min_frequency") is not None or own.get("max_categories") is not None:
@@ -340,7 +341,8 @@ def _function(step: Any) -> None:
 
 
 def _column_arguments(step: Any) -> None:
-    weights, names = step.transformer_weights, step.verbose_feature_names_out
+    weights, names, jobs = step.transformer_weights, step.verbose_feature_names_out, step.n_jobs
+    _hold(jobs is None or 0 < abs(jobs) <= MOST_JOBS, f"n_jobs is not from 1 to {MOST_JOBS}")
     if weights is not None:
         right = all(type(key) is str and isinstance(one, int | float | np.number) for key, one in weights.items())
         _hold(right, "transformer_weights are not numbers")
