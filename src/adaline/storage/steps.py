@@ -37,6 +37,7 @@ from sklearn.preprocessing import (
 )
 
 from adaline.basis import Basis, Custom
+from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.storage.pipelines import real_steps
 from adaline.storage.schema import KNOWN, Misfit, check_model, check_state
@@ -44,10 +45,11 @@ from adaline.storage.schema import KNOWN, Misfit, check_model, check_state
 MOST_COLUMNS = 10**6  # of a step, or made by one
 MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
 MOST_JOBS = 256  # processes that a file may ask for
+MAY_BE_CODE = ("strategy", "feature_name_combiner", "verbose_feature_names_out")
 PLACEHOLDERS = ("passthrough", "drop")
 SCALARS = (str, bool, int, float, np.generic)
 SKLEARN: str = sklearn.__version__  # type: ignore[attr-defined]
-VERSION = "_sklearn_version"
+VERSION, OUTPUT = "_sklearn_version", "_sklearn_output_config"
 DEPRECATED = "deprecated"  # the value of arguments that later versions do not have
 
 Anything = NDArray[Any]
@@ -146,7 +148,7 @@ DERIVED: dict[type[Any], tuple[str, ...]] = {
 }
 """What else fit sets: made again from what it learned."""
 
-OPTIONAL = ("feature_names_in_", "_sklearn_output_config", "_transformers_feature_names_out")
+OPTIONAL = ("feature_names_in_", OUTPUT, "_transformers_feature_names_out")
 
 STEPS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Pipeline, *LEARNED)}
 
@@ -170,10 +172,8 @@ def step_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -
     """Return the step of these parts, not yet checked; refuse names that a step does not have."""
     known = {*LEARNED.get(cls, ()), *OPTIONAL, "n_features_in_"}
     if cls is Pipeline:
-        state.pop(VERSION, None)
-        parameters, state, known = state, {}, set(OPTIONAL)
-        config = parameters.pop("_sklearn_output_config", None)
-        state = {} if config is None else {"_sklearn_output_config": config}
+        parameters = {key: value for key, value in state.items() if key not in (VERSION, OUTPUT)}
+        state = {key: value for key, value in state.items() if key == OUTPUT}
     if not state.keys() <= known:
         raise Misfit(f"{cls.__name__} has no {min(state.keys() - known)}")
     if not parameters.keys() <= set(cls._get_param_names()):
@@ -202,14 +202,11 @@ def refuse_unknown(pipeline: Pipeline) -> None:
             why = "has memory or transform_input, which a model file does not hold: set both to None"
         elif kind is ColumnTransformer and (name := _code_among(step)):
             why = f"picks the columns of {name!r} by a function, which is code: give their names, or their indices"
-        elif callable(own.get("strategy")) or any(callable(own.get(key)) for key in NEVER_CALLED):
+        elif any(callable(own.get(key)) for key in MAY_BE_CODE):
             why = "has a function among its arguments, which is code, and a model file holds none"
         else:
             continue
         raise InvalidType(f"cannot store the step {path}: {kind.__name__} {why}")
-
-
-NEVER_CALLED = ("feature_name_combiner", "verbose_feature_names_out")
 
 
 def _code_among(step: Any) -> str | None:
@@ -256,14 +253,13 @@ def _is_fitted(step: Any) -> bool:
 def _check(step: Any, fitted: bool = True) -> None:
     """Refuse a step whose arguments or learned attributes are not as fit leaves them; make what follows from them."""
     kind: Any = type(step)
-    if KNOWN.get(kind.__name__) is kind and fitted:
+    system = KNOWN.get(kind.__name__) is kind
+    if system and fitted:
         return check_model(step)
-    if isinstance(step, Basis) and fitted:
-        return check_state(step, {})
-    if KNOWN.get(kind.__name__) is kind or isinstance(step, Basis):
-        return None
+    if system or isinstance(step, Basis):
+        return check_state(step, {}) if fitted or _is_fitted(step) else check_parameters(step)
     _hold(kind in STEPS.values(), f"{kind.__name__} is no step of a pipeline")
-    config = vars(step).get("_sklearn_output_config", {})
+    config = vars(step).get(OUTPUT, {})
     _hold(type(config) is dict and config.keys() <= {"transform"}, "its output is set to something unknown")
     _hold(all(one in (None, "default", "pandas", "polars") for one in config.values()), "its output is of no library")
     if kind is Pipeline:
@@ -271,7 +267,7 @@ def _check(step: Any, fitted: bool = True) -> None:
     step._validate_params()
     ARGUMENTS.get(kind, lambda _: None)(step)
     if not fitted and not _is_fitted(step):
-        rest = vars(step).keys() - step.get_params(deep=False).keys() - {"_sklearn_output_config"}
+        rest = vars(step).keys() - step.get_params(deep=False).keys() - {OUTPUT}
         return _hold(not rest, f"{kind.__name__} is half fitted")
     state = vars(step)
     columns = state.get("n_features_in_")
@@ -593,7 +589,7 @@ def through(step: Any, rows: Anything) -> Anything:
         ]
         return np.hstack(parts) if parts else rows[:, :0]
     plain = copy.copy(step)
-    for name in ("feature_names_in_", "_sklearn_output_config"):
+    for name in ("feature_names_in_", OUTPUT):
         vars(plain).pop(name, None)  # plain arrays, without names, go in and come out
     if KNOWN.get(type(step).__name__) is type(step):
         rows = np.zeros((1, step.n_features_in_))  # a system was tried already
