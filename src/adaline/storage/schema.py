@@ -135,6 +135,7 @@ CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
 
 KNOWN: dict[str, type[Any]] = {**SYSTEMS, **UNSUPERVISED}
 
+OUTPUT = "_sklearn_output_config"  # what `set_output` of scikit-learn leaves
 STATE: dict[str, str] = {
     **dict.fromkeys(("certificate_", "_proof"), "Certificate"),
     **{"n_features_in_": "#F", "feature_names_in_": "str(F)", "classes_": "label(C)", "_n_features_out": "count"},
@@ -171,7 +172,7 @@ STATE: dict[str, str] = {
     **{"basis_": "Basis", "bases_": "[Basis]", "inner_": "Basis", "outer_": "Basis", "terms_": "[(count)]"},
     **{"recurrence_": "float(F, ., 3)", "frequency_": "number(F)", "phases_": "number(M)", "middle_": "number(F)"},
     **{"unit_": "positive(F)", "centres_": "number(., F)", "width_": "positive"},
-    "_sklearn_output_config": "{'transform': 'default'|'pandas'|'polars'|None}",
+    OUTPUT: "{'transform': 'default'|'pandas'|'polars'|None}",
 }
 """What fit, and `set_output`, set on systems and bases, by name."""
 
@@ -262,7 +263,7 @@ def _argument(value: Any) -> None:
             else:
                 check_values(one)
                 names = inspect.signature(type(one)).parameters
-                _hold(vars(one).keys() <= names.keys(), f"{type(one).__name__} lacks n_features_in_")
+                _hold(vars(one).keys() <= {*names, OUTPUT}, f"{type(one).__name__} lacks n_features_in_")
                 for name in names:
                     _argument(getattr(one, name))
 

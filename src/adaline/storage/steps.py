@@ -40,7 +40,7 @@ from adaline.basis import Basis, Custom
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.storage.pipelines import real_steps
-from adaline.storage.schema import KNOWN, Misfit, check_model, check_state
+from adaline.storage.schema import KNOWN, OUTPUT, Misfit, check_model, check_state
 
 MOST_COLUMNS = 10**6  # of a step, or made by one
 MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
@@ -49,7 +49,7 @@ MAY_BE_CODE = ("strategy", "feature_name_combiner", "verbose_feature_names_out")
 PLACEHOLDERS = ("passthrough", "drop")
 SCALARS = (str, bool, int, float, np.generic)
 SKLEARN: str = sklearn.__version__  # type: ignore[attr-defined]
-VERSION, OUTPUT = "_sklearn_version", "_sklearn_output_config"
+VERSION = "_sklearn_version"
 DEPRECATED = "deprecated"  # the value of arguments that later versions do not have
 
 Anything = NDArray[Any]
