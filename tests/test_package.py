@@ -19,7 +19,8 @@ import pytest
 from sklearn.base import MetaEstimatorMixin
 
 import adaline
-from adaline.systems import SYSTEMS
+from adaline.basis import BASES
+from adaline.systems import SYSTEMS, UNSUPERVISED
 
 SOURCE = Path(adaline.__file__).parent
 
@@ -176,3 +177,16 @@ def test_every_dependency_has_one_lower_bound() -> None:
         bounds.setdefault(name, set()).add(lowest)
     assert {name: found for name, found in bounds.items() if len(found) > 1} == {}
     assert {line.split("==")[0] for line in requirements()} >= {"numpy", "duckdb", "matplotlib", "onnx", "pandas"}
+
+
+@pytest.mark.parametrize("system", [*SYSTEMS.values(), *UNSUPERVISED.values(), *BASES.values()])
+def test_signatures_show_plain_types(system: Any) -> None:
+    for shown in (str(inspect.signature(system)), str(inspect.signature(system.__init__))):
+        assert "Annotated" not in shown
+        assert ": '" not in shown
+    assert inspect.get_annotations(system.__init__, eval_str=True, globals=vars(sys.modules[system.__module__]))
+
+
+def test_the_signature_of_ridge() -> None:
+    shown = "penalty: float | str = 'auto', criterion: str = 'gcv', standardize: bool | None = None"
+    assert shown in str(inspect.signature(adaline.Ridge))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import is_classifier
 
-from adaline.errors import InvalidParameter
+from adaline.basis import BASES, Basis, Radial
+from adaline.errors import AdalineWarning, InvalidParameter
 from adaline.parameters import (
     CLASS_WEIGHT,
     FLAG,
@@ -26,6 +29,7 @@ from adaline.parameters import (
     OneOf,
     WholeNumber,
 )
+from adaline.systems import LMS, SYSTEMS, UNSUPERVISED, LogisticRegression, Ridge, RobustRegression
 
 CASES: list[tuple[Check, str, list[Any], list[Any]]] = [
     (Number(), "a number", [0, -1.5, np.float32(2), Fraction(1, 3)], [True, "1", None, np.nan, np.inf, [1.0], 1j]),
@@ -93,3 +97,54 @@ def test_long_values_are_cut_in_messages() -> None:
     with pytest.raises(InvalidParameter) as caught:
         Number().check("it", list(range(10_000)))
     assert len(str(caught.value)) < 300
+
+
+IGNORED = [
+    (cls, name)
+    for cls in (*SYSTEMS.values(), *UNSUPERVISED.values(), *BASES.values())
+    for name in getattr(cls, "used_with", {})
+]
+OTHERWISE: dict[str, Any] = {
+    **{"quantile": 0.9, "threshold": 9.0, "scale": 7.0, "init": [1.0, 2.0, 3.0], "standardize": True, "folds": 9},
+    **{"rate": 0.1, "tol": 0.5, "stop_error": 1e9, "epochs": 1, "schedule": "1/t", "shuffle": True},
+    **{"criterion": "evidence", "eps": 0.5, "forgetting": 0.5, "regularization": 9.0, "shrinkage": 0.5},
+}
+"""Values that are not the default, and would change a fit that uses them."""
+UNUSED: dict[str, Any] = {
+    **{"loss": "absolute", "penalty": 0.0, "l1": 0.0, "solver": "auto", "mode": "batch", "rule": "lms", "rate": "auto"},
+    **{"covariance": "identity", "centres": np.eye(2)},
+}
+"""Values of the other parameter with which none of them is used."""
+MORE: dict[tuple[str, str], dict[str, Any]] = {
+    ("SigmoidPerceptron", "stop_error"): {"mode": "online"},
+    ("AdaptiveFilter", ""): {"rate": 0.01},
+}
+
+
+@pytest.mark.parametrize(("cls", "name"), IGNORED)
+@pytest.mark.filterwarnings("ignore")
+def test_a_parameter_that_has_no_effect_is_named(cls: Any, name: str) -> None:
+    rng = np.random.default_rng(0)
+    X, others = rng.normal(size=(40, 2)), {other: UNUSED[other] for other in cls.used_with[name]}
+    others |= MORE.get((cls.__name__, name), MORE.get((cls.__name__, ""), {}))
+    value = "random" if cls is Radial else OTHERWISE[name]
+    y = (X[:, 0] > 0).astype(int) if is_classifier(cls()) else X @ [1.0, 2.0] + rng.standard_t(2, 40)
+    plain, told = cls(**others), cls(**others, **{name: value})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plain.fit(X, y)
+        assert not [one for one in caught if f"ignores {name}=" in str(one.message)]
+        told.fit(X, y)
+    assert [one for one in caught if f"{cls.__name__} ignores {name}=" in str(one.message)]
+    act = "transform" if isinstance(plain, Basis) else "predict"
+    np.testing.assert_array_equal(getattr(told, act)(X), getattr(plain, act)(X))
+
+
+def test_a_parameter_that_has_an_effect_is_not_named() -> None:
+    X, y = np.arange(3.0)[:, None], np.arange(3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AdalineWarning)
+        RobustRegression(loss="quantile", quantile=0.9).fit(np.arange(9.0)[:, None], np.arange(9.0) ** 2)
+        Ridge(penalty=0.0, standardize=False).fit(X, y)
+        LMS(rate=0.01, schedule="1/t").fit(X, y)
+        LogisticRegression(l1=1.0, standardize=True).fit(np.arange(4.0)[:, None], [0, 1, 0, 1])

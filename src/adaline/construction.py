@@ -5,6 +5,7 @@ An estimator is a dataclass, whose fields are its arguments: `penalty: Annotated
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import MISSING
 from functools import cache, wraps
@@ -12,7 +13,7 @@ from inspect import Parameter, get_annotations, signature
 from typing import Any, TypeVar
 
 from adaline import peers
-from adaline.errors import UnknownParameter
+from adaline.errors import AdalineWarning, UnknownParameter, warn
 from adaline.parameters import Check
 
 C = TypeVar("C", bound=type[Any])
@@ -20,6 +21,8 @@ C = TypeVar("C", bound=type[Any])
 
 def configured(cls: C) -> C:
     """Make the constructor and `set_params` of an estimator explain a parameter that it does not have.
+
+    Its signature shows the plain types of the parameters.
 
     Examples
     --------
@@ -29,6 +32,7 @@ def configured(cls: C) -> C:
     adaline.errors.UnknownParameter: Ridge has no parameter 'alpha': alpha is called penalty here
     """
     construct, set_params = cls.__init__, cls.set_params
+    construct.__annotations__ = {name: _plain(hint) for name, hint in construct.__annotations__.items()}
 
     @wraps(construct)
     def explaining(self: Any, *args: Any, **given: Any) -> None:
@@ -43,9 +47,13 @@ def configured(cls: C) -> C:
     @wraps(set_params)
     def setting(self: Any, **params: Any) -> Any:
         known = self.get_params()
-        strange = {name: value for name, value in params.items() if "__" not in name and name not in known}
+        owners = {name.partition("__")[0]: value for name, value in params.items() if name not in known}
+        strange = {name: value for name, value in owners.items() if name not in known}
         if strange:
             raise UnknownParameter(peers.unknown(type(self).__name__, self._get_param_names(), strange))
+        for name in owners:
+            if not hasattr(params.get(name, known[name]), "set_params"):
+                raise UnknownParameter(f"{name} is {known[name]!r}, which has no parameters: set {name} first")
         return set_params(self, **params)
 
     cls.__init__, cls.set_params = explaining, setting
@@ -70,6 +78,24 @@ def is_system(estimator: Any) -> bool:
 
 
 def check_parameters(system: Any) -> None:
+    """Refuse invalid constructor arguments, and warn of those that have no effect beside the others.
+
+    `used_with` of a class has, by the name of a parameter, the others that make it effective: one of them has to have a
+    value that its check accepts. A `random_state` is never warned of: it is set by habit.
+    """
+    check_values(system)
+    kind: Any = type(system)
+    for name, others in getattr(kind, "used_with", {}).items():
+        value, default = getattr(system, name), getattr(kind, name)
+        if value is default or value is False or (isinstance(value, str | float | int) and value == default):
+            continue  # False asks for nothing
+        if not any(check.accepts(getattr(system, other)) for other, check in others.items()):
+            needed = " or ".join(f"{other} to be {' or '.join(check.options)}" for other, check in others.items())
+            found = ", ".join(f"{other}={getattr(system, other)!r}" for other in others)
+            warn(f"{kind.__name__} ignores {name}={value!r}: it needs {needed}, not {found}", AdalineWarning)
+
+
+def check_values(system: Any) -> None:
     """Refuse invalid constructor arguments: each by its check, then, by `_check_together`, in combination."""
     given = vars(system)
     kind: Any = type(system)
@@ -79,6 +105,17 @@ def check_parameters(system: Any) -> None:
             check.refuse(name, value)  # defaults, attributes of the class, need no check
     if hasattr(system, "_check_together"):
         system._check_together()
+
+
+class _Shown(str):
+    """The text of an annotation, which signatures and `help` show without quotes."""
+
+    __repr__ = str.__str__
+
+
+def _plain(hint: Any) -> Any:
+    """Return an annotation that is text without the check in it: "float" of "Annotated[float, POSITIVE]"."""
+    return _Shown(re.sub(r"^Annotated\[([^,]+), .*\]$", r"\1", hint)) if isinstance(hint, str) else hint
 
 
 def _misnamed(owner: str, construct: Callable[..., None], args: tuple[Any, ...], given: dict[str, Any]) -> str | None:

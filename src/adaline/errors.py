@@ -91,16 +91,24 @@ if TYPE_CHECKING:
     class ConvergenceWarning(AdalineWarning):
         """A fit ended before it reached what was asked for. Also scikit-learn's warning of that name."""
 
+    class NotFittedError(AdalineError, ValueError, AttributeError):
+        """The model has to be fitted first. Also scikit-learn's error of that name."""
+
 else:
+    _SHARED = {
+        "ConvergenceWarning": (AdalineWarning, "A fit ended before it reached what was asked for."),
+        "NotFittedError": (AdalineError, "The model has to be fitted first."),
+    }
 
     def __getattr__(name: str) -> Any:
-        """Make ConvergenceWarning when it is first needed: scikit-learn takes half a second to import."""
-        if name != "ConvergenceWarning":
+        """Make a class that is also scikit-learn's when it is first needed: that takes half a second to import."""
+        if name not in _SHARED:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sklearn.exceptions import ConvergenceWarning as ScikitLearns
+        import sklearn.exceptions
 
-        words = "A fit ended before it reached what was asked for. Also scikit-learn's warning of that name."
-        own = type(name, (AdalineWarning, ScikitLearns), {"__module__": __name__, "__doc__": words})
+        base, words = _SHARED[name]
+        doc = f"{words} Also scikit-learn's of that name."
+        own = type(name, (base, getattr(sklearn.exceptions, name)), {"__module__": __name__, "__doc__": doc})
         return globals().setdefault(name, own)
 
 

@@ -291,6 +291,9 @@ def _array(value: Any) -> NDArray[np.float64] | None:
         return None
 
 
+UsedWith = dict[str, dict[str, Check]]
+"""By the name of a parameter, the other parameters that make it effective, and their values that do so."""
+
 FLAG = Flag()
 NONE = Nothing()
 AUTO = OneOf("auto")

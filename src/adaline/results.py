@@ -71,8 +71,8 @@ class Status(Enum):
     )
     OUT_OF_RANGE = (
         "out of range",
-        "the weights are solved for, but the objective overflows float64; divide the targets, or the rows where there "
-        "are none, by a power of ten",
+        "the weights are solved for, but the objective or another number beside them overflows float64; divide the "
+        "targets, or the rows where there are none, by a power of ten",
     )
     NOT_CONVERGED = ("not converged", "raise epochs or tol, or choose another solver")
     ONGOING = (
@@ -156,6 +156,12 @@ class Certificate:
         advice = "" if self.advice == Status.SOLVED.advice else f"\n{visible(self.advice)}"
         passes = counted(self.passes, "pass", "")
         return f"{self.status} by {self.solver}: {digits} digits, {known}{passes}, {self.seconds:.3g} s{advice}"
+
+
+def out_of_range(proof: Certificate) -> Certificate:
+    """Return the certificate of a fit whose weights are solved for, beside numbers that overflow."""
+    out = replace(proof, status=Status.OUT_OF_RANGE, advice=Status.OUT_OF_RANGE.advice)
+    return out if proof.advice == Status.SOLVED.advice else with_note(out, proof.advice)
 
 
 def after_one_go(proof: Certificate) -> Certificate:

@@ -50,3 +50,8 @@ def visible(text: str, kept: str = "\n\t") -> str:
     'red \\x1b[31m'
     """
     return CONTROL.sub(lambda found: found[0] if found[0] in kept else repr(found[0])[1:-1], text)
+
+
+def degrees(value: float, digits: int = 6) -> str:
+    """Return degrees of freedom, which need not be whole, with some significant digits: "3", "12.5", "1,832"."""
+    return f"{value:,.{digits}g}" if value < 10**digits else f"{value:,.0f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import warnings
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import LinearRegression, LogisticRegression, select
-from adaline.basis import BASES, After, Beside, Custom, Fourier, Polynomial, Radial
+from adaline.basis import BASES, After, Basis, Beside, Custom, Fourier, Polynomial, Radial
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 
 
@@ -232,3 +233,53 @@ def test_only_bases_are_joined() -> None:
     ):
         with pytest.raises(InvalidType, match="joins a basis to another"):
             wrong()
+
+
+class Own(Basis):
+    """A basis of a user, whose columns are what a function returns."""
+
+    def __init__(self, function: Any = None) -> None:
+        self.function = function
+
+    def of(self, x: Any) -> Any:
+        return self.function(x)
+
+    def names(self, given: list[str]) -> list[str]:
+        return given
+
+
+WRONG: dict[str, Any] = {
+    "complex": lambda x: x.astype(complex),
+    "text": lambda x: np.full(x.shape, "a"),
+    "ragged": lambda x: [[1.0], [1.0, 2.0]],
+    "nothing": lambda x: None,
+    "rows": lambda x: x[:-1],
+    "vector": lambda x: x[:, 0],
+    "huge": lambda x: [[10**400]] * len(x),
+    "width": lambda x: x if len(x) < 60 else x[:, :2],
+}
+
+
+@pytest.mark.parametrize("kind", [Custom, Own, lambda f: Fourier(terms=1) + Own(f), lambda f: Polynomial() @ Own(f)])
+@pytest.mark.parametrize("what", WRONG)
+def test_what_a_users_basis_may_not_return(kind: Any, what: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LinearRegression(basis=kind(lambda x: x)).fit(X, X[:, 0])
+        with pytest.raises(InvalidData, match="gave"):
+            LinearRegression(basis=kind(WRONG[what])).fit(X, X[:, 0])
+        for one in (model.basis_, *getattr(model.basis_, "bases_", ()), getattr(model.basis_, "inner_", None)):
+            if hasattr(one, "function"):
+                one.function = WRONG[what]
+        with pytest.raises(InvalidData, match="gave"):
+            model.predict(X)
+
+
+@pytest.mark.parametrize("kind", [Custom, Own])
+def test_an_error_of_a_users_basis_is_its_own(kind: Any) -> None:
+    def fails(x: Any) -> Any:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match=r"^mine$") as caught:
+        LinearRegression(basis=kind(fails)).fit(X, X[:, 0])
+    assert not isinstance(caught.value, InvalidData)

@@ -124,6 +124,7 @@ def test_a_formula_is_kept_for_prediction(frame: pd.DataFrame) -> None:
         ("y ~ poly(x, 2)", r"cannot read 'poly\(x, 2\)'"),
         ("y ~ C(a, Treatment('q'))", "C takes a column alone"),
         ("y ~ (x", "cannot read the formula"),
+        ("y ~ (x]", "its brackets do not match"),
         ("y ~ __import__('os').system('true')", "cannot read"),
         ("y ~ I(x.__class__)", "cannot read"),
         ("y ~ I(open('f'))", "cannot read|no such column"),

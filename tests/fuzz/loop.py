@@ -95,7 +95,7 @@ def fuzz(names: list[str], seconds: float, first: int, processes: int, memory: b
         wait([worker.pipe for worker in workers], timeout=1.0)
     for name in names:
         row = {outcome: counts[name, outcome] for outcome in ("worked", "refused", "failed")}
-        print(f"{name:10s}" + "".join(f"  {count:8,d} {outcome}" for outcome, count in row.items()))
+        print(f"{name:12s}" + "".join(f"  {count:8,d} {outcome}" for outcome, count in row.items()))
     return sum(count for (_, outcome), count in counts.items() if outcome == "failed")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from adaline.errors import AdalineError
 
@@ -50,6 +51,12 @@ def one_of(rng: Random, values: Any) -> Any:
     """Return one of some values."""
     values = list(values)
     return values[int(rng.integers(len(values)))]
+
+
+def is_sound(model: Any, out: Any) -> bool:
+    """Whether what a model gives is finite; of classes without rows a classifier may know nothing, -inf."""
+    array = np.asarray(out)
+    return array.dtype.kind not in "fc" or not (np.isnan(array) if is_classifier(model) else ~np.isfinite(array)).any()
 
 
 def flipped(rng: Random, data: bytes) -> bytes:

@@ -13,6 +13,7 @@ import statsmodels.api as sm
 from adaline import AdalineWarning, LinearRegression, LogisticRegression, RobustRegression
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.wording import degrees
 
 KEPT = ["hour", "minute", "wind"]
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
@@ -212,3 +213,15 @@ def test_tests_and_inflation_of_a_model_that_drops_columns_are_those_of_the_redu
         dropped.test("sched = 0")
     interval = dropped.predict(X[:5], interval="confidence")
     np.testing.assert_allclose(interval, reduced.predict(X[KEPT][:5], interval="confidence"))
+
+
+def test_a_summary_says_once_what_was_left_out() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(AdalineWarning):
+        shown = str(LinearRegression().fit(np.c_[X, X[:, 0]], X[:, 1] ** 2).summary())
+    assert shown.count("combinations of") == 1
+
+
+@pytest.mark.parametrize(("value", "shown"), [(3.0, "3"), (12.54, "12.5"), (1832.4, "1,832"), (1e7, "10,000,000")])
+def test_degrees_of_freedom_are_written_out(value: float, shown: str) -> None:
+    assert degrees(value, 3) == shown

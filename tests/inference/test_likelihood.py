@@ -10,7 +10,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import sparse, stats
 
-from adaline import datasets
+from adaline import AdalineWarning, LogisticRegression, datasets
 from adaline.errors import InvalidParameter
 from adaline.inference.likelihood import (
     BY_RATIO,
@@ -279,3 +279,11 @@ def test_machines_of_two_classes() -> None:
     ahead, back = against(fit, 1, 0)[0], against(fit, 0, 1)[0]
     np.testing.assert_array_equal(ahead, fit.solution.theta[0])
     np.testing.assert_array_equal(back, -ahead)
+
+
+def test_a_summary_says_once_what_to_do_of_separated_classes() -> None:
+    with pytest.warns(AdalineWarning):
+        shown = str(LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).summary())
+    assert shown.count("no maximum") == shown.count("firth=True") == 1
+    assert "chi² -" not in shown
+    assert "AIC -" not in shown

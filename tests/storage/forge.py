@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import json
 import resource
 import signal
 import sys
@@ -29,6 +30,7 @@ from adaline.errors import AdalineError, ModelFileError
 from adaline.storage import container, load, read_header, save
 from adaline.storage.tree import CLASSES
 from adaline.systems import UNSUPERVISED, LinearSystem
+from tests.fuzz.targets import Random, is_sound, one_of
 from tests.storage.cases import makes
 from tests.storage.mutants import spots
 
@@ -69,6 +71,13 @@ ARRAYS: dict[str, Callable[[Any], Any]] = {
     "large index": lambda a: np.full(a.shape, 10**12),
 }
 """What a tensor is replaced by."""
+
+
+NUMBERS: tuple[float, ...] = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 5e-324, 1e-200, 1e200, 1e308, 2.0**53, 2200.0, 1e-9)
+"""What a number is replaced by, or multiplied with."""
+
+FINITE = ("predict", "decision_function", "predict_proba", "transform")
+"""What gives finite numbers of a file that loads, or an error; of single rows nothing is checked."""
 
 
 class Original(NamedTuple):
@@ -128,13 +137,63 @@ def forgeries(original: Original) -> Iterator[tuple[str, Callable[[], Forgery]]]
             yield f"{name} {what}", lambda name=name, change=change: _retype(original, name, change)
 
 
+def without_each(original: Original) -> Iterator[Forgery]:
+    """Give a file without each attribute of its systems in turn, and without the tensors of that."""
+    for place in _places(original.head):
+        if place[-2:-1] == ("state",):
+            what, head, tensors = _change(original, place, lambda tree, at: tree.pop(at))
+            text = json.dumps(head["state"])
+            yield Forgery(what, head, {name: array for name, array in tensors.items() if f'"{name}"' in text})
+
+
+def altered(rng: Random, file: Original | Forgery) -> Forgery:
+    """Return a file with one stored value altered at random: its type, shape, range, name or place, or deleted."""
+    if file.tensors and rng.random() < 0.5:
+        name = one_of(rng, file.tensors)
+        match int(rng.integers(4)):
+            case 0:
+                return _retype(file, name, ARRAYS[one_of(rng, ARRAYS)])
+            case 1:
+                other = one_of(rng, file.tensors)
+                both = {name: file.tensors[other], other: file.tensors[name]}
+                return Forgery(f"{name} and {other} swapped", file.head, {**file.tensors, **both})
+        return _retype(file, name, lambda array: _one_number(rng, array))
+    within = rng.random() < 0.8 and isinstance(state := file.head.get("state"), dict) and bool(state)
+    tree, start = (file.head["state"], ("state",)) if within else (file.head, ())
+    place, other = one_of(rng, places := list(_places(tree, start))), one_of(rng, places)
+    inside, key = _at(file.head, place)
+    value = inside[key]
+    match int(rng.integers(6)):
+        case 0:
+            return _change(file, place, lambda tree, at: tree.pop(at))
+        case 1 if place[: len(other)] != other and other[: len(place)] != place:
+            there, where = _at(file.head, other)
+            return _set(_set(file, place, there[where]), other, value)
+        case 2 if isinstance(inside, dict):
+            new = one_of(rng, [*CLASSES, *(p[-1] for p in places if isinstance(p[-1], str))])
+            return _change(file, place, lambda tree, at: tree.update({new: tree.pop(at)}))
+        case 3:
+            return _set(file, place, one_of(rng, ([value], {"tuple": [value]}, {"dict": [["a", value]]}, {"a": value})))
+        case 4:
+            return _set(file, place, one_of(rng, VALUES))
+    return _set(file, place, _near(rng, value, file.head))
+
+
 def failures(original: Original, forged: Forgery, path: Path) -> list[str]:
     """Return what went wrong with a forgery: nothing where it is refused, or loads and works."""
+    try:
+        return misused(original, forged, path)
+    except ModelFileError:
+        return []
+
+
+def misused(original: Original, forged: Forgery, path: Path) -> list[str]:
+    """Return what went wrong with a forgery that loads; raise a ModelFileError where it is refused."""
     head = {key: value for key, value in forged.head.items() if key not in ("data", "checksum")}
     try:
         container.write(path, head, forged.tensors)
-    except (AdalineError, TypeError, ValueError):
-        return []
+    except (AdalineError, TypeError, ValueError) as error:
+        raise ModelFileError(f"it cannot be written: {error}") from None
     found: list[str] = []
     with _bounded(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -143,16 +202,19 @@ def failures(original: Original, forged: Forgery, path: Path) -> list[str]:
                 read_header(path)
             model = load(path)
         except ModelFileError:
-            return []
+            raise
         except Exception as error:
             return [_said("load", error)]
         for name, use in uses(*original.rows, path).items():
             try:
-                use(copy.deepcopy(model))
+                out = use(copy.deepcopy(model))
             except AdalineError:
-                pass
+                continue
             except Exception as error:
                 found.append(_said(name, error))
+            else:
+                if name in FINITE and not is_sound(model, out):
+                    found.append(f"{name}: not finite")
     return found
 
 
@@ -205,7 +267,8 @@ def _original(name: str, model: Any, X: Any, y: Any) -> Original:
     with tempfile.TemporaryDirectory() as folder:
         save(model, Path(folder) / "model")
         head, tensors = container.read(Path(folder) / "model")
-    return Original(name, {key: value for key, value in head.items() if key != "data"}, tensors, (X, y))
+    head = {key: value for key, value in head.items() if key != "data"}
+    return Original(name, head, dict(sorted(tensors.items())), (X, y))
 
 
 def _fresh(model: Any, X: Any, y: Any) -> Any:
@@ -227,25 +290,53 @@ def _at(tree: Any, place: tuple[Any, ...]) -> tuple[Any, Any]:
     return tree, place[-1]
 
 
-def _change(original: Original, place: tuple[Any, ...], change: Callable[[Any, Any], Any]) -> Forgery:
+def _change(original: Original | Forgery, place: tuple[Any, ...], change: Callable[[Any, Any], Any]) -> Forgery:
     head = copy.deepcopy(original.head)
     change(*_at(head, place))
-    return Forgery("", head, original.tensors)
+    return Forgery("/".join(map(str, place)), head, original.tensors)
 
 
-def _set(original: Original, place: tuple[Any, ...], value: Any) -> Forgery:
+def _set(original: Original | Forgery, place: tuple[Any, ...], value: Any) -> Forgery:
     return _change(original, place, lambda inside, key: inside.__setitem__(key, copy.deepcopy(value)))
 
 
-def _retype(original: Original, name: str, change: Callable[[Any], Any]) -> Forgery:
+def _retype(original: Original | Forgery, name: str, change: Callable[[Any], Any]) -> Forgery:
     with np.errstate(all="ignore"):
-        return Forgery("", original.head, {**original.tensors, name: np.asarray(change(original.tensors[name]))})
+        return Forgery(name, original.head, {**original.tensors, name: np.asarray(change(original.tensors[name]))})
 
 
 def _with(array: Any, value: float) -> Any:
     out = np.array(array, dtype=np.float64)
     out.ravel()[-1:] = value
     return out
+
+
+def _one_number(rng: Random, array: Any) -> Any:
+    """Return an array with one of its numbers replaced or multiplied; one without numbers as it is."""
+    out = array.copy()
+    if out.size:
+        at = int(rng.integers(out.size))
+        new = float(one_of(rng, (*NUMBERS, np.nan, np.inf, -np.inf)))
+        if rng.random() < 0.5:
+            new *= float(out.flat[at])
+        out.flat[at] = new if out.dtype.kind == "f" else int(np.clip(np.nan_to_num(new), 0, 100))
+    return out
+
+
+def _near(rng: Random, value: Any, head: Any) -> Any:
+    """Return a value of the type of another: a number of another range, another word; VALUES for what has none."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return one_of(rng, (value + 1, value - 1, -value, 2 * value, 0, 1, 2, 2**31, 2**53, 2**63, 2**70))
+    if isinstance(value, float):
+        new = float(one_of(rng, NUMBERS))
+        return one_of(rng, (new, -value, {"float": "nan"}, {"float": "inf"}))
+    if isinstance(value, str):
+        return one_of(rng, [inside[key] for inside, key in spots(head) if isinstance(inside[key], str)])
+    if isinstance(value, list) and value:
+        return one_of(rng, (value[:-1], [*value, value[-1]], value[::-1], []))
+    return one_of(rng, VALUES)
 
 
 def _said(where: str, error: BaseException) -> str:

@@ -10,6 +10,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from safetensors.numpy import save_file
 from adaline.basis import Custom, Polynomial, Radial
 from adaline.errors import AdalineError, InvalidType, ModelFileError
 from adaline.storage import container, load, read_header, save
+from adaline.storage.container import SCHEMA
+from adaline.storage.schema import FIELDS, STATE
 from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
 from adaline.wording import visible
 from tests.storage.mutants import altered_bytes, altered_fields, nested
@@ -159,13 +162,26 @@ def test_an_altered_header(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content.replace(b'penalty\\": 0.5', b'penalty\\": 0.6'))
     refused(path, "was altered since it was saved")
-    path.write_bytes(content.replace(b'\\"schema\\": 1,', b'\\"schema\\": 0,'))
+    path.write_bytes(content.replace(b'\\"schema\\": %d,' % SCHEMA, b'\\"schema\\": 0,'))
     refused(path, "was altered since it was saved")
 
 
 def test_a_newer_file(path: Path) -> None:
-    resealed(path, schema=2, adaline="7.0.0", news="?")
-    refused(path, r"written by a newer adaline, 7.0.0 \(schema 2\).* Upgrade")
+    resealed(path, schema=99, adaline="7.0.0", news="?")
+    refused(path, r"written by a newer adaline, 7.0.0 \(schema 99\).* Upgrade")
+
+
+def test_an_older_file(path: Path) -> None:
+    resealed(path, schema=1, adaline="0.0.9", state={"gone": 1})
+    refused(
+        path, r"written by an older adaline, 0.0.9 \(schema 1\).* Fit the model anew, or load it with adaline 0.0.9"
+    )
+
+
+def test_another_layout_has_another_number() -> None:
+    """If this fails, the layout of model files was changed: add one to SCHEMA, and set the checksum to that found."""
+    layout = repr([sorted((kind.__name__, text) for kind, text in FIELDS.items()), sorted(STATE.items())])
+    assert (SCHEMA, blake2b(layout.encode(), digest_size=4).hexdigest()) == (2, "1eff0b45")
 
 
 def test_a_system_that_is_not_known(path: Path, watch: _Watch) -> None:

@@ -175,3 +175,29 @@ def test_a_temporary_name_that_is_a_link_is_not_followed(tmp_path: Path) -> None
     save(MODEL, tmp_path / "m")
     assert (tmp_path / "precious").read_text() == "mine"
     load(tmp_path / "m")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are listed under Linux")
+@pytest.mark.parametrize("fails", [False, True])
+def test_without_locks_the_file_is_closed_before_it_is_renamed(
+    fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Windows, which has no such locks, demands."""
+    replace = os.replace
+
+    def checked(old: str, new: str) -> None:
+        links = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+        assert str(old) not in [os.readlink(link) for link in links if link.is_symlink()]
+        if fails:
+            raise PermissionError(13, "Permission denied")
+        replace(old, new)
+
+    monkeypatch.setattr(container, "fcntl", None)
+    monkeypatch.setattr(os, "replace", checked)
+    if fails:
+        with pytest.raises(ModelFileError, match="Permission denied"):
+            save(MODEL, tmp_path / "m")
+    else:
+        save(MODEL, tmp_path / "m")
+        load(tmp_path / "m")
+    assert names(tmp_path) == [] if fails else ["m"]

@@ -11,15 +11,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.tree import DecisionTreeClassifier
 
 import adaline
+from adaline.basis import Polynomial
 from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.errors import AdalineError, InvalidParameter, InvalidType, ModelFileError
 from adaline.storage import load, read_header, save
+from adaline.storage.container import SCHEMA
 from adaline.storage.tree import CLASSES, FIELDS, decode, encode, laid_out, layout
 from adaline.sums import Moments
-from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, OneVsRest, Ridge, WienerFilter
+from adaline.systems import (
+    SYSTEMS,
+    FisherDiscriminant,
+    GaussianClassifier,
+    LeastSquaresClassifier,
+    LinearRegression,
+    OneVsRest,
+    Ridge,
+    WienerFilter,
+)
 from tests.storage.cases import Case, assert_equal, behaviours, cases
 
 
@@ -45,7 +57,7 @@ def test_the_header_says_what_the_file_holds(name: str, tmp_path: Path) -> None:
     save(model, tmp_path / "model")
     header = read_header(tmp_path / "model")
     assert header["system"] == name
-    assert header["schema"] == 1
+    assert header["schema"] == SCHEMA
     assert header["adaline"] == adaline.__version__
     assert header["created"][:2] == "20"
     assert header["parameters"] == model.get_params()
@@ -65,6 +77,31 @@ def test_the_header_has_arrays_as_lists_and_names(tmp_path: Path) -> None:
     assert header["parameters"]["priors"] == [0.25, 0.75]
     assert header["columns"] == ["a b", "\u00e4"]
     assert header["classes"] == ["x", "y"]
+
+
+def test_settings_of_scikit_learn(tmp_path: Path) -> None:
+    """The form of `transform` is kept; requests for routed metadata, objects of scikit-learn's own, are left out."""
+    X, t = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 3
+    fisher = FisherDiscriminant(basis=Polynomial(degree=2).set_output(transform="pandas")).fit(X, t)
+    with config_context(enable_metadata_routing=True):
+        one = LeastSquaresClassifier().set_fit_request(sample_weight=True).fit(X, t)
+        for model in (fisher.set_output(transform="pandas"), one, OneVsRest(system=one).fit(X, t)):
+            save(model, tmp_path / "m")
+            again = load(tmp_path / "m")
+            np.testing.assert_array_equal(again.predict(X), model.predict(X))
+            assert not hasattr(again, "_metadata_request")
+    save(fisher, tmp_path / "m")
+    assert type(load(tmp_path / "m").transform(X)).__name__ == "DataFrame"
+
+
+def test_an_attribute_of_the_user_is_refused_by_name(tmp_path: Path) -> None:
+    model = Ridge(basis=Polynomial()).fit([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0])
+    for owner in (model, model.basis, model.basis_):
+        owner.note = "x"
+        with pytest.raises(InvalidType, match=rf"note of {type(owner).__name__}: .* Delete the attribute note"):
+            save(model, tmp_path / "m")
+        del owner.note
+    save(model, tmp_path / "m")
 
 
 def test_only_fitted_systems_are_stored(tmp_path: Path) -> None:

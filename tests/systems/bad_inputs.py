@@ -70,6 +70,22 @@ def _weights(weight: Any) -> Callable[[], Given]:
     return lambda: good()._replace(weight=weight() if callable(weight) else weight)
 
 
+def _both(x: float, y: float, weight: float | None) -> Callable[[], Given]:
+    """Return an entry of rows, numbers and weights of these sizes."""
+
+    def entry() -> Given:
+        X, numbers, labels, _ = good()
+        weights = None if weight is None else np.full(N, weight)
+        return Given(X / np.abs(X).max() * x, numbers / np.abs(numbers).max() * y, labels, weights)
+
+    return entry
+
+
+def _apart(size: float) -> Callable[[], Given]:
+    """Return an entry of rows of this size, whose classes a plane separates."""
+    return lambda: good()._replace(X=good().X * size, labels=(good().X @ [1.0, 0.5, 0.0] > 0).astype(int))
+
+
 def _with(value: Any, row: int = 4, column: int = 1) -> Callable[[Any], Any]:
     """Return a function that puts a value at one place of the rows."""
 
@@ -147,6 +163,7 @@ ROWS: dict[str, Callable[[Any], Any]] = {
     **SPREAD,
     **COLUMN,
     **ROW,
+    "columns of 1e200 and 1e-200": _scaled(1e200, 1.0, 1e-200),
     "mixed scales": _scaled(1e300, 1.0, 1e-300),
     "mixed rows": lambda X: X * np.logspace(-300, 300, N)[:, None],
     "a mean of 1e16": lambda X: X + 1e16,
@@ -352,11 +369,12 @@ WEIGHTS: dict[str, Callable[[], Given]] = {
     "weights minus zero": _weights(np.full(N, -0.0)),
     "weights NaN": _weights(np.where(np.arange(N) == 3, np.nan, 1.0)),
     "weights infinite": _weights(np.where(np.arange(N) == 3, np.inf, 1.0)),
-    **{f"weights of {size:g}": _weights(np.full(N, size)) for size in (*SIZES, 1e-320, 9e139, 2e-140)},
+    **{f"weights of {size:g}": _weights(np.full(N, size)) for size in (*SIZES, 1e-320, 9e139, 1e139, 1e-139, 2e-140)},
     **{
         f"one weight of {size:g}": _weights(np.where(np.arange(N) == 3, size, 1.0))
         for size in (*SIZES, 1e-320, 9e139, 2e-140)
     },
+    "weights from 1e-139 to 1e139": _weights(np.logspace(-139, 139, N)),
     "weights from 1e-300 to 1e300": _weights(np.logspace(-300, 300, N)),
     "weights too short": _weights(np.ones(N - 1)),
     "weights empty": _weights([]),
@@ -379,4 +397,25 @@ WEIGHTS: dict[str, Callable[[], Given]] = {
     "weights whole numbers beyond float64": _weights([10**400] * N),
 }
 
-BAD: dict[str, Callable[[], Given]] = {**{name: _rows(make) for name, make in ROWS.items()}, **TARGETS, **WEIGHTS}
+BOTH: dict[str, Callable[[], Given]] = {
+    **{
+        f"X times {x:g}, y times {y:g}, {weights} weights": _both(x, y, weight)
+        for x, y, weight, weights in (
+            (1e306, 1e-300, None, "no"),
+            (1e306, 1e-300, 1e139, "large"),
+            (1e306, 1e155, 1e-139, "small"),
+            (1e200, 1e200, 1e-139, "small"),
+            (1.0, 1e154, None, "no"),
+            (1e-200, 1e-200, 1e-139, "small"),
+            (1e-306, 1e-306, 1e139, "large"),
+        )
+    },
+    **{f"two classes apart, X times {size:g}": _apart(size) for size in (1e160, 1e154, 1.0, 1e-154, 1e-200)},
+}
+
+BAD: dict[str, Callable[[], Given]] = {
+    **{name: _rows(make) for name, make in ROWS.items()},
+    **TARGETS,
+    **WEIGHTS,
+    **BOTH,
+}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +15,24 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn.exceptions
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 import adaline
-from adaline import AdalineError, LinearRegression, LogisticRegression, Ridge, Status, select
-from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline import (
+    LMS,
+    AdalineError,
+    LinearRegression,
+    LogisticRegression,
+    OneVsRest,
+    Perceptron,
+    Ridge,
+    Status,
+    select,
+)
+from adaline.basis import BASES, Basis
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, NotFittedError
+from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.systems.cases import REGRESSIONS, data, theta
 
 EACH = pytest.mark.parametrize("system", REGRESSIONS.values(), ids=REGRESSIONS)
@@ -476,3 +492,81 @@ def test_what_is_no_system_is_not_selected(system: Any) -> None:
 def test_folds_are_a_whole_number(folds: Any) -> None:
     with pytest.raises(InvalidParameter, match="whole number of 2 or more"):
         select(LinearRegression(), [[0.0], [1.0]], [0.0, 1.0], fit_intercept=[True], folds=folds, method="folds")
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS, *UNSUPERVISED, "Polynomial", "Radial", "Fourier"])
+def test_a_model_that_is_not_fitted_says_so(name: str) -> None:
+    """By one error that is both adaline's and scikit-learn's."""
+    model: Any = {**SYSTEMS, **UNSUPERVISED, **BASES}[name]()
+    with pytest.raises(NotFittedError, match="not fitted yet") as caught:
+        (model.transform if isinstance(model, Basis) else model.predict)([[1.0]])
+    assert isinstance(caught.value, AdalineError)
+    assert isinstance(caught.value, sklearn.exceptions.NotFittedError)
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), NotFittedError)
+
+
+def test_an_error_of_a_subclass_is_its_own_when_it_is_scored() -> None:
+    class Own(Ridge):
+        def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+            raise ValueError("mine")
+
+    model = Own().fit([[0.0], [1.0], [3.0]], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"^mine$") as caught:
+        model.score([[0.0]], [1.0])
+    assert not isinstance(caught.value, AdalineError)
+
+
+ROWS, TARGETS = np.arange(12.0).reshape(6, 2) ** 2, np.array([1.0, 3.0, 2.0, 5.0, 4.0, 7.0])
+WHEN = [date(2020, 1, day + 1) for day in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: LinearRegression().fit("penguins"), r"'penguins'.*open_table\('penguins', target=\.\.\.\)"),
+        (lambda: LinearRegression().fit(ROWS, TARGETS).predict("new.csv"), r"open_table\('new.csv'"),
+        (lambda: LinearRegression().fit(None), r"X is None.*Expected 2D array"),
+        (lambda: LinearRegression().fit({"a": [1.0, 2.0]}, [1.0, 2.0]), r"X is a dict.*pandas.DataFrame\(X\)"),
+        (lambda: LinearRegression().fit(ROWS), r"requires y.*fit\(X, y\)"),
+        (lambda: LogisticRegression().fit(ROWS), r"requires y.*fit\(X, y\)"),
+        (lambda: LinearRegression().fit([["a"], ["b"]], [1, 2]), r"string to float: 'a'\. .*frame.*categories"),
+        (lambda: LinearRegression().fit([[1, 2], [3]], [1, 2]), "rows have different lengths"),
+        (lambda: LinearRegression().fit(ROWS, list("abcdef")), r"'a'\. A regression needs numbers as targets"),
+        (lambda: LogisticRegression().fit(ROWS, np.zeros((6, 2))), r"shape \(6, 2\) instead.*one column"),
+        (lambda: LogisticRegression().fit(ROWS, ["a", None, "b", "a", "b", "a"]), "missing label.* row 1"),
+        (lambda: LogisticRegression().fit(ROWS, ["a", "b", np.nan, "a", "b", "a"]), "missing label.* row 2"),
+        (lambda: LogisticRegression().fit(ROWS, pl.Series(["a", "b", None, "a", "b", "a"])), "missing label.* row 2"),
+        (lambda: LogisticRegression().fit(ROWS, [None] * 6), "missing label.* row 0"),
+        (lambda: LinearRegression().fit(pd.DataFrame({"a": WHEN, "b": range(6)}), TARGETS), r"column 'a'.*dates="),
+        (lambda: LinearRegression().set_params(estimator__foo=1), "LinearRegression has no parameter 'estimator'"),
+        (lambda: OneVsRest(system=Perceptron()).set_params(system__foo=1), "Perceptron has no parameter 'foo'"),
+        (lambda: adaline.save(LinearRegression().fit(ROWS, TARGETS), ""), "the name of the file is empty"),
+        (lambda: adaline.load(""), "the name of the file is empty"),
+        (lambda: LMS().learn_one([], 1), "at least one column"),
+    ],
+)
+def test_first_mistakes_are_explained(use: Callable[[], Any], message: str) -> None:
+    with pytest.raises(AdalineError, match=f"(?s){message}"):
+        use()
+
+
+def test_decimals_of_frames_are_numbers() -> None:
+    decimals = [Decimal(number) / 4 for number in (3, 1, 4, 1, 5, 9)]
+    plain = pd.DataFrame({"a": [float(number) for number in decimals], "k": list("aababb")})
+    wanted = LinearRegression().fit(plain, TARGETS)
+    for frame in (plain.assign(a=decimals), pl.DataFrame({"a": decimals, "k": list("aababb")})):
+        np.testing.assert_array_equal(LinearRegression().fit(frame, TARGETS).coef_, wanted.coef_)
+        np.testing.assert_array_equal(wanted.predict(frame), wanted.predict(plain))
+
+
+def test_a_column_called_intercept_is_not_taken_for_the_constant() -> None:
+    model = LinearRegression().fit(pd.DataFrame({"intercept": ROWS[:, 0], "b": TARGETS % 3}), TARGETS)
+    names = [row["name"] for row in model.summary().to_dict()["coefficients"]]
+    assert names == ["(intercept)", "intercept", "b"]
+    assert model.test("intercept = 0").p_value == pytest.approx(model.summary().parts[0].p_value[1])
+
+
+def test_a_table_with_names_alone_has_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("a,b,y\n")
+    with pytest.raises(InvalidData, match=r"names\.csv has no rows"):
+        adaline.open_table(tmp_path / "names.csv", target="y")

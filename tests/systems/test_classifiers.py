@@ -373,3 +373,10 @@ def test_amounts_and_bytes_are_no_labels(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert SYSTEMS[name]().fit(X, np.where(X[:, 0] > 0, 1.0, 0.0)).classes_.tolist() == [0.0, 1.0]
+
+
+def test_fisher_of_equal_class_means_separates_nothing() -> None:
+    X, y = [[1.0, 2.0], [3.0, 1.0]] * 2, [0, 0, 1, 1]
+    for rows in (X, np.ones((4, 2))):
+        model = FisherDiscriminant(threshold="prior").fit(rows, y)
+        assert (model.criterion_, model.intercept_.tolist()) == (0.0, [0.0])

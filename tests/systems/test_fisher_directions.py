@@ -51,3 +51,20 @@ def test_equal_means_leave_no_direction() -> None:
     model = FisherDiscriminant().fit(X, y)
     assert model.transform(X).shape == (len(X), 0)
     assert set(model.predict(X)) == {0}
+
+
+@pytest.mark.parametrize("covariance", ["within", "identity"])
+@pytest.mark.parametrize("threshold", ["middle", "prior"])
+@pytest.mark.parametrize("shares", [[4, 4], [8, 4], [4, 4, 4]])
+@pytest.mark.parametrize("columns", [2, 6])
+def test_equal_means_separate_nothing(covariance: str, threshold: str, shares: list[int], columns: int) -> None:
+    """J(w) = 0 for every w; the certificate says so, and "prior" takes the more frequent class."""
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [2.0, 5.0], [6.0, 1.0]]) @ np.eye(2, columns)
+    X = np.concatenate([np.tile(rows, (share // 4, 1)) for share in shares])
+    y = np.repeat(np.arange(len(shares)), shares)
+    model = FisherDiscriminant(covariance=covariance, threshold=threshold).fit(X, y)
+    assert not np.any(model.criterion_)
+    assert not model.coef_.any()
+    assert "the means of the classes are equal" in model.certificate_.advice
+    assert "shrinkage" not in model.certificate_.advice
+    assert (model.predict(X) == 0).all()

@@ -246,3 +246,13 @@ def test_kesler_gets_the_middle_class_that_one_against_the_rest_cannot() -> None
     with pytest.warns(ConvergenceWarning):
         rest = Perceptron(epochs=100).fit(X, y)
     assert rest.certificate_.status is Status.NOT_CONVERGED
+
+
+def test_the_margin_is_known_where_squares_of_weights_overflow() -> None:
+    X, _ = separable(0)
+    y = (X @ [1.0, 2.0, 0.5] > 0).astype(np.intp)
+    plain = Perceptron(fit_intercept=False).fit(X, y)
+    large = Perceptron(fit_intercept=False, rate=2.0**120).fit(np.ldexp(X, 400), y)
+    assert plain.certificate_.status is Status.SOLVED
+    assert large.margin_ == pytest.approx(np.ldexp(plain.margin_, 400))
+    assert large.bound_ == pytest.approx(plain.bound_)

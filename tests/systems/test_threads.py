@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from adaline import LMS, Perceptron, load, save
+from adaline import LMS, Perceptron, Ridge, load, save
 from adaline.arrays import Array
+from adaline.basis import Custom
 from adaline.locks import _model_locks, lock_of
 from adaline.results import Status
 from adaline.systems import SYSTEMS
@@ -280,6 +281,19 @@ def test_a_model_can_be_read_while_it_learns_for_long() -> None:
     assert model.rows_seen_ == 2 * ROWS
 
 
+def test_attributes_set_while_a_model_learns_stay() -> None:
+    X, y = rows("Ridge", 1)[0]
+
+    def columns(x: Array) -> Array:
+        model.note, model.penalty, model.coef_ = "x", 2.0, "mine"
+        return x
+
+    model = Ridge(penalty=1.0, basis=Custom(columns))
+    model.fit(X, y)
+    assert (model.note, model.penalty) == ("x", 2.0)
+    np.testing.assert_array_equal(model.coef_, Ridge(penalty=1.0).fit(X, y).coef_)
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_a_lock_belongs_to_one_model_only(name: str) -> None:
     model = make(name).fit(*rows(name, 1)[0])
@@ -317,3 +331,39 @@ def test_a_label_is_of_the_model_that_found_it() -> None:
     while not done.is_set():
         assert model.predict_one(X[0]) in (0, 1, 2, 10, 20)
     thread.join()
+
+
+@pytest.mark.parametrize("name", ["LMS", "Perceptron"])
+def test_a_fit_that_is_interrupted_at_any_line_leaves_a_model_that_learns(name: str) -> None:
+    """Old or new, a model interrupted by Ctrl-C while it learns takes the rows that come after."""
+    X, y = rows(name, 1)[0]
+    watched = ("learning", "_learn", "_keep", "continued", "copy", "_refuse_overflow")
+    for stop in range(1, 200):
+        model, left = make(name).fit(X, y), stop
+
+        def trace(frame: Any, event: str, argument: Any) -> Any:
+            nonlocal left
+            if frame.f_code.co_name not in watched or "adaline" not in frame.f_code.co_filename:
+                return None
+            left -= event == "line"
+            if left == 0:
+                raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            model.partial_fit(X, y)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        assert model.rows_seen_ in (ROWS, 2 * ROWS)
+        for go_on in (lambda: model.learn_one(X[0], y[0]), lambda: model.partial_fit(X[:1], y[:1])):  # noqa: B023
+            before, steps = model.rows_seen_, model._scan.steps
+            go_on()
+            assert (model.rows_seen_, model._scan.steps) == (before + 1, steps + 1), f"line {stop}"
+        again = pickle.loads(pickle.dumps(model))
+        assert again.learn_one(X[0], y[0]).rows_seen_ == model.rows_seen_ + 1
+        if left > 0:
+            break
+    assert 10 < stop < 199

@@ -9,7 +9,7 @@ concatenates columns, `a @ b` is a of b.
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import partial
+from functools import partial, wraps
 from inspect import isfunction
 from types import MethodType
 from typing import Any, Self
@@ -18,11 +18,12 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from adaline.arrays import Array, as_dense, repeated_name
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidType
+from adaline.fitted import check_is_fitted
 from adaline.parameters import NONE, AnyOf, Instance
 
 
@@ -38,6 +39,17 @@ class Basis(TransformerMixin, BaseEstimator):
     """
 
     n_features_in_: int
+    foreign: bool = False
+    """Whether `of` is code of a user, in part."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let what a basis of a user returns be checked."""
+        super().__init_subclass__(**options)
+        own = cls.__dict__.get("of")
+        if own is not None and not cls.__module__.startswith("adaline."):
+            cls.foreign = True
+            checked = wraps(own)(lambda self, x: checked_columns(own(self, x), len(x), cls.__name__))
+            cls.of = checked  # type: ignore[method-assign]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what the basis needs from rows X (n, D)."""
@@ -122,6 +134,25 @@ BASIS = AnyOf(
     ),
 )
 """The parameter `basis` of systems."""
+
+
+def checked_columns(values: Any, rows: int, owner: str) -> Array:
+    """Return what code of a user gave for some rows as float64, (n, M); refuse all else by the name of its owner."""
+    try:
+        given = np.asarray(values)
+        out = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe", copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidData(f"{owner} gave {values!r:.60}: it must give an array of numbers") from None
+    if out.ndim != 2 or len(out) != rows or not out.shape[1]:
+        raise InvalidData(f"{owner} gave {out.shape} for {rows} rows: it must give (n, M)")
+    return out
+
+
+def check_width(found: Array, width: int, owner: Basis) -> Array:
+    """Return columns of a basis, (n, M); refuse another number than that of the rows it was learned from."""
+    if found.shape[1] != width:
+        raise InvalidData(f"{type(owner).__name__} gave {found.shape[1]} columns, and {width} for the first rows")
+    return found
 
 
 def moments(x: Array) -> tuple[Array, Array]:

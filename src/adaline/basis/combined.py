@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from adaline.arrays import Array
-from adaline.basis.base import Basis
+from adaline.basis.base import Basis, check_width
 from adaline.construction import configured
 from adaline.parameters import Instance, ListOf
 
@@ -67,6 +67,11 @@ class Beside(Basis):
         return [name for one in self.bases_ for name in one.names(given)]
 
     @property
+    def foreign(self) -> bool:  # type: ignore[override]
+        """Whether one of the bases is a user's."""
+        return any(one.foreign for one in self.bases)
+
+    @property
     def learns(self) -> bool:
         """Whether one of the bases learns from the rows."""
         return any(one.learns for one in self.bases)
@@ -111,10 +116,15 @@ class After(Basis):
         self.outer_ = clone(self.outer).fit(self.inner_.of(x))
 
     def of(self, x: Array) -> Array:
-        return np.asarray(self.outer_.of(self.inner_.of(x)))
+        return np.asarray(self.outer_.of(check_width(self.inner_.of(x), self.outer_.n_features_in_, self.inner_)))
 
     def names(self, given: list[str]) -> list[str]:
         return list(self.outer_.names(self.inner_.names(given)))
+
+    @property
+    def foreign(self) -> bool:  # type: ignore[override]
+        """Whether one of the bases is a user's."""
+        return bool(self.inner.foreign or self.outer.foreign)
 
     @property
     def learns(self) -> bool:

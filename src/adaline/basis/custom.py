@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.basis.base import Basis
+from adaline.basis.base import Basis, checked_columns
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.parameters import NONE, AnyOf, Function, Instance, ListOf
@@ -65,14 +65,7 @@ class Custom(Basis):
         return out
 
     def _values(self, x: Array) -> Array:
-        values = self.function(x.copy())  # which may write into it
-        try:
-            out = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidData(f"the basis function gave {values!r:.60}: it must give an array of numbers") from None
-        if out.ndim != 2 or len(out) != len(x) or not out.shape[1]:
-            raise InvalidData(f"the basis function gave {out.shape} for {len(x)} rows: it must give (n, M)")
-        return out
+        return checked_columns(self.function(x.copy()), len(x), "the basis function")  # which may write into its rows
 
     def names(self, given: list[str]) -> list[str]:
         """Return the names given, or phi0, phi1, ..."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,7 +13,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, OneOf
+from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, OneOf, UsedWith
 from adaline.wording import counted
 
 
@@ -46,6 +46,7 @@ class Radial(Basis):
     Lecture S3, radial basis functions; centres by k-means.
     """
 
+    used_with: ClassVar[UsedWith] = {"init": {"centres": COUNT}}
     centres: Annotated[Any, AnyOf(COUNT, Numbers("rows of numbers"))] = 10
     init: Annotated[str, OneOf("k-means", "random")] = "k-means"
     width: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"

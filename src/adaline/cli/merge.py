@@ -11,6 +11,7 @@ from adaline.cli.exit import MODEL_START, check_output
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.storage.pipelines import is_pipeline
 
 
 def run_merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
@@ -39,5 +40,7 @@ def _check_mergeable(one: Any, other: Any, first: Path, second: Path) -> None:
     targets = [None if c is None else c.target for c in (vars(one).get("coding_"), vars(other).get("coding_"))]
     if None not in targets and targets[0] != targets[1]:
         raise InvalidData(f"cannot merge: {first} predicts {targets[0]!r} and {second} predicts {targets[1]!r}")
+    if is_pipeline(one):
+        raise InvalidParameter("pipelines do not merge: what their steps have learned of different rows differs")
     if type(one) is type(other) and not hasattr(one, "merge"):
         raise InvalidParameter(f"{type(one).__name__} is learned row by row, in order: such models do not merge")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,6 +33,7 @@ from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
 from adaline.storage.container import replacing
+from adaline.storage.pipelines import first_step, is_pipeline, last_step
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
 from adaline.wording import counted, part_of, visible
@@ -77,17 +79,22 @@ def run_predict(
     relation = UnalteredTable(data, table)
     if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
         raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
-    coding = coding_for(model, relation)
-    relation = relation.with_texts(coding.texts)
+    if is_pipeline(model):
+        relation, names = pipeline_columns(model, relation)
+        batches = pipeline_predictions(model, relation, names, options)
+    else:
+        coding = coding_for(model, relation)
+        relation = relation.with_texts(coding.texts)
+        batches = predictions(model, relation, coding, options)
     kept = _kept(relation, options.keep)
     rows = missing = 0
     with writing(output, as_json) as write:
-        for batch, complete, found in predictions(model, relation, coding, options):
-            names = unique(found, kept)
+        for batch, complete, found in batches:
+            new = unique(found, kept)
             out = batch.select(kept)
             for name, values in found.items():
                 kind = _kind(model) if name == "prediction" else pa.float64()
-                out = out.append_column(names[name], _column(values, complete, kind))
+                out = out.append_column(new[name], _column(values, complete, kind))
             write(out)
             rows += len(complete)
             missing += len(complete) - int(complete.sum())
@@ -96,7 +103,7 @@ def run_predict(
     if missing:
         note(f"{part_of(missing, rows, 'have')} no prediction: a value that the model needs is missing there")
     if output is not None and as_json:
-        print_json({"rows": rows, "predicted": rows - missing, "columns": list(names.values()), "saved": str(output)})
+        print_json({"rows": rows, "predicted": rows - missing, "columns": list(new.values()), "saved": str(output)})
     elif output is not None:
         say(f"saved: {output}, {counted(rows - missing, 'prediction')}")
 
@@ -122,6 +129,65 @@ def predictions(
             first += len(frame)
 
 
+def pipeline_columns(pipeline: Any, relation: UnalteredTable) -> tuple[UnalteredTable, list[str]]:
+    """Return the table as a pipeline takes it, text where its categories are text, and the columns that it takes."""
+    from adaline.storage.steps import example
+
+    first, row = first_step(pipeline), example(pipeline)[0]
+    names = [str(name) for name in vars(first).get("feature_names_in_", relation.schema)]
+    if vars(first).get("coding_") is not None:
+        names = list(first.coding_.needed)
+    absent = [name for name in names if name not in relation.schema]
+    if absent:
+        raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(names)}")
+    _check_count(len(row), len(names), relation)
+    return relation.with_texts([name for name, value in zip(names, row, strict=True) if isinstance(value, str)]), names
+
+
+def pipeline_predictions(
+    pipeline: Any, relation: Relation, names: list[str], options: PredictOptions
+) -> Iterator[tuple[Any, Mask, NamedColumns]]:
+    """Return batches of the table, which of their rows were predicted, and what is predicted for those.
+
+    A pipeline is given every row, as it may know what to do about missing values; where it does not, only the rows that
+    have all.
+    """
+    named = "feature_names_in_" in vars(first_step(pipeline))
+    batches: Iterator[Any] = (
+        as_table(batch) for _, run in relation.runs(list(relation.schema), "TRUE", BATCH) for batch in run()
+    )
+    if isinstance(last_step(pipeline), SignalSystem):  # its output depends on rows before: filtered as a whole
+        batches = iter([pa.concat_tables(batches)])
+    for batch in batches:
+        rows = batch.select(names)
+        complete = np.ones(len(batch), dtype=bool)
+        try:
+            found = _answers(pipeline, _frame(rows, named), options)
+        except ValueError as error:
+            for column in rows.columns:
+                complete &= ~np.asarray(pc.is_null(column, nan_is_null=True))
+            if complete.all() or not complete.any():
+                raise InvalidData(f"the pipeline cannot predict the rows of {relation.title}: {error}") from None
+            found = _answers(pipeline, _frame(rows.filter(pa.array(complete)), named), options)
+        yield batch, complete, found
+
+
+def _frame(rows: Any, named: bool) -> Any:
+    """Return rows of an Arrow table as scikit-learn takes them, what is missing as NaN; without names as an array."""
+    if find_spec("pandas") is not None:
+        frame = rows.to_pandas().fillna(np.nan)
+        return frame if named else frame.to_numpy()
+    return rows if named else nw.from_native(rows, eager_only=True).to_numpy()
+
+
+def _check_count(expected: int, found: int, relation: Relation) -> None:
+    if expected != found:
+        raise InvalidData(
+            f"the model was fitted to {counted(expected, 'column')} without names, and {relation.title} has {found}: "
+            "give a table of just those columns, in their order"
+        )
+
+
 def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: int) -> NDArray[np.float64]:
     """Return X of the complete rows; errors name rows as the table counts them."""
     if complete.all():
@@ -139,13 +205,16 @@ def coded(coding: Coding, frame: nw.DataFrame[Any], complete: Mask, first_row: i
 
 def check_options(model: Any, options: PredictOptions) -> None:
     """Refuse what the model cannot tell, before a row is read."""
-    name = type(model).__name__
+    last = last_step(model)
+    name = type(last).__name__
+    if not hasattr(last, "predict"):
+        raise InvalidParameter(f"the pipeline ends with {name}, which predicts nothing")
     if options.proba and not hasattr(model, "predict_proba"):
         able = ", ".join(other for other, cls in SYSTEMS.items() if hasattr(cls, "predict_proba"))
         raise InvalidParameter(f"{name} gives no probabilities; these do: {able}")
     if options.interval is None:
         return
-    if "interval" not in inspect.signature(model.predict).parameters:
+    if "interval" not in inspect.signature(last.predict).parameters:
         able = ", ".join(other for other, c in SYSTEMS.items() if "interval" in inspect.signature(c.predict).parameters)
         raise InvalidParameter(f"{name} gives no intervals; these do: {able}")
     if not 0 < options.level < 1:
@@ -156,11 +225,7 @@ def coding_for(model: Any, relation: Relation) -> Coding:
     """Return how the model's columns are made from those of the table; without names they are taken in their order."""
     coding = coding_of(model)
     if coding is None:
-        if len(relation.schema) != model.n_features_in_:
-            raise InvalidData(
-                f"the model was fitted to {counted(model.n_features_in_, 'column')} without names, and "
-                f"{relation.title} has {len(relation.schema)}: give a table of just those columns, in their order"
-            )
+        _check_count(model.n_features_in_, len(relation.schema), relation)
         columns = [Column(name, "number") for name in relation.schema]
         coding = Coding(tuple(columns), plain_terms(columns))
     check_needed(relation, coding)
@@ -219,7 +284,7 @@ def _column(values: NDArray[Any], complete: Mask, kind: Any) -> Any:
 
 def _kind(model: Any) -> Any:
     """Return the Arrow type of predictions, whatever rows a batch has."""
-    labels = vars(model).get("classes_")
+    labels = vars(last_step(model)).get("classes_")
     return pa.float64() if labels is None else pa.array(labels.tolist()).type
 
 

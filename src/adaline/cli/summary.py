@@ -14,6 +14,7 @@ from adaline.comparison.result import plain
 from adaline.inference.summary import CoefficientTable, cell
 from adaline.input.basis import basis_of, columns_of
 from adaline.results import Status
+from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number
 
 MOST = 40  # coefficients that are shown by default
@@ -24,12 +25,21 @@ WIDE = 96  # columns of a terminal from which estimates have six digits
 def run_summary(path: Path, as_json: bool) -> None:
     """Show what a model file holds."""
     head = storage.read_header(path)
-    model = storage.load(path)
-    values = described(model)
+    whole = storage.load(path)
+    model = last_step(whole)
+    steps = {name: " ".join(str(step).split()) for name, step in whole.steps} if model is not whole else {}
+    values = described(model) if hasattr(model, "certificate_") else {}
     if as_json:
-        print_json({**values, "created": head["created"], "adaline": head["adaline"]})
+        inside = {"steps": steps, "columns": head["columns"]} if steps else {}
+        print_json({**values, **inside, "created": head["created"], "adaline": head["adaline"]})
         return
-    lines = [("model", str(path)), ("system", type(model).__name__)]
+    written = ("written", f"{head['created']} by adaline {head['adaline']}")
+    lines = [("model", str(path))]
+    lines += [(f"step {name}", step) for name, step in steps.items()]
+    if not values:
+        facts([*lines, written])
+        return
+    lines.append(("system", type(model).__name__))
     changed = ", ".join(f"{key}={value!r}" for key, value in values["parameters"].items() if _is_set(model, key))
     lines += [("settings", changed)] if changed else []
     lines += [("target", str(values["target"]))] if values["target"] is not None else []
@@ -39,8 +49,7 @@ def run_summary(path: Path, as_json: bool) -> None:
         lines.append(("columns", ", ".join(values["columns"]) + more))
     lines += [("classes", ", ".join(map(str, values["classes"])))] if values["classes"] is not None else []
     lines += [("rows", f"{values['rows']:,}")] if values["rows"] is not None else []
-    lines.append(("written", f"{head['created']} by adaline {head['adaline']}"))
-    facts(lines)
+    facts([*lines, written])
     say()
     explain(model)
 

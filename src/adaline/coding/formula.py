@@ -64,6 +64,8 @@ def read_formula(
     except (FormulaicError, SyntaxError, ValueError, TypeError, RecursionError) as error:
         first = str(error).strip().splitlines()
         raise InvalidParameter(f"cannot read the formula {shown!r}: {first[0][:200] if first else 'syntax'}") from None
+    except AttributeError:  # of formulaic, where a bracket is closed by one of another kind
+        raise InvalidParameter(f"cannot read the formula {shown!r}: its brackets do not match") from None
     if not hasattr(parsed, "lhs"):
         raise InvalidParameter(f"the formula {shown!r} has no target: write it as 'target ~ columns'")
     left, right = list(parsed.lhs), list(parsed.rhs)

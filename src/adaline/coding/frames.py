@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -38,7 +40,7 @@ def learn_from_frame(frame: nw.DataFrame[Any]) -> Coding | None:
 
     Columns of texts, declared categories and enums become categories; dates, prose and other types are refused.
     """
-    kinds = {name: kind_of(kind) for name, kind in frame.schema.items()}
+    kinds = {name: _kind(frame, name, dtype) for name, dtype in frame.schema.items()}
     if all(kind in ("number", "boolean") for kind in kinds.values()):
         return None
     wrong = next((name for name in kinds if not isinstance(name, str)), None)
@@ -54,6 +56,17 @@ def learn_from_frame(frame: nw.DataFrame[Any]) -> Coding | None:
             raise InvalidData(refusal(name, kind, str(series.dtype)))
         columns.append(_learn(name, kind, series))
     return Coding(tuple(columns), plain_terms(columns))
+
+
+def _kind(frame: nw.DataFrame[Any], name: str, dtype: Any) -> str:
+    """Return the kind of a column as `kind_of` does, by its values where pandas knows none: decimals are numbers."""
+    if dtype != nw.Object:
+        return kind_of(dtype)
+    present = [value for value in frame[name].to_list() if not is_missing(value)]
+    for type_, found in ((Decimal, "number"), (date, "date")):
+        if present and all(isinstance(value, type_) for value in present):
+            return found
+    return kind_of(dtype)
 
 
 def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:

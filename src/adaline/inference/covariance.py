@@ -142,7 +142,7 @@ def lengths(rows: Array) -> Array:
 def quadratic(root: Array, difference: Array) -> float:
     """Return d'(root root')^-1 d, or NaN where root has dependent rows."""
     length = lengths(root)
-    if not (length > 0).all() or root.shape[0] > root.shape[1]:
+    if not ((length > 0) & (length < np.inf)).all() or root.shape[0] > root.shape[1]:
         return np.nan
     u, s, _ = np.linalg.svd(root / length[:, None], full_matrices=False)
     if not s[-1] > DEPENDENT * s[0]:
@@ -261,6 +261,8 @@ def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[C
 
 def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
     """Return a root of scale times the meat in raw units of the target."""
+    if not np.isfinite(meat).all():
+        raise InvalidData("no robust errors: sums over the rows overflow float64. Rescale columns that are very large.")
     values, vectors = np.linalg.eigh(meat)
     root = vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0))
     return np.asarray(np.ldexp(root, factor_of(fit).scaling.target_scale[k]))

@@ -43,7 +43,7 @@ FIRTH = (
 BY_RATIO = "chi² and the p of slopes are those of penalised likelihood ratios"
 SEPARATED = (
     "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
-    "errors, z, p and intervals mean nothing; Firth's correction gives finite estimates"
+    "errors, z, p and intervals mean nothing; use penalty='auto', a number, or firth=True"
 )
 TOO_LARGE = "no standard errors: the matrix of second derivatives was not formed (l1, or too many coefficients)"
 
@@ -251,13 +251,15 @@ class LikelihoodSummary(CoefficientTable):
         """Return how likely the model makes the rows, in lines."""
         q = self.quality
         null = "constants alone" if self.intercept else "equal odds"
-        return [
+        lines = [
             f"log-likelihood {q.log_likelihood:.6g}, {null} {q.null_log_likelihood:.6g};  "
-            f"McFadden's R² {number(q.pseudo_r_squared)}",
-            f"likelihood ratio chi² {number(q.chi2)} on {counted(q.chi2_freedom, 'degree')} of freedom "
-            f"(p {p_value(q.chi2_p_value)})",
-            f"AIC {number(q.aic)}, BIC {number(q.bic)}, {counted(q.parameters, 'parameter')}",
+            f"McFadden's R² {number(q.pseudo_r_squared)}"
         ]
+        if not np.isnan(q.chi2):
+            of_freedom = f"{counted(q.chi2_freedom, 'degree')} of freedom"
+            lines.append(f"likelihood ratio chi² {number(q.chi2)} on {of_freedom} (p {p_value(q.chi2_p_value)})")
+        criteria = "" if np.isnan(q.aic) else f"AIC {number(q.aic)}, BIC {number(q.bic)}, "
+        return [*lines, f"{criteria}{counted(q.parameters, 'parameter')}"]
 
 
 def summarise(

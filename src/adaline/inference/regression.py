@@ -27,7 +27,7 @@ from adaline.solvers.least_squares.factor import gram_factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sums import Moments
-from adaline.wording import number, p_value
+from adaline.wording import degrees, number, p_value
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,8 +59,8 @@ class Summary(CoefficientTable):
     def _lines(self, part: Inference) -> list[str]:
         return [
             f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
-            f"{number(part.sigma)} on {part.freedom:.6g} degrees of freedom",
-            f"F {number(part.f_statistic)} on {part.model_freedom:.6g} and {part.f_freedom:.6g} "
+            f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom",
+            f"F {number(part.f_statistic)} on {degrees(part.model_freedom)} and {degrees(part.f_freedom)} "
             f"(p {p_value(part.f_p_value)})",
             f"log-likelihood {number(part.log_likelihood)}, AIC {number(part.aic)}, BIC {number(part.bic)}",
         ]

@@ -43,6 +43,7 @@ from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.robust.m_estimation import row_lengths
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Problem
+from adaline.wording import degrees
 
 QUANTILE_ERRORS = ("nid", "iid", "kernel")
 """Standard errors of regression quantiles, the default first."""
@@ -309,7 +310,7 @@ class RobustSummary(CoefficientTable):
     def _lines(self, part: RobustEstimate) -> list[str]:
         if self.quantile is not None:
             few = np.isfinite(part.freedom)
-            by = f"t with {part.freedom:.3g} degrees of freedom" if few else "the normal distribution"
+            by = f"t with {degrees(part.freedom, 3)} degrees of freedom" if few else "the normal distribution"
             errors = f";  standard errors {self.errors!r}, judged by {by}" if np.isfinite(part.std_error).any() else ""
             return [f"quantile {self.quantile:g}{errors}"]
         where = "off the plane that more than half of them lie on" if part.scale == 0 else "beyond the threshold"

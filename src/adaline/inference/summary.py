@@ -6,13 +6,14 @@ import html
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
-from adaline.results import Certificate
+from adaline.results import Certificate, Status
 from adaline.wording import counted, number, p_value, visible
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
+SEPARATED = (Status.SEPARATED, Status.QUASI_SEPARATED)
 
 
 class Part(NamedTuple):
@@ -82,11 +83,12 @@ class CoefficientTable(ABC):
         ]
 
     def _rows(self, part: Any) -> list[dict[str, Any]]:
+        constant = "intercept" if "intercept" not in self.names else "(intercept)"
         return [
             {"name": name}
             | {column: float(getattr(part, column)[j]) for column in self.columns}
             | ({"left_out": self.left_out[name]} if j and name in self.left_out else {})
-            for j, name in enumerate(["intercept", *self.names])
+            for j, name in enumerate([constant, *self.names])
             if j or self.intercept
         ]
 
@@ -104,6 +106,12 @@ class CoefficientTable(ABC):
             "notes": list(self.notes),
         }
 
+    def _proof(self) -> Certificate:
+        """Return the certificate, without its advice where a note says the same."""
+        status = self.certificate.status
+        told = self.left_out if status is Status.RANK_DEFICIENT else status in SEPARATED and self.notes
+        return replace(self.certificate, advice=Status.SOLVED.advice) if told else self.certificate
+
     def _caption(self) -> str:
         weight = "" if self.weight == self.rows else f" (weight {self.weight:g})"
         return f"{self.title}, {counted(self.rows, form='d')}{weight}"
@@ -117,7 +125,7 @@ class CoefficientTable(ABC):
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
         lines += ["", *self.closing()] if self.closing() else []
-        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
+        lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {self._proof()}"]
         return visible("\n".join(lines))
 
     __repr__ = __str__
@@ -131,7 +139,7 @@ class CoefficientTable(ABC):
             for row in part.rows:
                 body += html_row([cell(row, c) for c in columns], row["name"])
         below = [line for part in self.sections() for line in part.lines] + self.closing()
-        below += [*(f"note: {note}" for note in self.notes), f"certificate: {self.certificate}"]
+        below += [*(f"note: {note}" for note in self.notes), f"certificate: {self._proof()}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
             f"<p>{escaped(line)}</p>" for line in below
         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -57,16 +56,21 @@ def check_intercept(system: Any, coding: Coding) -> None:
         )
 
 
-def scored(system: Any, score: Callable[..., float], X: Any, y: Any, sample_weight: Any) -> float:
-    """Return score(X, y, sample_weight); a source as X brings its own targets and weights."""
+def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return score(X, y, sample_weight), a method of scikit-learn that judges what `predict` returns.
+
+    A source as X brings its own targets and weights.
+    """
     if isinstance(X, Source):
         X = source = coded(system, X)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
+    found = system.predict(X)
+    predicted = SimpleNamespace(predict=lambda _: found)
     try:
         with np.errstate(all="ignore"):
-            out = float(score(X, y, sample_weight))
-    except (AdalineError, NotFittedError):
+            out = float(score.__func__(predicted, X, y, sample_weight))
+    except AdalineError:
         raise
     except (ValueError, TypeError, OverflowError) as error:  # of scikit-learn's metrics
         raise InvalidData(f"{type(system).__name__} cannot be scored on these rows: {error}") from error

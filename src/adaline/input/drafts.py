@@ -19,6 +19,7 @@ import numpy as np
 from adaline.arrays import is_device
 from adaline.errors import InvalidData
 from adaline.locks import lock_of
+from adaline.results import Status, out_of_range
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
@@ -27,21 +28,34 @@ LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filte
 """Public methods, beside those called fit..., that change a model or decide by themselves what they see of it."""
 
 
+REFUSED = ("coef_", "intercept_", "covariance_", "covariances_", "cluster_centers_")
+"""What is learned; a model of which any is not finite is of no use."""
+MEANT = ("prior_variance_", "criterion_")
+"""Numbers beside it whose infinity has a meaning: there is no prior; classes have no spread within."""
+JUDGED = frozenset((*REFUSED, *MEANT))
+
+
 def transaction(method: Method) -> Method:
     """Let a learning method work on a draft, alone; it may replace attributes, not change them.
 
     What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and
-    weights that are not finite are refused.
+    weights that are not finite are refused; where other numbers overflow, the certificate says so.
     """
 
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
         with lock_of(self):
-            draft = _with_state(self, dict(self.__dict__))
+            before = self.__dict__.copy()
+            draft = _with_state(self, before.copy())
             with np.errstate(all="ignore"):
                 found = method(draft, *args, **kwargs)
             _refuse_overflow(draft)
-            self.__dict__ = draft.__dict__
+            _admit_overflow(draft.__dict__)
+            learned = draft.__dict__
+            for name, value in self.__dict__.copy().items():  # what others have set meanwhile, and the method has not
+                if value is not (old := before.get(name)) and learned.get(name) is old:
+                    learned[name] = value
+            self.__dict__ = learned
         return self if found is draft else found
 
     return cast(Method, learning)
@@ -53,7 +67,10 @@ def snapshot(model: M) -> M:
 
 
 def read_snapshots(system: type[Any]) -> None:
-    """Let all public methods and properties of a class that read a model see a snapshot of it."""
+    """Let all public methods and properties of a class that read a model see a snapshot of it.
+
+    Outputs that overflow are refused where they are made, without a warning of NumPy beside it.
+    """
     for name in dir(system):
         found = getattr_static(system, name)
         reads = found.fget if isinstance(found, property) else found
@@ -66,7 +83,8 @@ def read_snapshots(system: type[Any]) -> None:
 def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return method(snapshot(self), *args, **kwargs)
+        with np.errstate(all="ignore"):
+            return method(snapshot(self), *args, **kwargs)
 
     return reading
 
@@ -80,7 +98,7 @@ def _with_state(model: M, state: dict[str, Any]) -> M:
 
 def _refuse_overflow(system: Any) -> None:
     """Raise where numbers that were learned are not finite."""
-    for name in ("coef_", "intercept_", "covariance_", "covariances_", "cluster_centers_"):
+    for name in REFUSED:
         values = system.__dict__.get(name, 0.0)
         if name == "intercept_" and "classes_" in system.__dict__:
             continue  # that of a class without rows is not finite
@@ -88,3 +106,26 @@ def _refuse_overflow(system: Any) -> None:
             raise InvalidData(
                 f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."
             )
+
+
+def _admit_overflow(state: dict[str, Any]) -> None:
+    """Let a certificate not say solved where a public number beside what is learned is infinite."""
+    proof = state.get("certificate_")
+    if proof is None or proof.status is not Status.SOLVED:
+        return
+    for name, value in state.items():
+        if name[-1] == "_" and name not in JUDGED and _infinite(value):
+            state["certificate_"] = out_of_range(proof)
+            return
+
+
+def _infinite(value: Any) -> bool:
+    """Whether a number is infinite, or one in an array, a list or a dictionary."""
+    kind = type(value)
+    if kind is float:
+        return math.isinf(value)
+    if kind is np.ndarray:
+        return value.dtype.kind == "f" and bool(np.isinf(value).any())
+    if kind is list or kind is dict:
+        return any(map(_infinite, value if kind is list else value.values()))
+    return False

@@ -17,13 +17,14 @@ Labels = NDArray[Any]
 Codes = NDArray[np.intp]
 
 AMOUNT = " Use a regression, such as LinearRegression, or cut the target into classes."
+ONE_COLUMN = " Labels are one column: fit a model to each column."
 NARROW = 2**16  # integers within this range are counted instead of sorted
 
 
 def read_labels(y: Any) -> Any:
     """Return labels as a vector, (n,); refuse values that cannot be labels."""
     if y is None:
-        raise InvalidData("requires y to be passed, but the target y is None: a classifier needs labels")
+        raise InvalidData("requires y to be passed, but the target y is None: a classifier needs labels, fit(X, y)")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub":
         return y
     if is_device(y):
@@ -33,6 +34,7 @@ def read_labels(y: Any) -> Any:
     refuse_masked(y, "y")
     try:
         labels = column_or_1d(collected(y), warn=True)
+        _refuse_missing(y if isinstance(y, list | tuple) and labels.dtype.kind == "U" else labels)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise InvalidData(f"Input y contains {'NaN' if np.isnan(labels).any() else 'infinity'}.")
         if labels.dtype.kind not in "iub":
@@ -40,10 +42,20 @@ def read_labels(y: Any) -> Any:
                 check_classification_targets(labels)
     except ValueError as error:
         message = str(error)
-        raise InvalidData(message + AMOUNT if "type: continuous" in message else message) from None
+        advice = AMOUNT if "type: continuous" in message else ONE_COLUMN if "1d array" in message else ""
+        raise InvalidData(message + advice) from None
     except TypeError as error:  # bytes
         raise InvalidType(str(error)) from None
     return np.asarray(labels)
+
+
+def _refuse_missing(labels: Any) -> None:
+    """Refuse None and NaN among labels that are Python objects."""
+    if getattr(labels, "dtype", np.dtype(object)).kind != "O":
+        return
+    for row, label in enumerate(labels):
+        if label is None or (isinstance(label, float) and label != label):
+            raise MissingValues(f"Input y contains NaN: a missing label, first at row {row}. Drop or fill such rows.")
 
 
 def refuse_masked(values: Any, what: str) -> None:

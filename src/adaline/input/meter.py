@@ -7,7 +7,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from adaline.results import Certificate, Status
+from adaline.results import Certificate, Status, out_of_range
 from adaline.sources import Source
 
 
@@ -25,7 +25,7 @@ class Meter:
         `source` may be any view of the rows: views share the count of reads.
         """
         if certificate.status is Status.SOLVED and math.isinf(certificate.objective):
-            certificate = replace(certificate, status=Status.OUT_OF_RANGE, advice=Status.OUT_OF_RANGE.advice)
+            certificate = out_of_range(certificate)
         passes = certificate.passes if source is None else self.passes(source)
         return replace(certificate, passes=passes, seconds=perf_counter() - self._start)
 

@@ -9,8 +9,9 @@ short way; everything else goes through scikit-learn's own checks, so that messa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
 import narwhals.stable.v1 as nw
@@ -31,6 +32,11 @@ from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
 from adaline.sources.tables.source import Codebook
 
+ADVICE = {
+    "string to float": ". X holds text: give it as a frame (pandas, polars), whose columns of text are categories",
+    "inhomogeneous": " The rows have different lengths: give each row a number for each column",
+}
+"""What to do, by words in a message of NumPy."""
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
 T = TypeVar("T")
 
@@ -215,7 +221,7 @@ def array_source(
 def read_targets(system: Any, y: Any, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:
-        raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None")
+        raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None: fit(X, y)")
     if is_device(y):
         y = to_device_of(y, y)
     elif not (type(y) is np.ndarray and y.dtype == np.float64):
@@ -227,7 +233,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
                 y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, estimator=system, input_name="y"
             )
         except (ValueError, TypeError, OverflowError) as error:
-            raise InvalidData(f"{error} A regression needs numbers as targets.") from None
+            raise InvalidData(f"{str(error).rstrip('.')}. A regression needs numbers as targets.") from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise InvalidData(f"y has shape {y.shape}; it must be (n,) or (n, targets)")
     if y.shape[0] != rows:
@@ -334,6 +340,7 @@ def _numbers(system: Any, x: Any) -> Any:
     if _is_plain(x):
         return x
     if not (isinstance(x, np.ndarray) or is_sparse(x)):
+        _refuse_no_rows(x)
         x = _from_frame(x)
     if getattr(getattr(x, "dtype", None), "kind", "f") in "mM":
         raise InvalidData(f"could not convert {x.dtype} to float: give dates and times as numbers, explicitly")
@@ -353,9 +360,24 @@ def _numbers(system: Any, x: Any) -> Any:
             input_name="X",
         )
     except (ValueError, OverflowError) as error:
-        raise InvalidData(str(error)) from None
+        advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "")
+        raise InvalidData(f"{error}{advice}") from None
     except TypeError as error:
         raise InvalidType(str(error)) from None
+
+
+def _refuse_no_rows(x: Any) -> None:
+    """Refuse what people give for rows at first: the name of a file, nothing, and a dictionary of columns."""
+    if isinstance(x, str | PathLike):
+        name = str(x)
+        raise InvalidData(
+            f"could not convert string to float: {name!r}. Rows are an array or a frame; open a file, a query or a "
+            f"bundled data set first: fit(open_table({name!r}, target=...))"
+        )
+    if x is None:
+        raise InvalidData("X is None. Expected 2D array (rows, columns), or a frame, or a table: open_table(...)")
+    if isinstance(x, Mapping):
+        raise InvalidType("X is a dict, not rows: use pandas.DataFrame(X), or open_table(X, target=...)")
 
 
 def _refuse_malformed(x: Any) -> None:

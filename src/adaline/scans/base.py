@@ -259,7 +259,7 @@ class Scan(ABC):
 
         A thread that has not yet heard of the copy so finds that its row was not taken.
         """
-        status = float(self.numbers[STATUS])
+        status = self.revive()
         self.numbers[STATUS] = status + REPLACED
         try:
             new = self.copy()
@@ -269,15 +269,24 @@ class Scan(ABC):
             self.numbers[STATUS] = status
             raise
 
+    def revive(self) -> float:
+        """Take rows again where the fit that was to replace this scan was interrupted; return the status, a number.
+
+        For the scan of a model whose lock is held: no other fit is under way.
+        """
+        self.numbers[STATUS] = status = float(np.floor(self.numbers[STATUS]))
+        return status
+
     def copy(self) -> Self:
-        """Return an independent copy; meanwhile rows wait for the lock of the model, which the caller holds."""
+        """Return an independent copy, which takes rows; these wait meanwhile for the lock, which the caller has."""
         other = type(self).__new__(type(self))
         vars(other).update(self.__getstate__())
-        status = float(self.numbers[STATUS])
+        marked = float(self.numbers[STATUS])
+        status = math.floor(marked)
         self.numbers[STATUS] = status + REPLACED
         for name in ("theta", "good", "numbers", "lag", "root"):
             setattr(other, name, getattr(other, name).copy())
-        self.numbers[STATUS] = other.numbers[STATUS] = status
+        other.numbers[STATUS], self.numbers[STATUS] = status, marked
         return other
 
     def __getstate__(self) -> dict[str, Any]:

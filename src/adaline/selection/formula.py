@@ -8,7 +8,6 @@ basis or `standardize` learns from X is learned from all rows.
 
 from __future__ import annotations
 
-from numbers import Real
 from time import perf_counter
 from typing import Any
 
@@ -34,7 +33,7 @@ def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
     name = type(system).__name__
     if isinstance(system, LinearRegression) and system.solver == "gradient":
         return "gradient descent stops where it stops"
-    if isinstance(system, Ridge) and not isinstance(system.penalty, Real):
+    if isinstance(system, Ridge) and isinstance(system.penalty, str):
         return "penalty='auto' is found anew from the targets of every fit: give numbers"
     if isinstance(system, LeastSquaresClassifier) and method == "loo":
         if isinstance(X, Source):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, as_dense, host, is_sparse
-from adaline.basis.base import Basis
+from adaline.basis.base import Basis, check_width
 from adaline.block import Block, Shape
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource
@@ -50,6 +50,8 @@ def phi(basis: Basis, x: Any) -> Array:
     rows = host(as_dense(x))
     with np.errstate(all="ignore"):
         out = basis.of(rows)
+    if basis.foreign:
+        check_width(out, basis.size, basis)
     if not np.isfinite(rows).all():
         out[~np.isfinite(rows).all(axis=1)] = np.nan
     return out

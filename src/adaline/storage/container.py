@@ -25,7 +25,7 @@ from safetensors.numpy import save as serialized
 from adaline import __version__
 from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileError
 
-SCHEMA = 1
+SCHEMA = 2
 KEY = "adaline"
 LONGEST_HEADER = 100_000_000  # the limit of safetensors itself
 MOST_TENSORS = 10**6
@@ -141,10 +141,20 @@ def _temporary(final: str) -> Iterator[tuple[str, int]]:
             break
     else:
         raise OSError(f"{MOST_WRITERS} others are writing it. Try again later")
+    mode = os.fstat(held).st_mode
+    if fcntl is not None:
+        try:
+            yield one, mode
+        finally:
+            _remove(one, held)
+        return
+    os.close(held)  # Windows renames no open file
     try:
-        yield one, os.fstat(held).st_mode
-    finally:
-        _remove(one, held)
+        yield one, mode
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(one)
+        raise
 
 
 def _lock(name: str, flags: int) -> int | None:
@@ -184,9 +194,12 @@ def _is_named(descriptor: int, name: str) -> bool:
 
 def _name(path: Any) -> str:
     try:
-        return os.fsdecode(path)
+        name = os.fsdecode(path)
     except TypeError:
         raise InvalidType(f"expected the name of a file, got {type(path).__name__}") from None
+    if not name:
+        raise ModelFileError("the name of the file is empty: give one, as model.adaline")
+    return name
 
 
 def _shown(path: Any) -> str:
@@ -249,12 +262,12 @@ def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
         schema, version, checksum = head["schema"], str(head["adaline"])[:40], head.pop("checksum", None)
         if type(schema) is not int or schema < 1:
             raise ValueError("no schema")
-        if schema > SCHEMA:
-            refuse(
-                path,
-                f"was written by a newer adaline, {version} (schema {schema}); this is {__version__} (schema {SCHEMA})",
-                "Upgrade: pip install --upgrade adaline",
-            )
+        if schema != SCHEMA:
+            age, advice = ("a newer", "Upgrade: pip install --upgrade adaline")
+            if schema < SCHEMA:
+                age, advice = ("an older", f"Fit the model anew, or load it with adaline {version}, which wrote it.")
+            this = f"this is {__version__} (schema {SCHEMA})"
+            refuse(path, f"was written by {age} adaline, {version} (schema {schema}); {this}", advice)
         if checksum != _checksum(head):
             raise ValueError("another checksum")
     except BROKEN:

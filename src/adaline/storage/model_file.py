@@ -2,16 +2,17 @@
 
 The container (see `adaline.storage.container`) holds the arrays of the model as tensors, and a JSON header with
 
-    schema        version of this layout, 1
+    schema        version of this layout, a whole number: only files of the same are read
     adaline       version of the package that wrote it;   created: when
     system        name in SYSTEMS or UNSUPERVISED;        parameters: its constructor arguments
+                  or Pipeline, of scikit-learn (see `adaline.storage.steps`), all of which is in `state`
     certificate, columns, classes: for the reader; the model is made from `state`
     state         what fit has set, as trees (see `adaline.storage.tree`) that refer to the tensors by name
     data, checksum
 
 The checksums detect accidents. Against malice, nothing in a file can run: names are looked up in closed lists, never
-imported. Constructor arguments that a later version adds take their defaults for older files;
-every other change of layout is a new schema.
+imported. Constructor arguments that a later version adds take their defaults for older files; every other change of
+layout is a new schema, and files of another are refused with what to do.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from adaline import __version__
 from adaline.basis import Basis
-from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, NotFittedError
+from adaline.fitted import check_is_fitted
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
+from adaline.storage.pipelines import first_step, is_pipeline, last_step, of_scikit_learn
 from adaline.storage.schema import KNOWN, check_model
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
 from adaline.systems import SYSTEMS
@@ -39,14 +40,21 @@ TREES = ("parameters", "certificate", "state")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted system to one file, to the bit; an existing file is replaced only when the new one is complete.
+    """Write a fitted system or pipeline to one file, to the bit; an existing one is replaced when the new is complete.
 
     The file holds what `predict`, `partial_fit`, `merge`, `forget` and inference need: sums and coefficients, no rows
-    (but for the last samples of a recording in progress). Arrays on a device are brought to the host.
+    (but for the last samples of a recording in progress). Arrays on a device are brought to the host. Settings of
+    scikit-learn: that of `set_output` is kept, requests for metadata are not. Attributes of your own are refused.
+
+    A Pipeline of scikit-learn is stored with all its steps where these are known: StandardScaler, MinMaxScaler,
+    MaxAbsScaler, RobustScaler, Normalizer, Binarizer, SimpleImputer, OneHotEncoder and OrdinalEncoder without
+    infrequent categories, PolynomialFeatures, ColumnTransformer (columns by name, index, slice, mask or
+    make_column_selector), pipelines inside it, bases and systems of adaline. Others are refused by name: make their
+    columns before the pipeline.
 
     Parameters
     ----------
-    model : a fitted system of adaline.
+    model : a fitted system of adaline, or a fitted Pipeline.
     path : name of the file; `.adaline` is a good ending, any will do.
 
     Examples
@@ -66,14 +74,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     parameters, state = parts_of(model)
     tensors: Tensors = {}
     cls: type[Any] = type(model)
+    last = last_step(model)
+    if is_pipeline(model):
+        parameters = {"steps": {name: str(step) for name, step in model.steps}}  # for the reader
     head = {
         "schema": SCHEMA,
         "adaline": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "system": cls.__name__,
         "parameters": encode(parameters),
-        "certificate": encode(_certificate_fields(model.certificate_)),
-        **encode({"columns": _listed(model, "feature_names_in_"), "classes": _listed(model, "classes_")}),
+        "certificate": encode(_certificate_fields(getattr(last, "certificate_", None))),
+        **encode({"columns": _listed(first_step(model), "feature_names_in_"), "classes": _listed(last, "classes_")}),
         "state": encode(state, tensors),
     }
     try:
@@ -85,6 +96,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the system that a model file holds, equal to the bit to the one saved. No code in a file is ever run.
+
+    A pipeline is one of scikit-learn's own objects again. It may have been saved under another version of scikit-learn:
+    then it works, or the error names the version to install.
 
     Parameters
     ----------
@@ -138,8 +152,12 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 def check_storable(model: Any) -> None:
     """Refuse what is not a fitted system of the registry."""
     kind: type[Any] = type(model)
-    if KNOWN.get(kind.__name__) is not kind:
-        raise InvalidType(f"{kind.__name__} is not a system of adaline: {', '.join(KNOWN)}")
+    if not is_pipeline(model) and KNOWN.get(kind.__name__) is not kind:
+        raise InvalidType(f"{kind.__name__} is not a system of adaline, nor a Pipeline: {', '.join(KNOWN)}")
+    if is_pipeline(model):
+        from adaline.storage.steps import refuse_unknown
+
+        refuse_unknown(model)
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -150,9 +168,27 @@ def check_storable(model: Any) -> None:
 
 def _made(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
     """Return the system that a header and tensors describe, checked."""
+    if of_scikit_learn(cls):
+        return _pipeline(cls, head, tensors)
     model = system_of(cls, decode(head["parameters"]), decode(head["state"], tensors))
     check_model(model)
     return model
+
+
+def _pipeline(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
+    """Return the pipeline that a header and tensors describe, checked; the version it is of is named on error."""
+    from adaline.storage.steps import SKLEARN, VERSION, check_pipeline
+
+    version = head["state"].get(VERSION)
+    try:
+        pipeline = system_of(cls, {}, decode(head["state"], tensors))
+        check_pipeline(pipeline)
+    except BROKEN as error:
+        if version == SKLEARN:
+            raise
+        known = f"it was saved with scikit-learn {str(version)[:40]}, and this is {SKLEARN}: install that version"
+        raise ValueError(f"{error} ({known})") from None
+    return pipeline
 
 
 def _system(path: Any, head: dict[str, Any]) -> type[Any]:
@@ -160,6 +196,11 @@ def _system(path: Any, head: dict[str, Any]) -> type[Any]:
     if set(head) != {*PLAIN, *TREES, "data"}:
         refuse(path, "has a header with other fields than those of a model", AGAIN)
     name = head["system"]
+    if name == "Pipeline":
+        from sklearn.pipeline import Pipeline
+
+        found: type[Any] = Pipeline
+        return found
     if not isinstance(name, str) or name not in KNOWN:
         refuse(
             path,
@@ -174,8 +215,10 @@ def _listed(model: Any, name: str) -> list[Any] | None:
     return None if values is None else np.asarray(values).tolist()
 
 
-def _certificate_fields(proof: Certificate) -> dict[str, Any]:
-    """Return a certificate for the header: numbers, and the label of its status."""
+def _certificate_fields(proof: Certificate | None) -> dict[str, Any]:
+    """Return a certificate for the header: numbers, and the label of its status; nothing of a pipeline without one."""
+    if proof is None:
+        return {}
     return {**{field.name: getattr(proof, field.name) for field in fields(proof)}, "status": str(proof.status)}
 
 

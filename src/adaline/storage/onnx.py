@@ -8,11 +8,13 @@ m rounded to the graph's type and the constant formed in float64: the large numb
 so that float32 keeps its 7 digits of the spread of the outputs and not of the size of the columns. Squared distances of
 Gaussian densities are taken about each class's own mean, in coordinates where its covariance is the identity.
 
-Only standard operators of opset 13 are used. This is the one module that imports onnx.
+Only standard operators of opset 13 are used, and LabelEncoder of ai.onnx.ml for categories that are text. This is the
+one module that imports onnx.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from itertools import combinations
@@ -28,8 +30,10 @@ from adaline.errors import AdalineError, InvalidData, InvalidType
 from adaline.input.basis import basis_of
 from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
 from adaline.parameters import OneOf
-from adaline.storage.container import replacing
+from adaline.storage.container import BROKEN, replacing
 from adaline.storage.model_file import check_storable
+from adaline.storage.pipelines import first_step, is_pipeline, last_step
+from adaline.storage.schema import KNOWN
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
@@ -45,13 +49,13 @@ from adaline.systems.families.scheme import MOST, Scheme
 from adaline.systems.one_vs_rest import OneVsRest
 
 TYPES = ("float64", "float32")
-OPSET, IR_VERSION = 13, 8
+OPSETS, IR_VERSION = {"": 13, "ai.onnx.ml": 2}, 8
 OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
 FOREVER = np.iinfo(np.int64).max
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64") -> None:
-    """Write a fitted system as an ONNX file, with input `X` (n, D) and outputs by what the system does.
+    """Write a fitted system or pipeline as an ONNX file: input `X` (n, D), and outputs by what the system does.
 
     Regressions and filters: `prediction`, (n,) or (n, K). Classifiers: `label` (n,), text or int64 (float64 where the
     classes are such); `score`, the decision function, (n,) or (n, K); `probability` (n, K) where the system has
@@ -63,11 +67,16 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     itself), posteriors to about 1e-6. Where no sums are kept (wide data) the means are not known, and large ones cost
     float32 digits. Rows at a boundary between classes may fall on its other side.
 
-    Categories, dates and formulas are not part of the graph: its input are the columns of numbers that they become.
+    Categories, dates and formulas of a system are not part of the graph: its input are the columns of numbers that they
+    become. Those of a pipeline are, as its steps are (see `save`; of our bases only Polynomial has a form yet).
+    Where it takes text, or leaves columns unused, each column is an input (n, 1) of its own, under its name (with _ at
+    the end where an output has it; x0, x1, ... without names): text as strings, in which the empty one is missing. An
+    unknown category is an error of the runtime where it is one of the encoder. A pipeline that ends with a transformer
+    has one output, `transformed`.
 
     Parameters
     ----------
-    model : a fitted system of adaline.
+    model : a fitted system of adaline, or a fitted Pipeline.
     path : name of the file to write; an existing one is replaced only when the new one is complete.
     dtype : "float64" or "float32"
         Type of the input and of all numbers in the graph.
@@ -83,23 +92,64 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
     """
     check_storable(model)
     OneOf(*TYPES).check("dtype", dtype)
+    graph = Graph(_onnx(), np.dtype(dtype))
+    if is_pipeline(model):
+        _pipeline(graph, model)
+    else:
+        graph.take("X", _signals(model))
+        _system(graph, model)
+    content = graph.model(model).SerializeToString()
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.write(content)
+
+
+def _pipeline(graph: Graph, pipeline: Any) -> None:
+    """Add the steps of a pipeline, and what its last one says."""
+    from adaline.storage.onnx_steps import flat_steps, matrix, pipeline_inputs, transformed
+    from adaline.storage.steps import check_pipeline
+
+    try:
+        check_pipeline(copy.deepcopy(pipeline))
+    except (*BROKEN, AdalineError) as error:
+        raise InvalidData(f"cannot export this Pipeline: {error}") from None
+    if last_step(pipeline) is None:
+        raise InvalidData("cannot export this Pipeline: no step of it does anything")
+    columns = pipeline_inputs(graph, pipeline)
+    *before, last = flat_steps(pipeline)
+    for one in before:
+        columns = transformed(graph, one, columns)
+    if KNOWN.get(type(last).__name__) is not type(last):
+        made = matrix(graph, transformed(graph, last, columns), pipeline)
+        return graph.output("transformed", made.value, made.width)
+    coding = vars(last).get("coding_")
+    if coding is not None and any(column.kind != "number" for column in coding.columns):
+        raise InvalidType(
+            f"{type(last).__name__} codes categories by itself, which has no ONNX form: encode them by a step before it"
+        )
+    graph.rows = matrix(graph, columns, last).value
+    return _system(graph, last)
+
+
+def _signals(model: Any) -> int:
+    """Return how many columns a system takes."""
+    return len(model._line[0]) if isinstance(model, SignalSystem) else int(model.n_features_in_)
+
+
+def _system(graph: Graph, model: Any) -> None:
+    """Add a fitted system, and what it says."""
     if any(basis_of(machine) is not None for machine in (model, *vars(model).get("estimators_", ()))):
         raise InvalidType(
             f"the basis of {type(model).__name__} has no ONNX form yet: export the system fitted to the columns of "
             "basis.transform(X), and make these columns before the graph"
         )
-    graph = Graph(_onnx(), np.dtype(dtype))
     if isinstance(model, SignalSystem):
-        columns = _filter(graph, model)
+        _filter(graph, model)
     elif hasattr(model, "classes_"):
-        columns = _classifier(graph, model)
+        _classifier(graph, model)
     elif hasattr(model, "coef_"):
-        columns = _regression(graph, model)
+        _regression(graph, model)
     else:
         raise _no_form(model)
-    content = graph.model(model, columns).SerializeToString()
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        file.write(content)
 
 
 class Graph:
@@ -112,16 +162,24 @@ class Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
+        self.inputs: dict[str, Any] = {}
+        self.rows = "X"
+        """The rows (n, D) that a system is given."""
+
+    def take(self, name: str, columns: int, dtype: Any = None) -> str:
+        """Declare an input (n, columns)."""
+        self.inputs[name] = self._info(name, dtype or self.dtype, columns)
+        return name
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Add a node of one output and return its name."""
-        name = f"{kind.lower()}_{len(self.nodes)}"
+        name = self._name(f"{kind.lower()}_{len(self.nodes)}")
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
         return name
 
     def put(self, values: Any) -> str:
         """Add a constant of its own type and return its name."""
-        name = f"constant_{len(self.constants)}"
+        name = self._name(f"constant_{len(self.constants)}")
         self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values, order="C"), name))
         return name
 
@@ -154,26 +212,34 @@ class Graph:
         self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
         self.outputs.append(self._info(name, dtype or self.dtype, columns))
 
-    def model(self, system: Any, columns: int) -> Any:
-        """Return the ONNX model of a system for rows of `columns` columns, checked."""
+    def model(self, system: Any) -> Any:
+        """Return the ONNX model of a system or a pipeline, checked."""
         helper = self.onnx.helper
-        rows = [self._info("X", self.dtype, columns)]
-        graph = helper.make_graph(self.nodes, type(system).__name__, rows, self.outputs, self.constants)
+        inputs = list(self.inputs.values())
+        graph = helper.make_graph(self.nodes, type(system).__name__, inputs, self.outputs, self.constants)
+        domains = sorted({node.domain for node in self.nodes} | {""})
         out = helper.make_model(
             graph,
             producer_name="adaline",
             producer_version=__version__,
-            opset_imports=[helper.make_opsetid("", OPSET)],
+            opset_imports=[helper.make_opsetid(domain, OPSETS[domain]) for domain in domains],
             ir_version=IR_VERSION,
         )
-        notes = {"system": type(system).__name__, "certificate": str(system.certificate_)}
-        names = getattr(getattr(system, "coding_", None), "names", getattr(system, "feature_names_in_", None))
-        for key, values in (("columns", names), ("classes", getattr(system, "classes_", None))):
+        first, last = first_step(system), last_step(system)
+        notes = {"system": type(system).__name__}
+        if hasattr(last, "certificate_"):
+            notes["certificate"] = str(last.certificate_)
+        names = getattr(getattr(first, "coding_", None), "names", getattr(first, "feature_names_in_", None))
+        for key, values in (("columns", names), ("classes", getattr(last, "classes_", None))):
             if values is not None:
                 notes[key] = json.dumps([str(value) for value in values])
         helper.set_model_props(out, notes)
         self.onnx.checker.check_model(out, full_check=True)
         return out
+
+    def _name(self, name: str) -> str:
+        """Return a name that is no input's."""
+        return name if name not in self.inputs else self._name(f"{name}_")
 
     def _info(self, name: str, dtype: Any, columns: int | None) -> Any:
         kind = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
@@ -192,25 +258,23 @@ def _onnx() -> Any:
     return onnx
 
 
-def _regression(graph: Graph, model: Any) -> int:
+def _regression(graph: Graph, model: Any) -> None:
     coef = np.atleast_2d(host(model.coef_))
-    value = graph.affine("X", coef, host(model.intercept_), _centre(model, coef.shape[1]))
+    value = graph.affine(graph.rows, coef, host(model.intercept_), _centre(model, coef.shape[1]))
     if isinstance(model, GeneralizedLinear):
         value = activated(graph, model, value)
     _predict(graph, value, len(coef), np.ndim(host(model.coef_)) == 1)
-    return int(coef.shape[1])
 
 
 def _predict(graph: Graph, value: str, targets: int, flat: bool) -> None:
     graph.output("prediction", graph.flat(value) if flat else value, None if flat else targets)
 
 
-def _filter(graph: Graph, model: SignalSystem) -> int:
+def _filter(graph: Graph, model: SignalSystem) -> None:
     _predict(graph, filtered(graph, model), len(np.atleast_2d(model.coef_)), np.ndim(model.coef_) == 1)
-    return len(model._line[0])
 
 
-def _classifier(graph: Graph, model: Any) -> int:
+def _classifier(graph: Graph, model: Any) -> None:
     score, columns, joint = _scheme(graph, model) if isinstance(model, Scheme) else _scores(graph, model)
     probability = None
     if isinstance(model, LogisticRegression):
@@ -242,15 +306,16 @@ def _classifier(graph: Graph, model: Any) -> int:
     if hasattr(model, "directions_"):
         directions = host(model.directions_)
         centre = _centre(model, directions.shape[1])
-        graph.output("projection", graph.affine("X", directions, -directions @ model._mean, centre), len(directions))
-    return int(model.n_features_in_)
+        graph.output(
+            "projection", graph.affine(graph.rows, directions, -directions @ model._mean, centre), len(directions)
+        )
 
 
 def _scores(graph: Graph, model: Any) -> tuple[str, int, str | None]:
     """Return the decisions of a classifier, (n, columns), how many columns, and ln p(c_k) p(x | c_k) if it has them."""
     if hasattr(model, "coef_"):
         w = np.atleast_2d(host(model.coef_))
-        return graph.affine("X", w, host(model.intercept_), _centre(model, w.shape[1])), len(w), None
+        return graph.affine(graph.rows, w, host(model.intercept_), _centre(model, w.shape[1])), len(w), None
     if not isinstance(model, GaussianClassifier) or hasattr(model, "_mixtures"):
         raise _no_form(model)
     joint, columns = _log_joint(graph, model), len(model.classes_)
@@ -278,7 +343,7 @@ def _machine(graph: Graph, machine: Any, features: int) -> str:
 
 
 def _zero(graph: Graph, features: int) -> str:
-    return graph.affine("X", np.zeros((1, features)), 0.0, np.zeros(features))
+    return graph.affine(graph.rows, np.zeros((1, features)), 0.0, np.zeros(features))
 
 
 def _votes(graph: Graph, decisions: list[str], k: int) -> str:
@@ -320,7 +385,7 @@ def _log_joint(graph: Graph, model: GaussianClassifier) -> str:
         )
         m = graph.rounded(found.hi[k])
         rest = (m - found.hi[k]) - found.lo[k]
-        rows = graph.op("MatMul", graph.op("Sub", "X", graph.real(m)), graph.real(whiten))
+        rows = graph.op("MatMul", graph.op("Sub", graph.rows, graph.real(m)), graph.real(whiten))
         rows = graph.op("Add", rows, graph.real(rest @ whiten))
         distance = graph.op("ReduceSumSquare", rows, axes=[1], keepdims=1)
         parts.append(graph.op("Add", graph.op("Mul", distance, graph.real(-0.5)), graph.real(constant[k])))
@@ -450,7 +515,7 @@ def filtered(graph: Graph, model: SignalSystem) -> str:
     for c, part in enumerate(np.split(w, np.cumsum(taps)[:-1], axis=1)):
         kernel[:, c, longest - taps[c] :] = part[:, ::-1]
     first = delay + longest - 1  # how far before the record the first row reaches
-    padded = graph.op("Pad", "X", graph.put(np.array([max(first, 0), 0, max(-delay, 0), 0])))
+    padded = graph.op("Pad", graph.rows, graph.put(np.array([max(first, 0), 0, max(-delay, 0), 0])))
     bounds = [np.array([value]) for value in (max(-first, 0), -delay if delay > 0 else FOREVER, 0)]
     samples = graph.op("Slice", padded, *map(graph.put, bounds))
     m = graph.rounded(_level(model))
@@ -461,7 +526,7 @@ def filtered(graph: Graph, model: SignalSystem) -> str:
         found = graph.op("Squeeze", graph.op("Conv", lines, graph.real(kernel)), graph.put(np.array([0])))
         value = graph.op("Transpose", found, perm=[1, 0])
     else:  # onnxruntime has no Conv for double: rows of samples times the kernel
-        rows = graph.op("Gather", graph.op("Shape", "X"), graph.put(np.array(0)))
+        rows = graph.op("Gather", graph.op("Shape", graph.rows), graph.put(np.array(0)))
         start = graph.op("Range", graph.put(np.array(0)), rows, graph.put(np.array(1)))
         indices = graph.op("Add", graph.op("Unsqueeze", start, graph.put(np.array([1]))), graph.put(np.arange(longest)))
         windows = graph.op("Gather", samples, indices, axis=0)  # (n, longest, C)

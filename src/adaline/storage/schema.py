@@ -31,7 +31,7 @@ from adaline.basis import After, Basis, Beside, Fourier, Polynomial
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.coding.expressions import names_in
-from adaline.construction import check_parameters
+from adaline.construction import check_values
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.inference.robust import RobustFit, StandardErrors
@@ -39,7 +39,7 @@ from adaline.inference.sample import Counted
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, Scan, Schedule
-from adaline.scans.tally import SIZE, STATUS, STEPS, State
+from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
 from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, Factor, KeptFactor, SpectralFactor
@@ -135,6 +135,7 @@ CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
 
 KNOWN: dict[str, type[Any]] = {**SYSTEMS, **UNSUPERVISED}
 
+OUTPUT = "_sklearn_output_config"  # what `set_output` of scikit-learn leaves
 STATE: dict[str, str] = {
     **dict.fromkeys(("certificate_", "_proof"), "Certificate"),
     **{"n_features_in_": "#F", "feature_names_in_": "str(F)", "classes_": "label(C)", "_n_features_out": "count"},
@@ -171,8 +172,9 @@ STATE: dict[str, str] = {
     **{"basis_": "Basis", "bases_": "[Basis]", "inner_": "Basis", "outer_": "Basis", "terms_": "[(count)]"},
     **{"recurrence_": "float(F, ., 3)", "frequency_": "number(F)", "phases_": "number(M)", "middle_": "number(F)"},
     **{"unit_": "positive(F)", "centres_": "number(., F)", "width_": "positive"},
+    OUTPUT: "{'transform': 'default'|'pandas'|'polars'|None}",
 }
-"""What fit sets on systems and bases, by name."""
+"""What fit, and `set_output`, set on systems and bases, by name."""
 
 REQUIRED: dict[str, str] = {
     "LinearSystem": "coef_ intercept_ rank_ aliased_ dependencies_ estimable_ certificate_ _fits _sums _counted _flat "
@@ -232,7 +234,7 @@ def check_model(model: Any) -> None:
 def check_state(model: Any, sizes: Sizes) -> None:
     """Refuse a system or a basis whose arguments or attributes are not as fit leaves them; `sizes` are then known."""
     cls = type(model)
-    check_parameters(model)
+    check_values(model)
     arguments = inspect.signature(cls).parameters
     for name in arguments:
         _argument(getattr(model, name))
@@ -259,8 +261,10 @@ def _argument(value: Any) -> None:
             if hasattr(one, "n_features_in_"):
                 check_state(one, {})
             else:
-                check_parameters(one)
-                for name in inspect.signature(type(one)).parameters:
+                check_values(one)
+                names = inspect.signature(type(one)).parameters
+                _hold(vars(one).keys() <= {*names, OUTPUT}, f"{type(one).__name__} lacks n_features_in_")
+                for name in names:
                     _argument(getattr(one, name))
 
 
@@ -457,6 +461,9 @@ def _factor(made: Factor, sizes: Sizes) -> None:
 def _spectral(made: SpectralFactor, sizes: Sizes) -> None:
     _same(made.rank, len(made.s), "rank")
     _hold(all((np.abs(basis) < 1.001).all() for basis in (made.v, made.null)), "columns of length 1")
+    _hold(not made.v[~made.alive].any(), "directions of columns that vary")
+    out = copy.copy(made).dependence.left_out  # of a copy, as it is kept once computed
+    _same(len(out), int(made.alive.sum()) - made.rank, "columns left out")
 
 
 def _cholesky(made: CholeskyFactor, sizes: Sizes) -> None:
@@ -489,6 +496,7 @@ def _scan(made: Scan, sizes: Sizes) -> None:
 
 def _tallies(numbers: Any) -> None:
     good = numbers[STATUS] in [state.value for state in State] and 0 <= numbers[STEPS] < 2**53
+    good = good and np.isfinite(numbers[[WEIGHT, MISTAKES, UPDATES]]).all()
     _hold(good and not np.isnan(numbers).any() and (np.abs(numbers) < np.inf).sum() >= SIZE - 1, "tallies of a scan")
 
 
@@ -526,6 +534,8 @@ def _column(made: Column, sizes: Sizes) -> None:
 
 
 def _labels(model: Any, sizes: Sizes) -> None:
+    bounded = isinstance(model, ClosedFormClassifier) or np.isfinite(vars(model).get("intercept_", 0.0)).all()
+    _hold(bounded, "an intercept that is finite")
     if "C" in sizes:
         classes = model.classes_
         _hold(len(classes) > 1 or not isinstance(model, OnlineClassifier), "two classes or more")
@@ -547,10 +557,25 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
 
 def _closed_form(model: ClosedFormClassifier, sizes: Sizes) -> None:
     _same(len(model._sums.parts), sizes["C"], "classes of the sums")
-    if (model._sums.weights > 0).sum() > 1:
+    known = model._sums.weights > 0
+    if known.sum() > 1:
         _complete(model, SOLVED)
         densities = {"_densities", "_mixtures"} & vars(model).keys()
         _hold(not isinstance(model, GaussianClassifier) or bool(densities), "GaussianClassifier lacks its densities")
+    if "intercept_" in vars(model):
+        level = model.intercept_
+        if len(level) == 1 < len(known):
+            _hold(np.isfinite(level[0]) if known.all() else np.isinf(level[0]), "the intercept of two classes")
+        else:
+            _hold(np.isfinite(level[known]).all() and np.isneginf(level[~known]).all(), "intercepts of the classes")
+    if isinstance(model, GaussianClassifier):
+        priors = vars(model).get("priors_", known / known.sum())
+        right = (priors >= 0).all() and abs(priors.sum() - 1) < 1e-6 and not priors[~known].any()
+        _hold(right, "priors of the classes")
+        if "_densities" in vars(model):
+            found, there = model._densities, known & (known.sum() > 1)
+            _hold([factor is not None for factor in found.factors] == there.tolist(), "densities of the classes")
+            _hold(np.isfinite(found.log_determinants).all(), "determinants of the classes")
 
 
 def _scheme(model: Any, sizes: Sizes) -> None:

@@ -11,6 +11,8 @@ key that names its kind:
     {"Shape": {"features": 4, "targets": 1}} one of the listed classes, by its fields
     {"same": n}                              the n-th of these objects again
     {"system": {"name", "parameters", "state"}}, {"basis": ...}   a system or a basis inside another
+    {"step": ...}                            a step of scikit-learn (see `adaline.storage.steps`); its arguments may be
+    {"slice": [start, stop, step]}, {"dtype": name}, {"type": name}, {"selector": ...} a make_column_selector
     {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}   a loss or an activation
 
 Classes are a closed list (`adaline.storage.schema`); an object is made only if exactly its own fields are there. A
@@ -29,6 +31,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -42,8 +45,8 @@ from adaline.locks import cached_property
 from adaline.losses import LOSSES, Composed
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.storage.schema import CLASSES, FIELDS, PARTS
-from adaline.systems import SYSTEMS
+from adaline.storage.pipelines import of_scikit_learn
+from adaline.storage.schema import CLASSES, FIELDS, KNOWN, PARTS, STATE
 
 Anything = NDArray[Any]
 
@@ -58,10 +61,18 @@ MOST_TEXT, FREE_TEXT, PADDING = 2**28, 2**22, 64
 so many times the characters that are stored."""
 
 NESTED: dict[str, dict[str, type[Any]]] = {
-    "system": SYSTEMS,
+    "system": KNOWN,
     "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
 }
-"""What can be inside a system: stored by its constructor arguments and what fit has set."""
+"""What can be inside a system or a pipeline, beside scikit-learn's steps: stored by its constructor arguments and what
+fit has set."""
+
+TYPES: dict[str, type[Any]] = {
+    **{cls.__name__: cls for cls in (object, bool, int, float, str)},
+    **{f"numpy.{cls.__name__}": cls for cls in (np.number, np.integer, np.floating, np.object_)},
+    **{f"numpy.{name}": dtype.type for name, dtype in NUMBERS.items()},
+}
+"""Types that are arguments of steps."""
 
 CRITERIA: dict[type[Any], str] = {
     **{cls: f"loss {name}" for name, cls in LOSSES.items()},
@@ -69,6 +80,11 @@ CRITERIA: dict[type[Any], str] = {
     **{type(one): f"activation {name}" for name, one in ACTIVATIONS.items()},
 }
 """The losses and activations that can be stored, frozen and made of numbers and of each other, by kind and name."""
+
+
+def _steps() -> Any:
+    """Return the module of the steps of scikit-learn, which is imported only for pipelines."""
+    return import_module("adaline.storage.steps")
 
 
 def encode(values: dict[str, Any], tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
@@ -99,16 +115,30 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
 
 
 def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the constructor arguments of a system or a basis, and what fit has set."""
+    """Return the constructor arguments of a system, a basis or a step, and what fit has set; refuse other attributes.
+
+    Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.
+    """
+    if of_scikit_learn(type(model)):
+        return _steps().parts_of_step(model)  # type: ignore[no-any-return]
     parameters = model.get_params(deep=False)
-    state = {name: value for name, value in model.__getstate__().items() if name not in parameters}
+    left_out = {*parameters, "_metadata_request"}
+    state = {name: value for name, value in model.__getstate__().items() if name not in left_out}
+    if foreign := state.keys() - STATE.keys():
+        name, owner = min(foreign), type(model).__name__
+        raise InvalidType(
+            f"cannot store {name} of {owner}: it was set by other code than fit, and a model file holds only what fit "
+            f"learns. Delete the attribute {name}, and keep it in a file of its own"
+        )
     if "_like" in state:
         state["_like"] = None  # a device array that says where results should go: they go to the host
     return parameters, state
 
 
 def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -> Any:
-    """Return the system or basis of these parts; refuse parameters or state that it does not have."""
+    """Return the system, basis or step of these parts; refuse parameters or state that it does not have."""
+    if of_scikit_learn(cls):
+        return _steps().step_of(cls, parameters, state)
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
     if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
@@ -159,6 +189,10 @@ class _Writer:
             return self._scalar(value, path)
         if kind in (np.ndarray, np.memmap):
             return self._array(np.asarray(value), path)
+        if isinstance(value, np.dtype) and value.name in (*NUMBERS, "object"):
+            return {"dtype": value.name}
+        if isinstance(value, type):
+            return self._type(value, path)
         if is_device(value):
             array = host(value)
             return self._array(array, path) if array.ndim else self.write(float(array), path)
@@ -166,7 +200,11 @@ class _Writer:
             return {"Status": value.name}
         if kind in CRITERIA:
             return {"criterion": {"name": CRITERIA[kind], "fields": self._named(parts_of_criterion(value), path)}}
-        for tag, known in NESTED.items():
+        if kind is slice:
+            return {"slice": self._each((value.start, value.stop, value.step), path)}
+        if of_scikit_learn(kind) and kind is _steps().make_column_selector:
+            return {"selector": self._named(vars(value), path)}
+        for tag, known in (*NESTED.items(), *([("step", _steps().STEPS)] if of_scikit_learn(kind) else ())):
             if known.get(kind.__name__) is kind:
                 parts = zip(("parameters", "state"), parts_of(value), strict=True)
                 trees = {part: self._named(values, f"{path}.{part}") for part, values in parts}
@@ -219,6 +257,12 @@ class _Writer:
         self.objects[id(value)] = len(self.objects)
         self.alive.append(value)
         return tree
+
+    def _type(self, value: type[Any], path: str) -> Any:
+        for name, known in TYPES.items():
+            if known is value:
+                return {"type": name}
+        raise InvalidType(f"cannot store {path}: the type {value.__qualname__} is none of {', '.join(TYPES)}")
 
     def _scalar(self, value: np.generic, path: str) -> Any:
         if isinstance(value, np.str_):
@@ -311,12 +355,24 @@ class _Reader:
             case "same":
                 if type(inner) is int and 0 <= inner < len(self.made):
                     return self.made[inner]
-            case "system" | "basis":
+            case "slice":
+                return slice(*(one if type(one) is str else typed_index(one) for one in typed(inner, list)))
+            case "selector":
+                names = ("pattern", "dtype_include", "dtype_exclude")
+                pattern, *kinds = (self.read(one) for one in fields_of(inner, names).values())
+                if type(pattern) in (str, type(None)) and all(map(_are_types, kinds)):
+                    return _steps().make_column_selector(pattern, dtype_include=kinds[0], dtype_exclude=kinds[1])
+            case "dtype" if type(inner) is str and (inner in NUMBERS or inner == "object"):
+                return np.dtype(inner)
+            case "type" if type(inner) is str and inner in TYPES:
+                return TYPES[inner]
+            case "system" | "basis" | "step":
                 parts = fields_of(inner, ("name", "parameters", "state"))
-                if parts["name"] not in NESTED[tag]:
+                known = _steps().STEPS if tag == "step" else NESTED[tag]
+                if parts["name"] not in known:
                     raise ValueError(f"unknown {tag} {str(parts['name'])[:40]!r}")
                 arguments, state = (self.named(parts[key]) for key in ("parameters", "state"))
-                return system_of(NESTED[tag][parts["name"]], arguments, state)
+                return system_of(known[parts["name"]], arguments, state)
             case "criterion":
                 parts = fields_of(inner, ("name", "fields"))
                 return criterion_of(parts["name"], self.named(parts["fields"]))
@@ -376,6 +432,17 @@ def typed(value: Any, kind: type[Any]) -> Any:
     if type(value) is not kind:
         raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
     return value
+
+
+def typed_index(value: Any) -> int | None:
+    """Return an index of a slice, or None; refuse others."""
+    return None if value is None else int(typed(value, int))
+
+
+def _are_types(kinds: Any) -> bool:
+    """Whether a value names types of columns: one, a list of them, or none."""
+    each = kinds if isinstance(kinds, list) else [kinds]
+    return all(one is None or type(one) is str or (isinstance(one, type) and one in TYPES.values()) for one in each)
 
 
 def fields_of(inner: Any, names: Iterable[str]) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_lms
-from adaline.parameters import MODE
+from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
 from adaline.scans.tally import STEPS
@@ -75,8 +75,12 @@ class Adaline(OnlineClassifier):
     """
 
     _rule = LMSRule
+    used_with: ClassVar[UsedWith] = {
+        "schedule": {"rate": POSITIVE},
+        "shuffle": {"mode": OneOf("online")},
+    }
     mode: Annotated[str, MODE] = "online"
-    rate: Any = "auto"
+    rate: float | str = "auto"
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, copy_at_once
 from adaline.block import Block
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import scan_certificate
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
-from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, WholeNumber
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
@@ -114,6 +114,10 @@ class AdaptiveFilter(SignalSystem):
     expected_failures: ClassVar[dict[str, str]] = {
         "check_sample_weight_equivalence_on_dense_data": "a weight is a larger step, which is not two steps",
         "check_sample_weight_equivalence_on_sparse_data": "a weight is a larger step, which is not two steps",
+    }
+    used_with: ClassVar[UsedWith] = {
+        "eps": {"rule": OneOf("nlms"), "rate": AUTO},
+        **{name: {"rule": OneOf("rls")} for name in ("forgetting", "regularization")},
     }
     rule: Annotated[str, OneOf(*RULES)] = "nlms"
     taps: Any = None

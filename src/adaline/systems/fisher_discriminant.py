@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, to_device_of
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
 from adaline.parameters import COUNT, NONE, AnyOf, Number, OneOf
@@ -23,6 +23,7 @@ from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import ClosedFormClassifier
 
 COVARIANCES = ("within", "identity")
+EQUAL = "the means of the classes are equal, so that no direction separates them: use another system, or a basis"
 
 
 @configured
@@ -53,7 +54,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     threshold_ : where w'x is cut, for two classes.
     directions_ : (r, D) rows w along which class means differ; `transform` projects on them about the overall mean.
     criterion_ : J(w) with S_B = (m_1 - m_0)(m_1 - m_0)' and scatters as sums, for two classes; (r,) generalised
-        eigenvalues of the between and within scatter for K classes.
+        eigenvalues of the between and within scatter for K classes; infinite where classes have no spread along w.
     certificate_ : digits of the directions, condition and rank of the within scatter.
 
     Examples
@@ -70,7 +71,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     """
 
     covariance: Annotated[str, OneOf(*COVARIANCES)] = "within"
-    threshold: Annotated[Any, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
+    threshold: Annotated[float | str, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
     components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 
@@ -97,7 +98,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
             self._solve_two(solved, sums.weights)
         else:
             self._solve_many(solved, sums.weights)
-        return solved.certificate
+        return solved.certificate if solved.away.any() else replace(solved.certificate, advice=EQUAL)
 
     def _constant_within_classes(self) -> list[str]:
         return self._varying_between_classes_alone() if self.covariance == "within" else []
@@ -110,16 +111,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         if self.covariance == "identity":
             u = np.ldexp(apart, 2 * solved.factor.scaling.scale)
             w = solved.raw(u)
-            u = u / np.linalg.norm(w)
+            u = u / (np.linalg.norm(w) or 1.0)
         spread = float(u @ solved.within.second @ u) / n
         if self.covariance == "within" and spread > 0:
             u, spread = u / np.sqrt(spread), 1.0
         w = solved.raw(u)
         low, high = solved.away @ u
-        self.criterion_: float | Array = float((high - low) ** 2 / (n * spread)) if spread > 0 else np.inf
+        between = float((high - low) ** 2)
+        self.criterion_: float | Array = between / (n * spread) if spread > 0 else np.inf if between > 0 else 0.0
         cut = 0.5 * (low + high)
         if self.threshold == "prior":
-            cut += spread / (high - low) * float(np.log(weights[0] / weights[1]))
+            cut += (spread / (high - low) if high != low else 1.0) * float(np.log(weights[0] / weights[1]))
         cut += float(self._mean @ w)
         self.threshold_ = cut if isinstance(self.threshold, str) else float(self.threshold)
         self.coef_, self.directions_ = w[None, :], w[None, :]

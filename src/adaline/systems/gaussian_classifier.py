@@ -9,15 +9,15 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks, generator
 from adaline.input.basis import width_of
 from adaline.input.open import refuse_overflow
-from adaline.parameters import COUNT, NONE, SEED, AnyOf, Number, Numbers, OneOf
+from adaline.parameters import COUNT, NONE, SEED, AnyOf, Number, Numbers, OneOf, UsedWith
 from adaline.penalties import no_penalty
 from adaline.results import Certificate, Status
 from adaline.solvers.clusters.components import CovarianceForm, in_raw_units
@@ -99,6 +99,9 @@ class GaussianClassifier(ClosedFormClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"covariance": "full"}, {"covariance": "diag"})
+    used_with: ClassVar[UsedWith] = {
+        "shrinkage": {"covariance": OneOf(*(name for name in COVARIANCES if name != "identity"))}
+    }
     covariance: Annotated[str, OneOf(*COVARIANCES)] = "shared"
     priors: Annotated[Any, AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,)))] = None
     shrinkage: Annotated[float, Number(0, 1)] = 0.0

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.base import DensityMixin
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_sparse
 from adaline.construction import check_parameters, configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units

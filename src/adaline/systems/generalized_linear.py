@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
@@ -16,6 +15,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter,
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import FittedMachine, MachineOptions, best_constants, constants_of_targets, minimise
 from adaline.fits.stochastic import walk_rows
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import coded
@@ -23,7 +23,19 @@ from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.losses import Composed, Loss, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
-from adaline.parameters import BATCH_RATE, COUNT, FLAG, NONE, SEED, ZERO_OR_MORE, AnyOf, Number, Numbers, OneOf
+from adaline.parameters import (
+    BATCH_RATE,
+    COUNT,
+    FLAG,
+    NONE,
+    SEED,
+    ZERO_OR_MORE,
+    AnyOf,
+    Number,
+    Numbers,
+    OneOf,
+    UsedWith,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.schedules import SCHEDULE
@@ -124,6 +136,10 @@ class GeneralizedLinear(LinearRegressor):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"loss": "poisson"}, {"loss": "gamma"})
     """Settings for targets that suit them; with the squared loss it is LinearRegression."""
+    used_with: ClassVar[UsedWith] = {
+        **{name: {"solver": OneOf("gradient", "stochastic")} for name in ("rate", "stop_error")},
+        **{name: {"solver": OneOf("stochastic")} for name in ("schedule", "shuffle")},
+    }
     loss: Annotated[Any, LOSS] = "squared"
     activation: Annotated[Any, ACTIVATION] = None
     machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None
@@ -182,7 +198,7 @@ class GeneralizedLinear(LinearRegressor):
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
-        z = self._outputs(X)
+        z = refuse_overflow(self._outputs(X))
         return z[:, 0] if self._flat else z
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -80,7 +80,7 @@ class KeslerPerceptron(OnlineClassifier):
     _rule = KeslerRule
     _ends_clean = True
 
-    rate: Annotated[Any, POSITIVE] = 1.0
+    rate: Annotated[float, POSITIVE] = 1.0
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

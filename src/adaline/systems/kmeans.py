@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
 from adaline.construction import check_parameters, configured
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.alternate import Clustering, lloyd
@@ -86,7 +86,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     """Checks of scikit-learn that cannot pass, each with its reason."""
     n_clusters: Annotated[int, COUNT] = 8
     init: Annotated[Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
-    n_init: Annotated[Any, AnyOf(AUTO, COUNT)] = "auto"
+    n_init: Annotated[int | str, AnyOf(AUTO, COUNT)] = "auto"
     max_iter: int = 300
     tol: float = 1e-4
     random_state: Any = 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
-from adaline.parameters import BATCH_RATE, COUNT, FIRST_WEIGHTS, NONE, ZERO_OR_MORE, AnyOf, Number, OneOf
+from adaline.parameters import BATCH_RATE, COUNT, FIRST_WEIGHTS, NONE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith
 from adaline.penalties import no_penalty
 from adaline.results import Status
 from adaline.solvers.least_squares import descent
@@ -80,6 +80,9 @@ class LinearRegression(LinearSystem):
     """
 
     fit_intercept: bool = True
+    used_with: ClassVar[UsedWith] = {
+        name: {"solver": OneOf("gradient")} for name in ("rate", "init", "tol", "stop_error", "epochs")
+    }
     solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
     rate: Annotated[Any, BATCH_RATE] = "auto"
     init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None

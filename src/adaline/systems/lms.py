@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -17,6 +17,7 @@ from adaline.input.basis import check_basis
 from adaline.input.coded import scored
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
+from adaline.parameters import POSITIVE, UsedWith
 from adaline.scans import LMSRule, Scan
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -80,7 +81,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     """
 
     _rule = LMSRule
-    rate: Any = "auto"
+    used_with: ClassVar[UsedWith] = {"schedule": {"rate": POSITIVE}}
+    rate: float | str = "auto"
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None
@@ -178,6 +180,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def _target(self, y: Any) -> Any:
         """Return one row's target as a number, or as K numbers; refuse what is not finite."""
         try:
+            if np.iscomplexobj(y):
+                raise TypeError
             t = float(y) if self._flat else np.ascontiguousarray(y, dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidData(f"a regression needs numbers as targets, got {y!r}") from None

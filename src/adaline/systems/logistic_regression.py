@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
@@ -17,13 +16,27 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, Inva
 from adaline.fits.linear_machine import MachineOptions, constants_of_classes, likelihood_of, minimise
 from adaline.fits.penalty_path import PenaltyPath, cross_validated
 from adaline.fits.separation import Separation
+from adaline.fitted import check_is_fitted
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, open_classes
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses import Logistic, Loss, Softmax
-from adaline.parameters import CLASS_WEIGHT, FIRST_WEIGHTS, FLAG, NONE, PENALTY, ZERO_OR_MORE, AnyOf, OneOf, WholeNumber
+from adaline.parameters import (
+    AUTO,
+    CLASS_WEIGHT,
+    FIRST_WEIGHTS,
+    FLAG,
+    NONE,
+    PENALTY,
+    POSITIVE,
+    ZERO_OR_MORE,
+    AnyOf,
+    OneOf,
+    UsedWith,
+    WholeNumber,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
@@ -108,6 +121,10 @@ class LogisticRegression(LinearClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
+    used_with: ClassVar[UsedWith] = {
+        "folds": {"penalty": AUTO},
+        "standardize": {"penalty": AnyOf(AUTO, POSITIVE), "l1": POSITIVE},
+    }
     penalty: Annotated[float | str, PENALTY] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
     scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.construction import configured
+from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.parameters import OneOf
 from adaline.systems.families.scheme import Mask, Scheme, probability
@@ -58,7 +58,7 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    machines: Annotated[Any, OneOf("K", "K-1")]
+    machines: Annotated[str, OneOf("K", "K-1")]
 
     def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system

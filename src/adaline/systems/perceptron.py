@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline.construction import configured
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
-from adaline.parameters import MODE, POSITIVE
+from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
 from adaline.scans.tally import STEPS
@@ -89,8 +89,9 @@ class Perceptron(OnlineClassifier):
     _rule = PerceptronRule
     _ends_clean = True
 
+    used_with: ClassVar[UsedWith] = {"shuffle": {"mode": OneOf("online")}}
     mode: Annotated[str, MODE] = "online"
-    rate: Annotated[Any, POSITIVE] = 1.0
+    rate: Annotated[float, POSITIVE] = 1.0
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None
@@ -118,7 +119,8 @@ class Perceptron(OnlineClassifier):
     def margin_(self) -> float:
         """M, the smallest distance of a row from the plane, in the space of (1, x) as for R."""
         tally, result = self._scan.tally, self._result
-        length = float(np.sqrt((self._scan.theta**2).sum(axis=1).max()))
+        largest = float(np.abs(self._scan.theta).max()) or 1.0  # whose square may overflow
+        length = largest * float(np.sqrt(((self._scan.theta / largest) ** 2).sum(axis=1).max()))
         clean = result.certificate.status is Status.SOLVED and tally.weight > 0 and tally.mistakes == 0
         return tally.margin / length if clean and length and self._scan.steps == result.steps else math.nan
 

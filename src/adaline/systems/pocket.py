@@ -89,7 +89,7 @@ class Pocket(OnlineClassifier):
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
     _rule = PerceptronRule
-    rate: Annotated[Any, POSITIVE] = 1.0
+    rate: Annotated[float, POSITIVE] = 1.0
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.parameters import FLAG, NONE, PENALTY, AnyOf, OneOf
+from adaline.parameters import AUTO, FLAG, NONE, PENALTY, POSITIVE, AnyOf, OneOf, UsedWith
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
@@ -68,7 +68,11 @@ class Ridge(LinearSystem):
     Lecture S0, section 5.2, (5.12)-(5.18). There w contains w0; here the intercept is not penalised.
     """
 
-    penalty: Annotated[Any, PENALTY] = "auto"
+    used_with: ClassVar[UsedWith] = {
+        "criterion": {"penalty": AUTO},
+        "standardize": {"penalty": AnyOf(AUTO, POSITIVE)},
+    }
+    penalty: Annotated[float | str, PENALTY] = "auto"
     criterion: Annotated[str, OneOf(*CRITERIA)] = "gcv"
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
+from adaline.fitted import check_is_fitted
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import RobustFit, RobustSummary, infer_target
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.open import open_rows, read_finite, refuse_overflow
+from adaline.input.open import open_rows, read_finite, read_targets, refuse_overflow
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
     COUNT,
@@ -31,6 +31,7 @@ from adaline.parameters import (
     AnyOf,
     Number,
     OneOf,
+    UsedWith,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
@@ -111,10 +112,15 @@ class RobustRegression(LinearRegressor):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
+    used_with: ClassVar[UsedWith] = {
+        "quantile": {"loss": OneOf("quantile")},
+        **{name: {"loss": OneOf(*THRESHOLDS)} for name in ("threshold", "scale", "init")},
+        "standardize": {"penalty": POSITIVE},
+    }
     loss: Annotated[str, OneOf(*LOSSES)] = "huber"
     threshold: Annotated[float | None, AnyOf(NONE, POSITIVE)] = None
     quantile: Annotated[float, Number(above=0, below=1)] = 0.5
-    scale: Annotated[Any, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
+    scale: Annotated[float | str, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     standardize: Annotated[bool, FLAG] = False
     fit_intercept: Annotated[bool, FLAG] = True
@@ -160,13 +166,18 @@ class RobustRegression(LinearRegressor):
         """
         if self.loss not in THRESHOLDS:
             raise InvalidParameter(f"loss={self.loss!r} has no row weights: use 'huber' or 'tukey'")
-        r = np.abs(np.asarray(y, dtype=np.float64) - host(self.predict(X)))
+        z = host(self.predict(X))
+        t = host(read_targets(self, y, len(z)))
+        if t.size != z.size:
+            raise InvalidData(f"y has shape {t.shape}, the predictions {z.shape}: give the targets of these rows")
+        t = t.reshape(z.shape)
+        r = np.abs(t - z)
+        if not np.isfinite(r).all():
+            row = int(np.argwhere(~np.isfinite(r))[0, 0])
+            raise InvalidData(f"Input y contains NaN or infinity, or numbers too large to subtract: first at row {row}")
         reach = self._criterion().threshold * np.asarray(self.scale_)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            u = np.where(reach > 0, r / reach, np.where(r <= 1e-9 * np.abs(y), 0.0, np.inf))
-            return np.asarray(
-                np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
-            )
+        u = np.where(reach > 0, r / reach, np.where(r <= 1e-9 * np.abs(t), 0.0, np.inf))
+        return np.asarray(np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(self, level: float = 0.95, errors: str | None = None) -> RobustSummary:

@@ -13,7 +13,7 @@ from adaline.construction import configured
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
-from adaline.parameters import MODE, NONE, AnyOf, Number, OneOf
+from adaline.parameters import MODE, NONE, POSITIVE, AnyOf, Number, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import Scan, SigmoidRule
 from adaline.scans.tally import STEPS
@@ -93,9 +93,14 @@ class SigmoidPerceptron(OnlineClassifier):
     expected_failures: ClassVar[dict[str, str]] = {}  # a batch step is a sum over rows: weights are repetitions
 
     _rule = SigmoidRule
+    used_with: ClassVar[UsedWith] = {
+        "schedule": {"rate": POSITIVE},
+        "shuffle": {"mode": OneOf("online")},
+        "stop_error": {"mode": OneOf("batch")},
+    }
     activation: Annotated[str, OneOf(*LOSSES)] = "tanh"
     mode: Annotated[str, MODE] = "batch"
-    rate: Any = "auto"
+    rate: float | str = "auto"
     schedule: Any = "constant"
     fit_intercept: bool = True
     init: Any = None

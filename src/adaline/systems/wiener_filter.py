@@ -7,16 +7,16 @@ from functools import partial
 from typing import Annotated, Any, Self, overload
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import check_basis, width_of
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
-from adaline.input.open import open_rows
+from adaline.input.open import open_rows, refuse_overflow
 from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import toeplitz
@@ -183,6 +183,7 @@ class WienerFilter(SignalSystem):
     def filter(self, x: Any, d: None = None) -> Array: ...
     @overload
     def filter(self, x: Any, d: Any) -> Filtered: ...
+    @np.errstate(all="ignore")
     def filter(self, x: Any, d: Any = None) -> Array | Filtered:
         """Return the output for input signals x; with the desired signal d a named tuple (output, error d - output)."""
         output = self.predict(x)
@@ -191,7 +192,7 @@ class WienerFilter(SignalSystem):
         desired = self._read_desired(d, len(output))
         if desired.shape != output.shape:
             raise InvalidData(f"d has shape {desired.shape}, the output {output.shape}")
-        return Filtered(output, desired - output)
+        return Filtered(output, refuse_overflow(desired - output))
 
     def _check_together(self) -> None:
         if self.fit_intercept and self._windowed:

@@ -1,7 +1,8 @@
-"""Model files with bytes changed."""
+"""Model files with bytes changed, and with stored values changed under checksums that are right."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from adaline import load, save
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.fuzz.attacks.inputs import use
 from tests.fuzz.targets import Random, flipped, one_of, target
+from tests.storage.forge import Original, altered, misused, originals
 
 
 @target
@@ -24,3 +26,20 @@ def model_bytes(rng: Random, folder: Path) -> None:
     save(system().fit(x, *(() if system in UNSUPERVISED.values() else (y,))), path)
     path.write_bytes(flipped(rng, path.read_bytes()))
     use(load(path), x, y)
+
+
+@cache
+def files() -> list[Original]:
+    """Return the files of all systems in every setting, once a process."""
+    return list(originals(every=True))
+
+
+@target
+def model_fields(rng: Random, folder: Path) -> None:
+    """Change one to three stored values of a model file: it is refused, or every use of the model works."""
+    original = one_of(rng, files())
+    forged, what = altered(rng, original), ""
+    for _ in range(int(rng.integers(0, 3))):
+        forged, what = altered(rng, forged), f"{what}{forged.what}, "
+    found = misused(original, forged, folder / "model.adaline")
+    assert not found, f"{original.name}: {what}{forged.what}: {found}"

@@ -273,10 +273,22 @@ def test_links_homes_globs_and_folders_are_read(folder: Path) -> None:
         "SELECT range AS a, 2 * range AS col1 FROM range(5)",
         "SELECT unnest([1, 2, 3]) AS a, a AS col1;",
         "WITH r AS (SELECT * FROM 'rows.csv' UNION ALL FROM 'rows.csv') SELECT a, y AS col1 FROM r WHERE a > 0",
+        "SELECT a, y AS col1 FROM rows.csv",
+        "SELECT ';' AS b, a, y AS col1 FROM 'rows.csv'; -- all; of it\n ;; /* ; */",
+        "PIVOT 'rows.csv' ON b IN (0, 1 AS col1) USING count(y) GROUP BY a",
+        "UNPIVOT (SELECT a, b, y FROM rows.csv) ON a, b INTO NAME k VALUE col1",
     ],
 )
 def test_every_kind_of_select_is_read(query: str) -> None:
     assert open_table(query, target="col1").n_rows >= 3
+
+
+def test_a_query_that_is_no_select_for_duckdb_says_what_to_write() -> None:
+    for query in ("PIVOT 'rows.csv' ON b USING sum(y)", "FROM (PIVOT 'rows.csv' ON b USING sum(y) GROUP BY a)"):
+        assert "ON column IN ('a', 'b')" in refused(query)
+    assert "one SELECT statement, not SELECT and SELECT" in refused("SELECT 1 AS y; SELECT 2")
+    assert "FROM 'rows.csv'" in refused("SELECT * FROM rows")
+    assert "was not given" in refused("PIVOT (FROM read_text('secret.csv')) ON content IN ('s') USING count(*)")
 
 
 def test_large_sorts_are_written_to_a_folder_that_is_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from adaline import LinearRegression, open_table
+from adaline import LeastSquaresClassifier, LinearRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter
 
 N = 3000
@@ -148,3 +148,53 @@ def test_a_duckdb_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(duckdb, "__version__", "1.4.5")
     with pytest.raises(InvalidParameter, match=r"duckdb 1\.5 or newer, not 1\.4\.5: pip install"):
         open_table("penguins")
+
+
+NUMBERS = ["2 * range::HUGEINT", "range::UHUGEINT", "range::BIGNUM", "range::DECIMAL(38, 2)", "range::DECIMAL(9, 3)"]
+TEXTS = [
+    "format('0000000{}-0000-0000-0000-000000000000', range % 3)::UUID",
+    "format('{}', 'abc'[range % 3 + 1])::ENUM('a', 'b', 'c')",
+]
+OTHERS = [
+    "to_days((range % 3)::INT)",
+    "make_time(range % 3, 0, 0)",
+    "format('10:00:0{}+01', range % 3)::TIMETZ",
+    "encode(format('{}', range % 3))",
+    "[range % 3]",
+    "[format('{}', 'abc'[range % 3 + 1])::ENUM('a', 'b', 'c')]",
+    "[(range % 3)::DECIMAL(4, 1), 1]",
+    "[range % 3, 1]::INT[2]",
+    "{'a': range % 3}",
+    "MAP {'a': range % 3}",
+    "(range % 3)::TINYINT::BIT",
+    "format('[{}]', range % 3)::JSON",
+    "union_value(n := range % 3)",
+]
+
+
+@pytest.mark.parametrize("kind", [*NUMBERS, *TEXTS, *OTHERS])
+def test_a_column_of_any_type_is_used_or_refused_by_name(kind: str) -> None:
+    """Numbers are numbers, texts are categories and labels; others are refused, or coded where `categories` says so."""
+    query = f"SELECT {kind} AS v, range AS x, range % 5 + 0.5 AS y FROM range(30)"
+    if kind in NUMBERS:
+        assert open_table(query, target="y").learn_coding().names == ("v", "x")
+        assert open_table(query, target="v", features=["x"]).keep().n_rows == 30
+        return
+    coded = open_table(query, target="y", categories=["v"]).keep()
+    assert coded.coding.columns[0].share == pytest.approx([1 / 3] * 3)
+    assert coded.map(lambda block: np.asarray(block.x))[:, :2].sum(axis=0).tolist() == [10.0, 10.0]
+    if kind in TEXTS:
+        assert open_table(query, target="y").keep().shape.features == 3
+        assert len(LeastSquaresClassifier().fit(open_table(query, target="v", features=["x"])).classes_) == 3
+        return
+    with pytest.raises(InvalidData, match=r"column 'v' of type .*[Ll]eave it out"):
+        open_table(query, target="y").keep()
+    with pytest.raises(InvalidData, match=r"'v' holds .*neither numbers nor texts.*CAST"):
+        LeastSquaresClassifier().fit(open_table(query, target="v", features=["x"]))
+
+
+def test_times_with_a_zone_are_no_categories() -> None:
+    query = "SELECT TIMESTAMPTZ '2020-01-01' + to_days((range % 3)::INT) AS v, range AS y FROM range(30)"
+    for options in ({"target": "y", "categories": "v"}, {"formula": "y ~ C(v)"}):
+        with pytest.raises(InvalidData, match=r"column 'v' .*dates="):
+            open_table(query, **options).keep()

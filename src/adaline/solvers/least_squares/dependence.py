@@ -33,6 +33,7 @@ MOST_NEAT = 2**14  # weights that are made neat: where more columns than rows de
 MOST_TERMS, MOST_SHOWN = 8, 3  # of a combination, and combinations in a warning
 UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
 PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
+FEW = 32  # null vectors; of more a QR decomposition is tried first
 
 
 @dataclass(frozen=True)
@@ -165,11 +166,17 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
     """Return the columns at which null vectors (D, A) end, ascending, and each as a combination of the others, (A, D).
 
     From the last column on, a reflection of the null vectors leaves one of them nonzero at that column; then each
-    vector is cleared of the columns at which others end.
+    vector is cleared of the columns at which others end. For the last columns, up to one
+    that is no end, a QR decomposition does it in blocks.
     """
     rows = np.linalg.qr(null)[0].T.copy()
     ends: list[int] = []
-    for j in range(rows.shape[1] - 1, -1, -1):
+    if len(rows) > FEW:
+        reflected: Array = np.asarray(np.linalg.qr(rows[:, ::-1], mode="r"))
+        short = np.flatnonzero(np.abs(reflected.diagonal()) <= PIVOT)
+        rows = reflected[:, ::-1].copy()
+        ends = [rows.shape[1] - 1 - i for i in range(short[0] if len(short) else len(rows))]
+    for j in range(rows.shape[1] - 1 - len(ends), -1, -1):
         done = len(ends)
         if done == len(rows):
             break
@@ -188,7 +195,7 @@ def echelon(null: Array) -> tuple[NDArray[np.intp], Array]:
     rows = rows[: len(ends)][::-1]
     weights = -np.linalg.solve(rows[:, order], rows)
     weights[:, order] = 0.0
-    return order, weights
+    return order, np.asarray(weights, dtype=np.float64)
 
 
 def neat(value: float, within: float | None = None) -> float:
@@ -212,10 +219,11 @@ def _quoted(name: str) -> str:
 
 def _combination(weights: Array, constant: float, names: Sequence[str]) -> str:
     """Return a constant and weighted names as a sum, the first ones of many."""
+    places = np.flatnonzero(weights)
     terms = [(constant, "")] if constant else []
-    terms += [(float(weights[j]), _quoted(names[j])) for j in map(int, np.flatnonzero(weights))]
-    if len(terms) > MOST_TERMS:
-        rest = len(terms) - MOST_TERMS + 1
+    rest = len(terms) + len(places) - MOST_TERMS + 1
+    terms += [(float(weights[j]), _quoted(names[j])) for j in map(int, places[:MOST_TERMS])]
+    if rest > 1:
         return f"{_sum(terms[: MOST_TERMS - 1])} + ... ({rest} more terms)"
     return _sum(terms) or "0"
 
@@ -234,6 +242,9 @@ def _number(value: float) -> str:
     """Return a number as a whole one, a short decimal or a fraction where that is exact, else with six digits."""
     short = f"{value:.6g}"
     if float(short) == value or not np.isfinite(value):
+        return short
+    multiples = value * np.arange(1, DENOMINATOR + 1)
+    if not (np.abs(multiples - np.rint(multiples)) <= NEAT * multiples).any():  # as a fraction's would be
         return short
     fraction = _fraction(value)
     if float(fraction) == value and fraction.denominator > 1:

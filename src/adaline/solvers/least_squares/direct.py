@@ -65,7 +65,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
     length = np.concatenate([[np.sqrt(scaling.weight)], factor.length])
     found = digits(_error(factor, out), out.theta, length) if factor.decided else 0.0
     unit = np.ldexp(1.0, scaling.target_scale)
-    penalties = ((theta[:, 1:] * penalty.roots / unit[:, None]) ** 2).sum(axis=1)
+    penalties = out.theta[:, 1:] ** 2 @ penalty.scaled(scaling.scale)
     status = judge(factor, found)
     with np.errstate(over="ignore"):
         objective = float((0.5 * (out.squares + penalties) * unit * unit).sum())

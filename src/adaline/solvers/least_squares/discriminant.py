@@ -68,6 +68,9 @@ def discriminant(within: Moments, sums: ClassMoments) -> Discriminant:
         solver=gram_name(factor) + " on class moments",
     )
     if factor.rank < columns:
-        advice = "the scatter within classes is singular, its pseudo-inverse was taken: use shrinkage or fewer columns"
+        advice = (
+            "the scatter within classes is singular, its pseudo-inverse was taken: use fewer columns, or "
+            "GaussianClassifier with shrinkage"
+        )
         proof = replace(proof, advice=advice)
     return Discriminant(within, factor, away, u, proof)

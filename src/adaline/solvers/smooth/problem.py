@@ -28,6 +28,7 @@ from adaline.sources import Source
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 
+FEW = 32  # vectors
 UNSEEN = 1e-6  # share of null directions common to several machines that is rounding
 TYPICAL = 4096  # rows from which the curvature of all rows is estimated
 
@@ -219,8 +220,10 @@ class Problem:
         slopes = (
             null.reshape(self.outputs, 1 + self.features, -1)[:, 1:].transpose(1, 0, 2) * (scale > 0)[:, None, None]
         )
-        basis, size, _ = np.linalg.svd(slopes.reshape(self.features, -1), full_matrices=False)
-        basis = basis[:, size > UNSEEN * size.max(initial=0.0)]
+        basis = slopes.reshape(self.features, -1)
+        if not _clearly_independent(basis):
+            basis, size, _ = np.linalg.svd(basis, full_matrices=False)
+            basis = basis[:, size > UNSEEN * size.max(initial=0.0)]
         width = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         return dependence(basis, width, self.spread.mean if self.intercept else None)
 
@@ -254,6 +257,23 @@ class Problem:
             matrix[:, ::side] = 0.0
             matrix[diagonal[::side], diagonal[::side]] = 1.0
         return matrix
+
+
+def _clearly_independent(vectors: Array) -> bool:
+    """Whether many vectors, the columns of (D, A), are independent by a wide margin, told by a Cholesky factor.
+
+    Of few, the singular value decomposition that would tell it exactly costs nothing.
+    """
+    d, count = vectors.shape
+    if not FEW < count <= d:
+        return False
+    gram = vectors.T @ vectors
+    gram[np.arange(count), np.arange(count)] -= UNSEEN * gram.diagonal().max()
+    try:
+        np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def column_spread(source: Source) -> Spread:

@@ -79,6 +79,8 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     for name in features:
         if kinds[name] == "other" or (kinds[name] == "date" and name not in spec.dates):
             raise InvalidData(refusal(name, kinds[name], relation.schema[name]))
+        if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
+            raise InvalidData(f"column {name!r} holds times with a zone, no categories: name it in dates=")
     texts = [name for name in features if kinds[name] == "text"]
     _refuse_prose(relation, texts, [name for name in targets if kinds.get(name) == "text"])
     kinds |= dict.fromkeys(texts, "category")
@@ -178,6 +180,8 @@ def _columns(
         counts = _gap_counts(relation, asked)
         where = rows_filter(relation, spec, targets, features)
         values = relation.rows(f"SELECT {', '.join(asked.values())}, {counts} FROM {relation.sql} WHERE {where}")[0]
+        if values[len(asked)] == 0:
+            raise InvalidData(f"{relation.title} has no rows{'' if where == 'TRUE' else ' without gaps'}")
         found = dict(zip(asked, values, strict=False))
         gaps |= dict(zip(asked, _gaps(values[len(asked) :]), strict=True))
     out = []
@@ -202,7 +206,7 @@ def _columns(
 def _category(relation: Relation, name: str, counts: dict[Any, int], levels: tuple[Any, ...] | None) -> Column:
     if levels is None and name in relation.declared:
         levels = tuple(level for level in relation.declared[name] if level in counts)
-    elif levels is None and relation.schema[name].startswith("ENUM("):
+    elif levels is None and relation.kind(name) == "category":
         declared = relation.rows(f"SELECT enum_range(CAST(NULL AS {relation.schema[name]}))")[0][0]
         levels = tuple(level for level in declared if level in counts)
     if levels is not None:
@@ -215,7 +219,7 @@ def _category(relation: Relation, name: str, counts: dict[Any, int], levels: tup
 
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
     """Return the number of distinct values of text columns in the first rows, and the number of those rows."""
-    asked = ", ".join(f"count(DISTINCT {quoted(name)})" for name in names)
+    asked = ", ".join(f"count(DISTINCT {relation.value(name)})" for name in names)
     rows, *counts = relation.rows(f"SELECT count(*), {asked} FROM (SELECT * FROM {relation.sql} LIMIT {SAMPLE})")[0]
     return dict(zip(names, counts, strict=True)), rows
 
@@ -229,7 +233,7 @@ def _refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> N
         return
     asked = ["count(*)"]
     for name in [*names, *targets]:
-        column = quoted(name)
+        column = relation.value(name)
         numbers = f"TRY_CAST({column} AS DOUBLE)"
         bare = f"TRY_CAST(regexp_replace({column}, {SIGNS}, '', 'g') AS DOUBLE)"
         asked += [f"count(DISTINCT {column})", f"count({column})", f"count({numbers})", f"count({bare})"]
@@ -250,7 +254,7 @@ def _refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> N
 
 def _not_plain(relation: Relation, name: str, numeric: int, present: int) -> str:
     """Return a message that says why a text column of numbers is not read as numbers."""
-    column = quoted(name)
+    column = relation.value(name)
     plainly = f"regexp_full_match({column}, '-?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?')"
     not_plain = relation.rows(
         f"SELECT {column} FROM {relation.sql} WHERE {column} IS NOT NULL AND NOT {plainly} "

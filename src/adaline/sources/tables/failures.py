@@ -64,6 +64,11 @@ def _one_line(message: str, title: str) -> str | None:
             f"{title}: {shorten(outside.group(1), 150)!r} is not there, or was not given: only the files given are "
             "read, which a query names as tables: FROM 'rows.csv'"
         )
+    if table := re.search(r"Table with name (.+?) does not exist", message):
+        return (
+            f"{title}: table {shorten(table.group(1), 150)} does not exist: name a table of the database, or without "
+            "one a file: FROM 'rows.csv'"
+        )
     where = re.search(r"CSV Error on Line: (\d+)", message)
     if where is None:
         return None

@@ -52,7 +52,7 @@ SETTINGS: dict[str, Any] = {
     "python_enable_replacements": "false",
 }
 """Of every connection: no extension, no password and no object of Python is found by its name in a query."""
-NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL)\b")
+NUMBER = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)\b")
 
 
 class Relation:
@@ -81,7 +81,9 @@ class Relation:
             check_name(data)
             with Reporting(self.place):
                 self.sql = subquery(self.connection, data, self.title)
-                self.watched, patterns = query_files(names_used(self.connection, data, "table_name"))
+                self.watched, patterns = query_files(
+                    names_used(self.connection, data, "catalog_name", "schema_name", "table_name")
+                )
             confine(self.connection, [*self.watched, *patterns])
             check_names(self.title, [str(name) for name, *_ in self.rows(f"DESCRIBE {self.sql}")])
         else:
@@ -140,14 +142,14 @@ class Relation:
             return [(found.st_size, found.st_mtime_ns) for found in map(os.stat, self.watched)]
 
     def value(self, column: str) -> str:
-        """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, texts and enums as VARCHAR.
+        """Return a column as SQL of a type that Arrow can hold: numbers as DOUBLE, others but dates as VARCHAR.
 
         Dates and times are not cast where they need not be, as DuckDB would then read texts without their format and
         zone.
         """
         kind, name = self.kind(column), quoted(column)
-        wanted = {"text": "VARCHAR", "category": "VARCHAR", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind)
-        if wanted is None or self.schema[column] in (wanted, "FLOAT", "DATE", "TIMESTAMP WITH TIME ZONE"):
+        wanted = {"boolean": "BOOLEAN", "date": "TIMESTAMP", "number": "DOUBLE"}.get(kind, "VARCHAR")
+        if self.schema[column] in (wanted, "FLOAT", "DATE", "TIMESTAMP WITH TIME ZONE"):
             return name
         if column in self.declared and NUMBER.match(self.schema[column]):
             return name
@@ -158,9 +160,11 @@ class Relation:
         kind = self.schema[column]
         if column in self.declared:
             return "category"
-        if NUMBER.match(kind) and not kind.endswith("]"):
+        if kind.endswith("]"):
+            return "other"
+        if NUMBER.match(kind):
             return "number"
-        if re.match(r"(DATE|TIMESTAMP)", kind) and not kind.endswith("]"):
+        if kind.startswith(("DATE", "TIMESTAMP")):
             return "date"
         if kind.startswith("ENUM("):
             return "category"

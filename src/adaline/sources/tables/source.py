@@ -26,6 +26,7 @@ from adaline.sources.tables.batches import Run, as_table
 from adaline.sources.tables.coding import learn_coding, missing_message, rows_filter, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
+from adaline.sources.tables.sql import quoted
 from adaline.wording import counted, visible
 
 ReadTargets = Callable[[nw.DataFrame[Any], int], Array]
@@ -414,6 +415,11 @@ def number_targets(relation: Relation, targets: Sequence[str]) -> ReadTargets:
 
 def number_column(relation: Relation, name: str, frame: nw.DataFrame[Any]) -> Array:
     """Return one column of a target as numbers, (n,); refuse missing values."""
+    if relation.kind(name) in ("other", "date"):
+        raise InvalidData(
+            f"the target {name!r} holds {relation.schema[name]}, neither numbers nor texts. Turn it into numbers for a "
+            f"regression or texts for a classifier, by a query: SELECT CAST({quoted(name)} AS VARCHAR) AS ..."
+        )
     if relation.kind(name) not in ("number", "boolean"):
         raise InvalidData(
             f"the target {name!r} holds {relation.schema[name]}, not numbers. A regression needs numbers as targets; "

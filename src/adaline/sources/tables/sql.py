@@ -10,7 +10,8 @@ from typing import Any
 from adaline.errors import UnreadableTable
 
 QUERY = re.compile(
-    r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from|values)(?=[\s(\"'*]|--|/\*)", re.IGNORECASE | re.DOTALL
+    r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|from|values|pivot|unpivot)(?=[\s(\"'*]|--|/\*)",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -29,30 +30,45 @@ def chosen_table(name: str, tables: list[str], wanted: str | None) -> str:
 def subquery(connection: Any, query: str, title: str) -> str:
     """Return a query as a subquery; refuse all but one SELECT, as DuckDB parses it.
 
-    A comment at its end does not hide the closing bracket.
+    Semicolons at its end, with comments or without, mean nothing and are cut off. A comment at its end does not hide
+    the closing bracket.
     """
-    kinds = [statement.type.name for statement in connection.extract_statements(query)]
+    statements = connection.extract_statements(query)
+    kinds = [statement.type.name for statement in statements]
+    if kinds == ["MULTI"] or not all(statement.query for statement in statements):
+        raise UnreadableTable(f"{title}: a PIVOT has to name its columns, as in PIVOT ... ON column IN ('a', 'b')")
     if kinds != ["SELECT"]:
         raise UnreadableTable(f"{title}: syntax error: give one SELECT statement, not {' and '.join(kinds) or 'none'}")
-    return f"({query.strip().rstrip(';')}\n)"
+    meaning = _parsed(connection, query)
+    ends = (match.start() for match in re.finditer(";", query))
+    end = next((end for end in ends if _parsed(connection, query[:end]) == meaning), len(query))
+    return f"({query[:end]}\n)"
 
 
-def names_used(connection: Any, query: str, kind: str) -> set[str]:
-    """Return the names that a query uses as "table_name" or "function_name", as DuckDB parses it.
+def names_used(connection: Any, query: str, *keys: str) -> set[str]:
+    """Return the names that a query uses as "table_name" or "function_name", or of several keys joined by dots.
 
-    Files are named like tables.
+    Files are named like tables, of a schema where there is a dot in their name.
     """
-    return set(_values(json.loads(connection.execute("SELECT json_serialize_sql(?)", [query]).fetchone()[0]), kind))
+    return {
+        ".".join(part[key] for key in keys if part[key])
+        for part in _parts(_parsed(connection, query))
+        if keys[-1] in part
+    }
 
 
-def _values(parsed: Any, key: str) -> Iterator[str]:
-    """Yield the values of a key anywhere in parsed JSON."""
+def _parsed(connection: Any, query: str) -> Any:
+    """Return a query as DuckDB parses it, places included."""
+    return json.loads(connection.execute("SELECT json_serialize_sql(?)", [query]).fetchone()[0])
+
+
+def _parts(parsed: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects anywhere in parsed JSON."""
     if isinstance(parsed, dict):
-        if key in parsed:
-            yield parsed[key]
+        yield parsed
         parsed = list(parsed.values())
     for part in parsed if isinstance(parsed, list) else []:
-        yield from _values(part, key)
+        yield from _parts(part)
 
 
 def quoted(name: str) -> str:

@@ -48,6 +48,8 @@ def copy_sqlite(connection: Any, name: str, table: str | None) -> TemporaryDirec
         folder.cleanup()
         if isinstance(error, sqlite3.Error):
             raise UnreadableTable(f"{name}: {error}") from None
+        if isinstance(error, UnicodeError):  # of a name, or of a message of SQLite that quotes one
+            raise UnreadableTable(f"{name} holds a name or a text that is not UTF-8: is it damaged?") from None
         raise
     return folder
 

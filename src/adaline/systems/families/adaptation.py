@@ -7,6 +7,7 @@ so is every bit of what is learned.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -150,12 +151,11 @@ class Adaptation:
         """
         u = self.row(x)
         if self._single:
-            try:
-                inside = -LARGEST < t < LARGEST
-            except (TypeError, ValueError):  # no number
-                inside = False
-            if not inside:
-                raise InvalidData(f"the desired sample is {t}: it must be a finite number")
+            given = t
+            if not isinstance(t, float):
+                t = _number(t)
+            if not -LARGEST < t < LARGEST:
+                raise InvalidData(f"the desired sample is {given}: it must be a finite number")
             self.end += 1
             self.count += 1
             return self.scan.learn(u, t) if self.numbers[STATUS] == RUNNING else float(self._outputs(u)[0])
@@ -189,7 +189,8 @@ class Adaptation:
         try:
             if np.iscomplexobj(x):
                 raise TypeError
-            self.samples[:, end] = x
+            with np.errstate(over="ignore"):
+                self.samples[:, end] = x
         except (TypeError, ValueError, OverflowError):
             raise InvalidData(f"the sample is {x}: it must be {len(self.taps)} numbers, one a signal") from None
         if not (np.abs(self.samples[:, end]) < LARGEST).all():
@@ -239,6 +240,14 @@ class Adaptation:
 
     def _outputs(self, u: Array) -> Array:
         return np.asarray(self.theta[:, 1:] @ u + self.theta[:, 0])
+
+
+def _number(value: Any) -> float:
+    """Return what stands for one real number as a float; NaN where nothing does."""
+    try:
+        return math.nan if np.iscomplexobj(value) or isinstance(value, str | bytes) else np.asarray(value).item() + 0.0
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def _reach(taps: tuple[int, ...], delay: int) -> int:

@@ -8,12 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, by_target, half_widths
 from adaline.inference.covariance import factor_of
 from adaline.inference.hypotheses import HypothesisTest

@@ -17,7 +17,6 @@ from typing import Annotated, Any, ClassVar
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
@@ -25,6 +24,7 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate, start_scan
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.columns import InputColumns
@@ -262,7 +262,7 @@ class OnlineSystem(BaseEstimator):
                 "fit or partial_fit"
             )
         names = tuple(x) if isinstance(x, Mapping) else None
-        if names == ():
+        if np.size(x) == 0 or names == ():
             raise InvalidData("a row must have at least one column")
         columns = InputColumns(int(np.size(x)))
         if names is not None:
@@ -281,6 +281,7 @@ class OnlineSystem(BaseEstimator):
     def _learn_row(self, x: Any, t: Any) -> None:
         """Take one step, with the lock of the model; a row that is not finite is refused before it."""
         row, scan = self._finite_row(x), self._scan
+        scan.revive()
         if not scan.learns_at_once:
             scan = scan.copy()
         scan.learn(row, t)
@@ -307,12 +308,13 @@ class OnlineSystem(BaseEstimator):
             numbers = self._scan.numbers
             steps = numbers[STEPS]
             try:
-                z = np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
+                with np.errstate(all="ignore"):
+                    z = np.asarray(theta[:, 1:].dot(x) + theta[:, 0])
             except (TypeError, ValueError):  # of another type or shape
                 pass
             else:
                 still_so = numbers[STEPS] == steps and self.__dict__ is state  # no other thread has learned meanwhile
-                if still_so and z.dot(z) < math.inf:
+                if still_so and (math.isfinite(z[0]) if len(z) == 1 else np.isfinite(z).all()):
                     return z
         still = snapshot(self)
         theta, row = copy_at_once(still._weights()), still._row(x)

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidData, InvalidParameter, kept_warnings, warn
+from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import basis_of, check_basis, columns_of
 from adaline.input.coded import CodedRows

@@ -1,0 +1,409 @@
+"""Pipelines of scikit-learn's steps and ours: saved and loaded to the bit, exported, refused by name, never forged."""
+
+from __future__ import annotations
+
+import copy
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression as Foreign
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+
+from adaline.basis import Custom, Polynomial, Radial
+from adaline.errors import AdalineError, InvalidParameter, InvalidType, ModelFileError
+from adaline.storage import container, export_onnx, load, read_header, save
+from adaline.systems import (
+    AdaptiveFilter,
+    FisherDiscriminant,
+    GaussianClassifier,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+)
+from tests.storage.forge import Forgery, Original, forgeries
+
+N = 60
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(
+    {
+        "a": RNG.normal(size=N) + 1000.0,
+        "b": np.where(np.arange(N) % 7 == 3, np.nan, RNG.normal(size=N)),
+        "kind": np.array(["low", "mid", "ä b"])[np.arange(N) % 3],
+        "gap": np.array(["x", None, "y", "x"], dtype=object)[np.arange(N) % 4],
+        "whole": np.arange(N) % 5,
+        "label": RNG.normal(size=N) ** 2,
+    }
+)
+TARGET = FRAME["a"] - 1000.0 + (FRAME["kind"] == "low") * 2.0 + 0.1 * RNG.normal(size=N)
+LABELS = np.array(["no", "perhaps", "yes"])[np.digitize(TARGET, [-0.2, 1.0])]
+NUMBERS = FRAME[["a", "whole", "label"]].astype(float)
+ARRAY = NUMBERS.to_numpy()
+
+
+def columns(**more: Any) -> ColumnTransformer:
+    """Return the usual treatment of numbers and categories."""
+    return ColumnTransformer(
+        [
+            (
+                "number",
+                make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+                ["a", "b"],
+            ),
+            ("kind", OneHotEncoder(handle_unknown="ignore"), ["kind"]),
+            ("gap", make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(drop="first")), ["gap"]),
+        ],
+        **more,
+    )
+
+
+PIPELINES: dict[str, tuple[Any, Any, Any]] = {
+    "standard": (make_pipeline(StandardScaler(), LinearRegression()), ARRAY, TARGET),
+    "scalers": (
+        make_pipeline(
+            MinMaxScaler(clip=True), MaxAbsScaler(), RobustScaler(), StandardScaler(with_mean=False), Ridge()
+        ),
+        NUMBERS,
+        TARGET,
+    ),
+    "float32": (make_pipeline(MinMaxScaler((-1, 2)), LogisticRegression(penalty=1.0)), ARRAY.astype("f4"), LABELS),
+    "rows": (make_pipeline(Normalizer("max"), Binarizer(threshold=0.001), Normalizer(), Normalizer("l1")), ARRAY, None),
+    "nothing": (Pipeline([("p", "passthrough"), ("m", GaussianClassifier())]), NUMBERS, LABELS),
+    "powers": (
+        make_pipeline(StandardScaler(), PolynomialFeatures((1, 3), interaction_only=True), LinearRegression()),
+        ARRAY,
+        TARGET,
+    ),
+    "bias": (make_pipeline(StandardScaler(), PolynomialFeatures(2)), ARRAY, None),
+    "frames": (
+        make_pipeline(
+            ColumnTransformer([("n", SimpleImputer(), ["a", "b"]), ("k", OrdinalEncoder(), ["kind"])]), Ridge()
+        ).set_output(transform="pandas"),
+        FRAME,
+        TARGET,
+    ),
+    "mixed": (make_pipeline(columns(remainder="passthrough"), LogisticRegression(penalty=0.1)), FRAME, LABELS),
+    "weights": (
+        make_pipeline(columns(remainder=MinMaxScaler(), transformer_weights={"kind": 2.0}), FisherDiscriminant()),
+        FRAME,
+        LABELS,
+    ),
+    "picked": (
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("n", SimpleImputer(), make_column_selector(dtype_include=np.number)),
+                    ("s", OrdinalEncoder(), slice("kind", "gap")),
+                    ("none", StandardScaler(), []),
+                    ("d", "drop", [-1]),
+                    ("p", "passthrough", [False, False, False, False, True, False]),
+                ],
+                verbose_feature_names_out="{feature_name}-{transformer_name}",
+            ),
+            SimpleImputer(strategy="constant", fill_value=-1.0),
+            Ridge(),
+        ),
+        FRAME,
+        TARGET,
+    ),
+    "codes": (
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("o", OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["kind"]),
+                    (
+                        "g",
+                        make_pipeline(
+                            SimpleImputer(strategy="constant", fill_value="none", add_indicator=True),
+                            ColumnTransformer(
+                                [("h", OneHotEncoder(sparse_output=False), [0]), ("p", "passthrough", [1])]
+                            ),
+                        ),
+                        ["gap"],
+                    ),
+                    ("w", OneHotEncoder(drop=[2], categories=[[0, 1, 2, 3, 4]], dtype=np.int8), ["whole"]),
+                ]
+            ),
+            Perceptron(epochs=3),
+        ),
+        FRAME,
+        LABELS,
+    ),
+    "gaps": (
+        make_pipeline(
+            ColumnTransformer(
+                [("o", OneHotEncoder(), ["gap", "b"]), ("g", OrdinalEncoder(encoded_missing_value=-2), ["gap"])]
+            )
+        ),
+        FRAME.round(0),
+        None,
+    ),
+    "indices": (
+        make_pipeline(
+            ColumnTransformer(
+                [("s", StandardScaler(), slice(0, 2)), ("m", "passthrough", np.array([False, False, True]))]
+            ),
+            Pipeline([("inner", make_pipeline(RobustScaler(with_centering=False), "passthrough")), ("m", Ridge())]),
+        ),
+        ARRAY,
+        TARGET,
+    ),
+    "projected": (make_pipeline(StandardScaler(), FisherDiscriminant(), GaussianClassifier()), ARRAY, LABELS),
+    "empty": (make_pipeline(SimpleImputer(), StandardScaler()), np.column_stack([ARRAY, np.full(N, np.nan)]), None),
+    "negative": (make_pipeline(SimpleImputer(missing_values=2.0, strategy="mean", add_indicator=True)), ARRAY, None),
+    "basis": (make_pipeline(StandardScaler(), Radial(centres=4) + Polynomial(degree=2), Ridge()), ARRAY, TARGET),
+    "filter": (make_pipeline(StandardScaler(), AdaptiveFilter(taps=2)), ARRAY, TARGET),
+}
+"""Pipelines, and the rows and targets that they are fitted to."""
+
+NO_GRAPH = {"basis": "Beside has no ONNX form yet"}
+
+
+def fitted(name: str) -> Any:
+    pipeline, X, y = PIPELINES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(pipeline).fit(X, y)
+
+
+def says(pipeline: Any, X: Any) -> dict[str, Any]:
+    """Return what a pipeline makes of rows, by method."""
+    out: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("predict", "predict_proba", "decision_function", "transform"):
+            if hasattr(pipeline, name):
+                made = getattr(pipeline, name)(X)
+                out[name] = made.toarray() if issparse(made) else np.asarray(made)
+        if hasattr(pipeline, "transform") or type(pipeline[0]) is ColumnTransformer:
+            out["names"] = pipeline[: None if hasattr(pipeline, "transform") else 1].get_feature_names_out()
+    return out
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_a_loaded_pipeline_is_the_one_that_was_saved(name: str, tmp_path: Path) -> None:
+    pipeline, X = fitted(name), PIPELINES[name][1]
+    save(pipeline, tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert type(again) is Pipeline
+    expected, found = says(pipeline, X), says(again, X)
+    assert list(found) == list(expected)
+    for key in expected:
+        assert found[key].dtype == expected[key].dtype
+        assert found[key].tobytes() == expected[key].tobytes() or key == "names"
+        assert key != "names" or found[key].tolist() == expected[key].tolist()
+    shown = [re.sub(r"at 0x\w+", "", repr(one)) for one in (again, pipeline)]
+    assert shown[0] == shown[1]
+    assert str(again.get_params().keys()) == str(pipeline.get_params().keys())
+    for (_, one), (_, other) in zip(again.steps, pipeline.steps, strict=True):
+        if not isinstance(one, str):
+            assert vars(one).keys() == vars(other).keys()
+        if isinstance(one, ColumnTransformer):
+            for key in ("_columns", "_transformer_to_input_indices", "_remainder", "output_indices_"):
+                assert repr(getattr(one, key)) == repr(getattr(other, key))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clone(again).fit(X, PIPELINES[name][2])
+    save(again, tmp_path / "again")
+    header = read_header(tmp_path / "again")
+    assert header["system"] == "Pipeline"
+    assert list(header["parameters"]["steps"]) == [step for step, _ in pipeline.steps]
+    assert (header["columns"] is None) == (not hasattr(X, "columns"))
+
+
+def run(path: Path, X: Any, dtype: str) -> dict[str, Any]:
+    """Return what onnxruntime says of a graph, by output; a frame goes in by its columns where these are inputs."""
+    ort = pytest.importorskip("onnxruntime")
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    given: dict[str, Any] = {}
+    for one in session.get_inputs():
+        if one.name == "X":
+            given["X"] = np.asarray(X).astype(dtype)
+            continue
+        column = X[one.name.rstrip("_")]
+        texts = one.type == "tensor(string)"
+        values = (
+            np.array([v if isinstance(v, str) else "" for v in column], object) if texts else np.asarray(column, dtype)
+        )
+        given[one.name] = values[:, None]
+    return dict(zip([one.name for one in session.get_outputs()], session.run(None, given), strict=True))
+
+
+OUTPUTS = {
+    "predict": ("prediction", "label"),
+    "predict_proba": ("probability",),
+    "transform": ("transformed", "projection"),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", PIPELINES)
+def test_the_graph_says_what_the_pipeline_says(name: str, dtype: str, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    pipeline, X = fitted(name), PIPELINES[name][1]
+    if name in NO_GRAPH:
+        with pytest.raises(InvalidType, match=NO_GRAPH[name]):
+            export_onnx(pipeline, tmp_path / "m", dtype=dtype)
+        return
+    export_onnx(pipeline, tmp_path / "m", dtype=dtype)
+    if isinstance(X, pd.DataFrame):
+        rows = X.astype({key: dtype for key in X if X[key].dtype.kind == "f"})
+        rows = rows.astype({key: "float64" for key in X if X[key].dtype.kind == "f"})
+    else:
+        rows = X.astype(dtype).astype("float64")
+    found, expected = run(tmp_path / "m", rows, dtype), says(pipeline, rows)
+    compared = 0
+    for method, outputs in OUTPUTS.items():
+        for key in set(outputs) & found.keys() if method in expected else ():
+            one, other = found[key], expected[method]
+            compared += 1
+            if key == "label":
+                assert np.mean(one == other) > (0.98 if dtype == "float64" else 0.95)
+                continue
+            assert one.shape == other.shape
+            size = np.maximum(np.nanmax(np.abs(other.astype(float)), axis=0), 1.0)
+            np.testing.assert_allclose(
+                one / size, other.astype(float) / size, atol=1e-9 if dtype == "float64" else 1e-5
+            )
+    assert compared
+
+
+def test_unknown_categories_in_a_graph(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    frame = pd.DataFrame({"kind": ["low", "new"], "whole": [1, 1]})
+    for unknown in ("ignore", "error"):
+        parts = [("k", OneHotEncoder(handle_unknown=unknown, sparse_output=False), ["kind", "whole"])]
+        pipeline = make_pipeline(ColumnTransformer(parts)).fit(FRAME)
+        export_onnx(pipeline, tmp_path / "m")
+        if unknown == "ignore":
+            found = run(tmp_path / "m", frame, "float64")["transformed"]
+            np.testing.assert_array_equal(found, pipeline.transform(frame))
+        else:
+            with pytest.raises(Exception, match="out of data bounds"):
+                run(tmp_path / "m", frame, "float64")
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "pca": (
+        make_pipeline(StandardScaler(), PCA(2), Ridge()),
+        r"the step pca: PCA is none of the steps .*StandardScaler",
+    ),
+    "foreign": (make_pipeline(StandardScaler(), Foreign()), "the step linearregression: LinearRegression is none"),
+    "function": (make_pipeline(FunctionTransformer(np.log1p), Ridge()), "functiontransformer: .* a function of yours"),
+    "custom": (make_pipeline(Custom(np.abs), Ridge()), "the step custom: Custom holds a function"),
+    "infrequent": (make_pipeline(OneHotEncoder(max_categories=2), Ridge()), "infrequent categories"),
+    "inside": (
+        make_pipeline(ColumnTransformer([("n", make_pipeline(PCA(1)), [0, 1])]), Ridge()),
+        r"the step columntransformer\.n\.pca: PCA",
+    ),
+    "picked": (
+        make_pipeline(ColumnTransformer([("n", StandardScaler(), lambda x: [0])]), Ridge()),
+        "'n' by a function",
+    ),
+    "memory": (make_pipeline(StandardScaler(), Ridge(), memory="."), "memory"),
+    "strategy": (make_pipeline(SimpleImputer(strategy=np.max), Ridge()), "a function among its arguments"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_steps_are_refused_by_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pipeline, message = REFUSED[name]
+    pipeline = clone(pipeline)
+    pipeline.fit(ARRAY[:, :3] % 7, TARGET)
+    for write in (save, export_onnx):
+        with pytest.raises(InvalidType, match=message):
+            write(pipeline, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_pipeline_that_is_not_fitted_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="not fitted"):
+        save(make_pipeline(StandardScaler(), Ridge()), tmp_path / "m")
+    half = make_pipeline(StandardScaler(), Ridge().fit(ARRAY, TARGET))
+    for write in (save, export_onnx):
+        with pytest.raises(AdalineError, match="StandardScaler is not fitted"):
+            write(half, tmp_path / "m")
+    with pytest.raises(InvalidType, match="nor a Pipeline"):
+        save(StandardScaler().fit(ARRAY), tmp_path / "m")
+
+
+def original(name: str, path: Path) -> Original:
+    save(fitted(name), path)
+    head, tensors = container.read(path)
+    return Original(name, {key: value for key, value in head.items() if key != "data"}, tensors, PIPELINES[name][1:])
+
+
+def wrong_with(forged: Forgery, X: Any, path: Path) -> str | None:
+    """Return what a forgery ends in, but for a file refused, or a pipeline that works or refuses its rows."""
+    try:
+        container.write(path, {key: value for key, value in forged.head.items() if key != "data"}, forged.tensors)
+    except (AdalineError, TypeError, ValueError):
+        return None
+    try:
+        again = load(path)
+    except ModelFileError:
+        return None
+    except Exception as error:
+        return f"load: {error!r}"
+    for use in (lambda one: says(one, X), clone, repr, lambda one: one.get_params(), lambda one: save(one, path)):
+        try:
+            use(copy.deepcopy(again))
+        except (ValueError, AdalineError):
+            pass
+        except Exception as error:
+            return repr(error)
+    return None
+
+
+@pytest.mark.parametrize(("name", "share"), [("codes", 0.0005), ("scalers", 0.002), ("powers", 0.002)])
+def test_a_forged_pipeline_is_refused_or_works(name: str, share: float, tmp_path: Path) -> None:
+    right = original(name, tmp_path / "m")
+    assert wrong_with(Forgery("", right.head, right.tensors), right.rows[0], tmp_path / "m") is None
+    load(tmp_path / "m")
+    rng = np.random.default_rng(0)
+    for what, make in forgeries(right):
+        if rng.random() < share:
+            assert wrong_with(make(), right.rows[0], tmp_path / "m") is None, what
+
+
+def test_a_file_of_another_scikit_learn_works_or_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    right = original("standard", path)
+    head = copy.deepcopy(right.head)
+    assert head["state"]["_sklearn_version"] == sklearn.__version__
+    head["state"]["_sklearn_version"] = "99.1"
+    container.write(path, head, right.tensors)
+    assert type(load(path)) is Pipeline
+    scaler = head["state"]["steps"][0]["tuple"][1]["step"]
+    scaler["parameters"]["with_mode"] = True
+    container.write(path, head, right.tensors)
+    with pytest.raises(
+        ModelFileError, match=r"no argument with_mode \(it was saved with scikit-learn 99\.1, .*install"
+    ):
+        load(path)
