@@ -57,6 +57,7 @@ def fit(
     "adaline predict mass.adaline penguins | head",
     'adaline predict delay.adaline "flights/*.parquet" -o out.parquet --keep flight',
     "adaline predict delay.adaline new.csv --interval prediction -o out.csv",
+    "zcat new.csv.gz | adaline predict delay.adaline - > out.csv",
 )
 def predict(
     model: Model,

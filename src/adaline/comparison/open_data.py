@@ -13,6 +13,7 @@ from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
 from adaline.sources.tables.coding import target_columns, usable_columns
+from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
@@ -64,6 +65,8 @@ class DataRequest:
         """What to call the data in a title: a file or a data set by its name; "" where they are a frame."""
         if not isinstance(self.data, str):
             return ""
+        if is_pipe(self.data):
+            return pipe_title(self.data)
         is_path = "/" in self.data and "\n" not in self.data and len(self.data) < 300
         return Path(self.data).name if is_path else self.data
 
