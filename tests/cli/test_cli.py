@@ -215,6 +215,13 @@ def test_compare_takes_a_sample_of_what_is_too_much(shell: Shell, monkeypatch: p
     assert shell.good("summary", "m.adaline", "--json").json["rows"] == 333
 
 
+def test_the_list_of_systems_has_100_columns_and_lectures_on_request(shell: Shell) -> None:
+    plain, full = (shell.good("systems", *words).out for words in ([], ["--lectures"]))
+    assert max(map(len, plain.splitlines())) <= 100
+    assert "section 5" not in plain
+    assert "section 5" in full
+
+
 def test_bundled_data_sets_are_listed(shell: Shell) -> None:
     assert [one["name"] for one in shell.good("systems", "--data", "--json").json] == list(datasets.names())
     assert "penguins" in shell.good("systems", "--data").out

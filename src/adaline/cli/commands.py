@@ -241,9 +241,13 @@ def export(
 @command("List the systems, or the bundled data sets.")
 def systems(
     data: Annotated[bool, typer.Option("--data", help="List the bundled data sets instead.")] = False,
+    lectures: Annotated[bool, typer.Option("--lectures", help="Also where the lectures have each system.")] = False,
     json: Json = False,
 ) -> None:
     """List the systems, or the bundled data sets."""
     from adaline.cli.systems import list_data, list_systems
 
-    (list_data if data else list_systems)(json)
+    if data:
+        list_data(json)
+    else:
+        list_systems(lectures, json)

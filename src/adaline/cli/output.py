@@ -39,9 +39,18 @@ def show_errors(table: ErrorTable, chosen: str) -> None:
 
 
 def show(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, ends: int = 0, bold: Collection[int] = ()
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: int = 1,
+    ends: int = 0,
+    bold: Collection[int] = (),
+    widest: int | None = None,
 ) -> None:
-    """Print a table; its first `left` and last `ends` columns hold text, which folds where it must, others numbers."""
+    """Print a table; its first `left` and last `ends` columns hold text, which folds where it must, others numbers.
+
+    It is as wide as the terminal, at most `widest` columns.
+    """
     head, *cells = [[visible(cell, "") for cell in row] for row in (head, *rows)]
     numbers = range(left, len(head) - ends)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
@@ -53,7 +62,7 @@ def show(
         table.add_column(title, justify="right" if number else "left", overflow="fold", no_wrap=number)
     for i, row in enumerate(cells):
         table.add_row(*map(Text, row), style="bold green" if i in bold else "")
-    _print(table, least)
+    _print(table, least, widest or ENDLESS)
 
 
 def print_json(value: Any) -> None:
@@ -92,10 +101,10 @@ def progress() -> Iterator[Callable[[int, int | None, str], None]]:
         yield lambda done, total, text: bar.update(line, completed=done, total=total, description=text)
 
 
-def _print(table: Table, least: int = 0) -> None:
-    """Print a table without blanks at the ends of its lines, in at least so many columns."""
+def _print(table: Table, least: int = 0, widest: int = ENDLESS) -> None:
+    """Print a table without blanks at the ends of its lines, in at least and at most so many columns."""
     screen = console()
-    screen.width = max(screen.width, least)
+    screen.width = max(min(screen.width, widest), least)
     with screen.capture() as captured:
         screen.print(table)
     for line in captured.get().splitlines():
