@@ -126,6 +126,9 @@ def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     done = shell.good("fit", data, "-t", "rank", "--features", "a,b", "--json")
     assert done.json["system"] == "LinearRegression"
     assert "note: rank has only 3 different whole numbers" in done.err
+    two = "SELECT a, b, CAST(a > 1 AS INTEGER) + 4 AS two FROM 'data.csv'"
+    done = shell.good("fit", two, "-t", "two", "--json")
+    assert (done.json["system"], done.json["classes"], done.err) == ("GaussianClassifier", [4, 5], "")
     named = shell.good("fit", data, "-t", "rank", "--features", "a,b", "-s", "GaussianClassifier", "--json")
     assert named.json["classes"] == [0, 1, 2]
     assert named.err == ""
@@ -139,7 +142,7 @@ def test_what_cannot_be_used_is_left_out_and_said(shell: Shell, data: Path) -> N
     assert set(done.json["left_out"]) == {"when", "prose"}
     assert "note: column 'when' is left out: it holds dates; name it in --dates" in done.err
     assert "note: column 'prose' is left out" in done.err
-    done = shell.good("fit", data, "-t", "y", "--drop", "prose,rank", "--dates", "when", "--json")
+    done = shell.good("fit", data, "-t", "y", "--drop", "prose,rank,id", "--dates", "when", "--json")
     assert done.err == ""
     assert "when" in done.json["columns"]
 
