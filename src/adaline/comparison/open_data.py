@@ -144,7 +144,7 @@ def open_data(request: DataRequest) -> OpenedData:
     relation = Relation(request.data, request.table)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
-    notes = []
+    notes: list[str] = []
     if spec.targets:
         _check_target(relation, str(spec.target))
     if spec.formula is None:

@@ -10,6 +10,7 @@ import select
 import shutil
 import stat
 import sys
+import time
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from adaline.sources.tables.files import ARROW_STREAM, told_format
 from adaline.sources.tables.text import MISSING_WORDS, layout
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart
 ROWS = 2**17  # of a row group
 PIECE = 2**22  # bytes of rows that are read together as they come
 HEAD = 2**16  # bytes from which the format is told
@@ -66,20 +68,41 @@ def pipe_title(name: str | Pipe) -> str:
 def open_pipe(name: str) -> Pipe:
     """Open a pipe and read its first bytes: a line of text, or HEAD bytes; refuse a terminal, and what is empty."""
     advice = "pipe a table into the command, as in 'cat rows.csv | adaline fit - --target y', or name a file"
+    head = b""
     if name not in STDIN:
-        title, file = name, open(name, "rb")  # noqa: SIM115 - it is read on as long as the table is
+        title, (file, head) = name, _open_named(name)
     elif sys.stdin is None or sys.stdin.closed:
         raise UnreadableTable(f"stdin is closed: {advice}")
     elif sys.stdin.isatty():
         raise UnreadableTable(f"stdin is a terminal, not a table: {advice}")
     else:
-        title, file = "stdin", sys.stdin.buffer  # type: ignore[assignment]
-    head = b""
+        title, file = "stdin", sys.stdin.buffer
     while len(head) < HEAD and (len(head) < 16 or not re.search(rb"[\n\0]", head)) and (more := file.read1(HEAD)):
         head += more
     if not head.strip():
         raise UnreadableTable(f"{title} is empty: {advice}")
     return Pipe(title, head, file)
+
+
+def _open_named(name: str) -> tuple[Any, bytes]:
+    """Open a named pipe and return it with what it holds; refuse one that nobody writes into, as it may never end."""
+    pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    head = b""
+    for _ in range(TRIES):
+        try:
+            head = os.read(pipe, HEAD)
+        except BlockingIOError:  # there is a writer
+            break
+        if head:
+            break
+        time.sleep(0.01)
+    else:
+        os.close(pipe)
+        raise UnreadableTable(
+            f"{name} is a pipe that nobody writes into: start the writer first, or copy what it holds into a file"
+        )
+    os.set_blocking(pipe, True)
+    return os.fdopen(pipe, "rb"), head
 
 
 def suffix_of(head: bytes) -> str:
