@@ -20,6 +20,8 @@ import pytest
 from pyarrow import csv, parquet
 
 from adaline import LinearRegression, open_table, save
+from adaline.errors import UnreadableTable
+from adaline.sources.tables import pipes
 from tests.cli.command_line import Shell, table
 from tests.cli.test_exit import ENVIRONMENT
 
@@ -80,11 +82,21 @@ def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.Monk
         (b"a,b\n1,2\n", "stdin has no column 'color'"),
         (b"a,b,color\n", "stdin has no rows"),
         (b'{"a":1,"b":"x","color":"red"}\n', "stdin, row 0: column 'b' holds 'x'"),
+        (b'{"a":1,"b":2,"color":"red\\""}\n{"a":1,"b":2,"color":"red"}\n', "red"),
         (as_bytes("arrow stream")[:800], "stdin"),
         (as_bytes("csv.gz")[:-100], "stdin is cut short"),
     ):
         give(monkeypatch, content)
         assert said in shell.bad("predict", "m.adaline", "-")
+
+
+def test_a_row_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipes, "LONGEST", 2**10)
+    give(monkeypatch, b'a,b\n1,"2\n' + 2**17 * b"3\n")
+    rows = pipes.tables_in(pipes.open_pipe("-"))
+    assert rows is not None
+    with pytest.raises(UnreadableTable, match="is a quote never closed"):
+        list(rows)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from adaline.sources.tables.text import MISSING_WORDS, layout
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart
 ROWS = 2**17  # of a row group
+LONGEST = 2**26  # bytes of a row that comes through a pipe
 PIECE = 2**22  # bytes of rows that are read together as they come
 HEAD = 2**16  # bytes from which the format is told
 OBJECTS = re.compile(rb'(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*\{)')  # how JSON begins
@@ -183,25 +184,27 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
 def _json_tables(pipe: Pipe) -> Iterator[Any]:
     from pyarrow import json as arrow_json
 
-    for piece in _pieces(pipe):
+    for piece in _pieces(pipe, quotes=False):
         options = arrow_json.ReadOptions(block_size=len(piece))
         if piece.strip():
             yield arrow_json.read_json(io.BytesIO(piece), options)
 
 
-def _pieces(pipe: Pipe) -> Iterator[bytes]:
+def _pieces(pipe: Pipe, quotes: bool = True) -> Iterator[bytes]:
     """Yield what comes through a pipe in pieces of whole lines, of at most about PIECE bytes, without waiting for more.
 
-    The first piece has two lines at least, if there are.
+    The first piece has two lines at least, if there are. With `quotes`, an end of line between them ends no line.
     """
     waiting, least = pipe.head, 2
     while True:
         while len(waiting) < PIECE and _is_ready(pipe.rest) and (more := pipe.rest.read1(HEAD)):
             waiting += more
-        end = _line_end(waiting)
+        end = _line_end(waiting) if quotes else waiting.rfind(b"\n") + 1
         if waiting[:end].strip().count(b"\n") + 1 >= least and end:
             yield waiting[:end]
             waiting, least = waiting[end:], 1
+        elif len(waiting) > LONGEST:
+            raise UnreadableTable(f"{pipe.title} has a row of more than {LONGEST} bytes: is a quote never closed?")
         more = pipe.rest.read1(HEAD)
         if not more:
             break
