@@ -126,6 +126,9 @@ def test_defaults_of_fit_follow_the_target(shell: Shell, data: Path) -> None:
     done = shell.good("fit", data, "-t", "rank", "--features", "a,b", "--json")
     assert done.json["system"] == "LinearRegression"
     assert "note: rank has only 3 different whole numbers" in done.err
+    two = "SELECT a, b, CAST(a > 1 AS INTEGER) + 4 AS two FROM 'data.csv'"
+    done = shell.good("fit", two, "-t", "two", "--json")
+    assert (done.json["system"], done.json["classes"], done.err) == ("GaussianClassifier", [4, 5], "")
     named = shell.good("fit", data, "-t", "rank", "--features", "a,b", "-s", "GaussianClassifier", "--json")
     assert named.json["classes"] == [0, 1, 2]
     assert named.err == ""
@@ -139,7 +142,7 @@ def test_what_cannot_be_used_is_left_out_and_said(shell: Shell, data: Path) -> N
     assert set(done.json["left_out"]) == {"when", "prose"}
     assert "note: column 'when' is left out: it holds dates; name it in --dates" in done.err
     assert "note: column 'prose' is left out" in done.err
-    done = shell.good("fit", data, "-t", "y", "--drop", "prose,rank", "--dates", "when", "--json")
+    done = shell.good("fit", data, "-t", "y", "--drop", "prose,rank,id", "--dates", "when", "--json")
     assert done.err == ""
     assert "when" in done.json["columns"]
 
@@ -213,6 +216,13 @@ def test_compare_takes_a_sample_of_what_is_too_much(shell: Shell, monkeypatch: p
     values = shell.good("compare", "penguins", "-t", "body_mass_g", "--json", "--save", "m.adaline").json
     assert (values["rows"], values["total_rows"]) == (100, 333)
     assert shell.good("summary", "m.adaline", "--json").json["rows"] == 333
+
+
+def test_the_list_of_systems_has_100_columns_and_lectures_on_request(shell: Shell) -> None:
+    plain, full = (shell.good("systems", *words).out for words in ([], ["--lectures"]))
+    assert max(map(len, plain.splitlines())) <= 100
+    assert "section 5" not in plain
+    assert "section 5" in full
 
 
 def test_bundled_data_sets_are_listed(shell: Shell) -> None:

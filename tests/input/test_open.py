@@ -12,7 +12,16 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from adaline import LeastSquaresClassifier, LinearRegression, Ridge, open_table, select
+from adaline import (
+    KMeans,
+    LeastSquaresClassifier,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    open_table,
+    select,
+)
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues
 from tests.systems.cases import NEEDS_ROWS, Make, assert_same, data, systems, theta
@@ -344,3 +353,20 @@ def test_messages_write_control_characters_out() -> None:
     with pytest.raises(InvalidParameter) as error:
         open_table(frame, target="y")
     assert "\x1b" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("cls", [LinearRegression, LogisticRegression, KMeans, Perceptron])
+def test_columns_of_a_frame_in_another_order_are_put_in_order(cls: Any, kind: str) -> None:
+    numbers = np.random.default_rng(0).normal(size=(40, 3))
+    frame = pd.DataFrame(numbers, columns=["a", "b", "c"])
+    make = {"pandas": lambda f: f, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}[kind]
+    model = cls(**({"n_clusters": 2} if cls is KMeans else {})).fit(make(frame), (numbers[:, 0] > 0).astype(int))
+    assert np.array_equal(model.predict(make(frame[["c", "a", "b"]])), model.predict(make(frame)))
+    with pytest.raises(InvalidData, match="now missing:\n- a"):
+        model.predict(make(frame[["c", "b"]]))
+    with pytest.raises(InvalidData, match="unseen at fit time:\n- d"):
+        model.predict(make(frame.assign(d=1.0)))
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(make(frame[["b", "c", "a"]]), (numbers[:, 0] > 0).astype(int))
+        assert model.feature_names_in_.tolist() == ["a", "b", "c"]

@@ -24,8 +24,8 @@ Examples:
   adaline predict delay.adaline new.parquet -o predicted.csv
   adaline update delay.adaline tomorrow.csv
 
-DATA is a file, a folder, a glob, a query or a bundled data set. Results go to stdout, notes to stderr, --json is for
-machines. Exit codes: 0 done, 2 something to mend, 130 interrupted, 1 a fault of adaline.
+DATA is a file, - for standard input, a folder, a glob, a query or a bundled data set. Results go to stdout, notes to
+stderr, --json is for machines. Exit codes: 0 done, 2 something to mend, 130 interrupted, 1 a fault of adaline.
 """
 
 
@@ -105,7 +105,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file (CSV, TSV, JSON lines, Parquet, DuckDB, SQLite; also .gz), a folder, a glob, a query "
+        help="A file (CSV, TSV, JSON lines, Parquet, Arrow, DuckDB, SQLite; also .gz), - for standard input, a folder, "
+        "a glob, a query "
         '"SELECT ...", or the name of a bundled data set (adaline systems --data).',
         autocompletion=complete_data,
         show_default=False,

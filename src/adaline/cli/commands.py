@@ -57,6 +57,7 @@ def fit(
     "adaline predict mass.adaline penguins | head",
     'adaline predict delay.adaline "flights/*.parquet" -o out.parquet --keep flight',
     "adaline predict delay.adaline new.csv --interval prediction -o out.csv",
+    "zcat new.csv.gz | adaline predict delay.adaline - > out.csv",
 )
 def predict(
     model: Model,
@@ -240,9 +241,13 @@ def export(
 @command("List the systems, or the bundled data sets.")
 def systems(
     data: Annotated[bool, typer.Option("--data", help="List the bundled data sets instead.")] = False,
+    lectures: Annotated[bool, typer.Option("--lectures", help="Also where the lectures have each system.")] = False,
     json: Json = False,
 ) -> None:
     """List the systems, or the bundled data sets."""
     from adaline.cli.systems import list_data, list_systems
 
-    (list_data if data else list_systems)(json)
+    if data:
+        list_data(json)
+    else:
+        list_systems(lectures, json)

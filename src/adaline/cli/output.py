@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from time import monotonic
+from typing import Any, Self
 
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -19,6 +22,7 @@ from adaline.selection.table import ErrorTable
 from adaline.wording import CONTROL, visible
 
 ENDLESS = 100_000  # columns of a page that is no terminal
+LABEL, FIGURE = 40, 13  # columns of a label and of a number in plain lines, where they need no more
 NARROWEST = 12  # columns that a text may be folded into
 
 
@@ -39,9 +43,18 @@ def show_errors(table: ErrorTable, chosen: str) -> None:
 
 
 def show(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, ends: int = 0, bold: Collection[int] = ()
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: int = 1,
+    ends: int = 0,
+    bold: Collection[int] = (),
+    widest: int | None = None,
 ) -> None:
-    """Print a table; its first `left` and last `ends` columns hold text, which folds where it must, others numbers."""
+    """Print a table; its first `left` and last `ends` columns hold text, which folds where it must, others numbers.
+
+    It is as wide as the terminal, at most `widest` columns.
+    """
     head, *cells = [[visible(cell, "") for cell in row] for row in (head, *rows)]
     numbers = range(left, len(head) - ends)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
@@ -53,7 +66,7 @@ def show(
         table.add_column(title, justify="right" if number else "left", overflow="fold", no_wrap=number)
     for i, row in enumerate(cells):
         table.add_row(*map(Text, row), style="bold green" if i in bold else "")
-    _print(table, least)
+    _print(table, least, widest or ENDLESS)
 
 
 def print_json(value: Any) -> None:
@@ -92,10 +105,115 @@ def progress() -> Iterator[Callable[[int, int | None, str], None]]:
         yield lambda done, total, text: bar.update(line, completed=done, total=total, description=text)
 
 
-def _print(table: Table, least: int = 0) -> None:
-    """Print a table without blanks at the ends of its lines, in at least so many columns."""
+class LiveTable:
+    """A table that grows while the work goes on: a line a system as it finishes, the best on top, and what is running.
+
+    On a terminal it is drawn anew on stderr and taken away at the end, so that the final table can follow on stdout.
+    Elsewhere each row is a plain line on stderr when it is added, under one line of headings, and the status is not
+    shown. Whatever ends the block, an interrupt too, leaves the cursor and the rows before it in order.
+
+    Parameters
+    ----------
+    columns : names of the cells to their headings; the first holds text, as does the last, the others numbers.
+    order : from the cells of a row to what rows are sorted by, least first; None: as they come.
+
+    Examples
+    --------
+    >>> from adaline.cli.output import LiveTable
+    >>> with LiveTable({"system": "system", "error": "RMSE"}) as table:
+    ...     table.status("Ridge", 0, 2)
+    ...     table.add({"system": "Ridge", "error": "0.51"})
+    """
+
+    def __init__(self, columns: Mapping[str, str], order: Callable[[Mapping[str, Any]], Any] | None = None) -> None:
+        self.columns = dict(columns)
+        self.order = order
+        self.rows: list[Mapping[str, Any]] = []
+        self.running, self.done, self.total = "", 0.0, 0.0
+        self._began = monotonic()
+        self.screen = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self.live = Live(
+            console=self.screen, get_renderable=self._drawn, refresh_per_second=8, transient=True, screen=False
+        )
+        self._widths = [LABEL, *[FIGURE] * (len(self.columns) - 1)]  # of plain lines, at least
+
+    def __enter__(self) -> Self:
+        if self.screen.is_terminal:
+            self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.screen.is_terminal:
+            self.live.stop()
+
+    def add(self, cells: Mapping[str, Any]) -> None:
+        """Take a finished row: texts by the names of the columns, and whatever `order` asks for."""
+        rows = [*self.rows, cells]
+        self.rows = rows if self.order is None else sorted(rows, key=self.order)  # at once: a thread draws them
+        if self.screen.is_terminal:
+            return
+        for line in ([*self.columns.values()], self._texts(cells))[len(self.rows) > 1 :]:
+            self._widths = [max(w, len(text)) for w, text in zip(self._widths, line, strict=True)]
+            first, *rest = zip(line, self._widths, strict=True)
+            numbers = [text.rjust(width) for text, width in rest[:-1]]
+            print("  ".join([first[0].ljust(first[1]), *numbers, *(text for text, _ in rest[-1:])]), file=sys.stderr)
+        sys.stderr.flush()
+
+    def status(self, text: str, done: float = 0, total: float = 0) -> None:
+        """Say what is running, and how much is done of how much."""
+        self.running, self.done, self.total = text, done, total
+
+    def _texts(self, cells: Mapping[str, Any]) -> list[str]:
+        return [visible(str(cells.get(name, "")), "") for name in self.columns]
+
+    def _drawn(self) -> Group:
+        """Return the table and the line below it, no higher than the terminal."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+        cells = [[*self.columns.values()], *map(self._texts, self.rows)]
+        widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+        texts = {0, len(widths) - 1}  # which give way where the terminal is too narrow; numbers never do
+        free = self.screen.width - sum(w for j, w in enumerate(widths) if j not in texts) - 2 * (len(widths) - 1)
+        first = max(min(widths[0], max(free - widths[-1], free * 2 // 3)), NARROWEST)
+        for j, title in enumerate(self.columns.values()):
+            width = first if j == 0 else min(widths[j], max(free - first, 1)) if j in texts else widths[j]
+            justify = "left" if j in texts else "right"
+            table.add_column(title, justify=justify, no_wrap=True, overflow="ellipsis", width=width)  # type: ignore[arg-type]
+        room = max(self.screen.height - 5, 1)
+        for i, row in enumerate(cells[1 : room + 1]):
+            table.add_row(*map(_one_line_text, row), style="bold green" if i == 0 else "")
+        more = len(self.rows) - room
+        lines = [table] if self.rows else []
+        return Group(*lines, *([Text(f"and {more} more", style="dim")] if more > 0 else []), self._status_line())
+
+    def _status_line(self) -> Text:
+        passed = monotonic() - self._began
+        parts = [f"{self.done:.0f} of {self.total:.0f}"] if self.total else []
+        left = passed * (self.total - self.done) / self.done if self.total and self.done else None
+        parts += [duration(passed) if left is None else f"about {duration(left)} left", visible(self.running, "")]
+        return Text(" · ".join(filter(None, parts)), style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def _one_line_text(text: str) -> Text:
+    return Text(text, no_wrap=True, overflow="ellipsis")
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, a second at least.
+
+    Examples
+    --------
+    >>> from adaline.cli.output import duration
+    >>> duration(7.2), duration(100)
+    ('7 s', '1 min 40 s')
+    """
+    minutes, rest = divmod(max(round(seconds), 1), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _print(table: Table, least: int = 0, widest: int = ENDLESS) -> None:
+    """Print a table without blanks at the ends of its lines, in at least and at most so many columns."""
     screen = console()
-    screen.width = max(screen.width, least)
+    screen.width = max(min(screen.width, widest), least)
     with screen.capture() as captured:
         screen.print(table)
     for line in captured.get().splitlines():

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +30,8 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.input.coded import CodedRows, coding_of
 from adaline.sources import TableSource
 from adaline.sources.tables.batches import Runs, as_table
+from adaline.sources.tables.failures import Reporting
+from adaline.sources.tables.pipes import is_pipe, open_pipe, tables_in
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
@@ -69,6 +73,76 @@ class UnalteredTable(Relation):
         return f"CAST({quoted(column)} AS VARCHAR)" if kind.startswith(("ENUM(", "UUID")) else quoted(column)
 
 
+class PipedTable(UnalteredTable):
+    """A table that comes through a pipe and is read once: its columns are those of its first rows.
+
+    What the model takes for numbers, booleans or dates is converted; other columns stay as they come.
+    """
+
+    def __init__(self, title: str, tables: Iterator[Any], coding: Coding | None) -> None:
+        self.tables = tables
+        self.columns: Sequence[Column] = () if coding is None else coding.columns
+        self.title = self.place = title
+        self.first = next(tables, None)
+        if self.first is None:
+            raise InvalidData(f"{title} has no rows")
+        if coding is None:
+            self.columns = [Column(name, "number") for name in self.first.column_names]
+        super().__init__(self._converted(self.first, 0))
+        self.title = self.place = title
+
+    def runs(self, columns: Sequence[str], where: str, size: int) -> Runs:
+        """Return the rows as they come."""
+        first = 0
+        with Reporting(self.title):
+            for table in chain([self.first], self.tables):
+                for rows in map(partial(table.slice, length=size), range(0, len(table), size)):
+                    absent = [name for name in columns if name not in rows.column_names]
+                    for name in absent:
+                        rows = rows.append_column(name, pa.nulls(len(rows)))
+                    found = self._converted(rows.select(columns), first)
+                    yield len(found), partial(iter, [found])
+                    first += len(found)
+
+    def _converted(self, table: Any, first: int) -> Any:
+        """Return rows, the first of which has index `first`, with the columns of the model in their types."""
+        for column in self.columns:
+            if column.name not in table.column_names:
+                continue
+            numbers = column.is_category and not any(isinstance(level, str | bool) for level in column.levels)
+            kind = pa.float64() if numbers else KIND_OF[column.kind]
+            i = table.column_names.index(column.name)
+            values = table.column(i)
+            if pa.types.is_string(values.type) and kind != pa.string():
+                values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+", "")
+            try:
+                values = values.cast(kind)
+            except pa.ArrowInvalid:
+                row = first_unlike(values, kind)
+                raise InvalidData(
+                    f"{self.title}, row {first + row}: column {column.name!r} holds {values[row].as_py()!r}, and the "
+                    f"model was fitted to a {column.kind} there"
+                ) from None
+            table = table.set_column(i, column.name, values)
+        return table
+
+
+KIND_OF = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us"), "category": pa.string()}
+
+
+def first_unlike(values: Any, kind: Any) -> int:
+    """Return the index of the first value that cannot be cast."""
+    low, high = 0, len(values)  # the first `low` can be, the first `high` cannot
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            values.slice(0, middle).cast(kind)
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low
+
+
 def run_predict(
     path: Path, data: str, table: str | None, options: PredictOptions, output: Path | None, as_json: bool
 ) -> None:
@@ -76,7 +150,7 @@ def run_predict(
     check_output(output, KINDS)
     model = storage.load(path)
     check_options(model, options)
-    relation = UnalteredTable(data, table)
+    relation = table_to_predict(data, table, model)
     if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
         raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
     if is_pipeline(model):
@@ -96,6 +170,8 @@ def run_predict(
                 kind = _kind(model) if name == "prediction" else pa.float64()
                 out = out.append_column(new[name], _column(values, complete, kind))
             write(out)
+            if output is None:
+                sys.stdout.flush()
             rows += len(complete)
             missing += len(complete) - int(complete.sum())
         if rows == 0:
@@ -106,6 +182,16 @@ def run_predict(
         print_json({"rows": rows, "predicted": rows - missing, "columns": list(new.values()), "saved": str(output)})
     elif output is not None:
         say(f"saved: {output}, {counted(rows - missing, 'prediction')}")
+
+
+def table_to_predict(data: str, table: str | None, model: Any) -> UnalteredTable:
+    """Return a table; lines of text and Arrow streams that come through a pipe are read as they come."""
+    if not is_pipe(data) or isinstance(model, SignalSystem):
+        return UnalteredTable(data, table)
+    pipe = open_pipe(data)
+    with Reporting(pipe.title):
+        tables = tables_in(pipe)
+        return UnalteredTable(pipe, table) if tables is None else PipedTable(pipe.title, tables, coding_of(model))
 
 
 def predictions(

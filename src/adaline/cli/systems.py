@@ -1,4 +1,4 @@
-"""`adaline systems`: lists the systems with where the lectures have them, or the bundled data sets."""
+"""`adaline systems`: lists the systems, or the bundled data sets."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from adaline.comparison.result import plain
 from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
 
+WIDEST = 100  # columns of the list of systems
 
-def list_systems(as_json: bool) -> None:
-    """List the systems: for what, what each is, and where the lectures have it."""
+
+def list_systems(lectures: bool, as_json: bool) -> None:
+    """List the systems: for what, what each is, and with `lectures` where the lectures have it."""
     found = [describe_system(name) for name in SYSTEMS]
     if as_json:
         print_json(found)
         return
-    rows = [[one["name"], one["task"], one["about"], one["reference"]] for one in found]
-    show(["system", "for", "what it is", "lectures"], rows, left=4)
+    shown = {"name": "system", "task": "for", "about": "what it is", **({"reference": "lectures"} if lectures else {})}
+    rows = [[one[key] for key in shown] for one in found]
+    show([*shown.values()], rows, left=len(shown), widest=None if lectures else WIDEST)
     say()
     say("Parameters are set by adaline fit --set key=value; adaline systems --json lists them.", style="dim")
 

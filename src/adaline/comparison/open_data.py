@@ -12,7 +12,8 @@ from typing import Any, Self
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
-from adaline.sources.tables.coding import target_columns, usable_columns
+from adaline.sources.tables.coding import find_identifiers, refuse_prose, target_columns, usable_columns
+from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.sql import quoted
@@ -64,6 +65,8 @@ class DataRequest:
         """What to call the data in a title: a file or a data set by its name; "" where they are a frame."""
         if not isinstance(self.data, str):
             return ""
+        if is_pipe(self.data):
+            return pipe_title(self.data)
         is_path = "/" in self.data and "\n" not in self.data and len(self.data) < 300
         return Path(self.data).name if is_path else self.data
 
@@ -141,8 +144,11 @@ def open_data(request: DataRequest) -> OpenedData:
     relation = Relation(request.data, request.table)
     spec = read_spec(relation, spec)
     left_out: dict[str, str] = {}
+    notes: list[str] = []
+    if spec.targets:
+        _check_target(relation, str(spec.target))
     if spec.formula is None:
-        spec, left_out = _with_features(relation, spec, request)
+        spec, left_out, notes = _with_features(relation, spec, request)
     elif request.drop:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
     target, columns = _columns(relation, spec)
@@ -151,7 +157,6 @@ def open_data(request: DataRequest) -> OpenedData:
     if request.choose_missing:
         spec, empty = _with_policy(relation, spec, missing, request)
         left_out |= empty
-    notes = []
     for name, reason in left_out.items():
         why = OPTION.sub(r"in --\1", reason) if request.shell else reason
         notes.append(f"column {name!r} is left out: it {why}")
@@ -167,31 +172,52 @@ def open_data(request: DataRequest) -> OpenedData:
 
 
 def _is_label(relation: Relation, target: str) -> bool:
-    """Whether a target is a label rather than a number; refuse what is neither."""
-    if target not in relation.schema:
-        return False
+    """Whether a target is a label rather than a number."""
+    return target in relation.schema and relation.kind(target) in LABELS
+
+
+def _check_target(relation: Relation, target: str) -> None:
+    """Refuse a target that is neither a number nor a label, before more is read than its first rows."""
     kind = relation.kind(target)
-    if kind in LABELS:
-        return True
-    if kind != "number":
-        raise InvalidData(f"the target {target!r} holds {relation.schema[target]}: it is neither a number nor a label")
-    return False
+    if kind == "date":
+        raise InvalidData(
+            f"the target {target!r} holds dates: it is neither a number nor a label. Choose another column, or make a "
+            f"number of it by a query, such as SELECT *, epoch({quoted(target)}) / 86400 AS days FROM ..., and predict "
+            "that"
+        )
+    if kind not in (*LABELS, "number"):
+        raise InvalidData(
+            f"the target {target!r} holds {relation.schema[target]}: it is neither a number nor a label. Choose "
+            "another column"
+        )
+    if kind == "text":
+        refuse_prose(relation, [], [target])
 
 
-def _with_features(relation: Relation, spec: TableSpec, request: DataRequest) -> tuple[TableSpec, dict[str, str]]:
-    """Return the spec with its features named, and why columns that nobody dropped are not among them."""
+def _with_features(
+    relation: Relation, spec: TableSpec, request: DataRequest
+) -> tuple[TableSpec, dict[str, str], list[str]]:
+    """Return the spec with its features named, why columns that nobody dropped are not among them, and notes."""
     drop = request.drop
     for name in drop:
         check_column(relation, name, request.option("drop"))
     if spec.features is not None:
-        return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}
+        return replace(spec, features=tuple(name for name in spec.features if name not in drop)), {}, []
     features, reasons = usable_columns(relation, spec)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     features = [name for name in features if name not in drop]
+    named = [name for name, _ in spec.categories]
+    identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])
+    reasons |= {name: f"{why}; name it in {request.option('features')} to use it" for name, why in identifiers.items()}
+    features = [name for name in features if name not in identifiers]
+    notes = [
+        f"column {name!r} {why}: if it only names them, leave it out by {_dropping([name], request)}"
+        for name, why in doubtful.items()
+    ]
     if not features:
         why = "".join(f"; {name!r} {reason}" for name, reason in reasons.items())
         raise InvalidData(f"{relation.title} has no column to learn from besides the target{why}")
-    return replace(spec, features=tuple(features)), reasons
+    return replace(spec, features=tuple(features)), reasons, notes
 
 
 def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:

@@ -169,6 +169,9 @@ def read_rows(system: Any, x: Any) -> Any:
     coding = system.__dict__.get("coding_")
     if frame is not None and coding is not None:
         return coding.code(frame)
+    names = system.__dict__.get("feature_names_in_")
+    if frame is not None and names is not None and set(frame.columns) == set(names):
+        x = frame.select(names.tolist()).to_native()  # the columns of the fit, in its order
     rows = _numbers(system, x)
     try:
         _check_feature_names(system, x, reset=False)

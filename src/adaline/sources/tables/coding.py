@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from adaline.sources.tables.sql import quoted
 
 SAMPLE = 200_000  # rows from which it is decided whether a text column is a category
 SIGNS = "'[,%$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written for people
+IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 
 
@@ -46,6 +48,37 @@ def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict
                 reasons[name] = f"holds {counts[name]:,} different texts; name it in categories to code them all"
     features = [n for n in relation.schema if n not in reasons and n not in (*spec.targets, spec.weight)]
     return features, reasons
+
+
+def find_identifiers(relation: Relation, names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return which columns of whole numbers, different in every row, are identifiers, and which may be, each with why.
+
+    They are beyond 2^53, where floats do not tell neighbours apart; they may be where they number the rows, or where
+    their name says so.
+    """
+    whole = [name for name in names if re.fullmatch(r"U?(BIG|HUGE)?INT(EGER)?", relation.schema[name])]
+    if not whole:
+        return {}, {}
+    rows = f"(SELECT {', '.join(map(quoted, whole))} FROM {relation.sql} LIMIT {SAMPLE})"
+    asked = [f"count({q}), min({q})::HUGEINT, max({q})::HUGEINT" for q in map(quoted, whole)]
+    found = relation.rows(f"SELECT count(*), {', '.join(asked)} FROM {rows}")[0]
+    bounds = {name: found[1 + 3 * i : 4 + 3 * i] for i, name in enumerate(whole)}
+    wide = [n for n, (count, low, high) in bounds.items() if count == found[0] > FEW_LEVELS and high - low >= count - 1]
+    if not wide:
+        return {}, {}
+    distinct = relation.rows(f"SELECT {', '.join(f'count(DISTINCT {quoted(name)})' for name in wide)} FROM {rows}")[0]
+    certain, doubtful = {}, {}
+    for name, different in zip(wide, distinct, strict=True):
+        count, low, high = bounds[name]
+        if different < count:
+            continue
+        if max(-low, high) > 2**53:
+            certain[name] = "holds whole numbers beyond 2^53, different in every row: identifiers, not amounts"
+        elif high - low == count - 1:
+            doubtful[name] = "numbers the rows"
+        elif IDENTIFIER.search(name):
+            doubtful[name] = "is different in every row and named like an identifier"
+    return certain, doubtful
 
 
 def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
@@ -82,7 +115,7 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
             raise InvalidData(f"column {name!r} holds times with a zone, no categories: name it in dates=")
     texts = [name for name in features if kinds[name] == "text"]
-    _refuse_prose(relation, texts, [name for name in targets if kinds.get(name) == "text"])
+    refuse_prose(relation, texts, [name for name in targets if kinds.get(name) == "text"])
     kinds |= dict.fromkeys(texts, "category")
     columns = _columns(relation, spec, targets, features, kinds, named)
     if twice:
@@ -224,7 +257,7 @@ def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int
     return dict(zip(names, counts, strict=True)), rows
 
 
-def _refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> None:
+def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> None:
     """Refuse text columns that are not categories: too many distinct texts, or numbers written as text.
 
     Labels of targets may be many, and whole numbers.

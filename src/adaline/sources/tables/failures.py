@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from tempfile import gettempdir
 from typing import Any
 
 from adaline.errors import AdalineError, UnreadableTable
 from adaline.sources.tables.text import NOT_UTF8
+
+PIPES = "adaline-pipe-"  # how the names of folders begin that hold what came through a pipe
 
 Explain = Callable[[str | None], str | None]
 """From what is known of a failure, or None, to a better explanation, or None."""
@@ -24,12 +27,19 @@ class Reporting:
         return None
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, AdalineError) and (shown := _as_given(str(error))) != str(error):
+            raise type(error)(shown) from None
         if isinstance(error, AdalineError) or not (isinstance(error, OSError) or _foreign(kind)):
             return
         if isinstance(error, FileNotFoundError):
             raise UnreadableTable(f"{error.filename or self.title} is not there any more: open it again") from None
-        message = self.explain(_one_line(str(error), self.title))
-        raise UnreadableTable(message or f"{self.title}: {_first_line(str(error))}") from None
+        message = self.explain(_one_line(str(error), self.title)) or f"{self.title}: {_first_line(str(error))}"
+        raise UnreadableTable(_as_given(message)) from None
+
+
+def _as_given(message: str) -> str:
+    """Return a message in which files that hold what came through a pipe have its name."""
+    return re.sub(re.escape(f"{gettempdir()}/{PIPES}") + r"\w+/(\w+)[.\w]*", r"\1", message)
 
 
 def _foreign(kind: type | None) -> bool:

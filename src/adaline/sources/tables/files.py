@@ -18,6 +18,7 @@ from adaline import datasets
 from adaline.errors import UnreadableTable
 
 CHUNK = 2**16
+ARROW_STREAM = b"\xff\xff\xff\xff"
 ZSTD, SKIPPABLE = 0xFD2FB528, 0x184D2A50
 
 
@@ -78,7 +79,7 @@ def escaped(name: str) -> str:
 
 
 def file_format(name: str) -> str:
-    """Return "parquet", "sqlite", "duckdb", "json" or "text", by the first bytes of a file, then by its name."""
+    """Return "parquet", "arrow", "sqlite", "duckdb", "json" or "text", by its first bytes, then by its name."""
     try:
         with open(name, "rb") as file:
             head = file.read(16)
@@ -86,12 +87,8 @@ def file_format(name: str) -> str:
         raise _unreadable(name, error) from None
     if not head:
         raise UnreadableTable(f"{name} is empty: get the file again, or wait until it is written")
-    if head[:4] == b"PAR1":
-        return "parquet"
-    if head[:15] == b"SQLite format 3":
-        return "sqlite"
-    if head[8:12] == b"DUCK":
-        return "duckdb"
+    if told := told_format(head):
+        return told
     plain = name.lower().removesuffix(".gz").removesuffix(".zst")
     kinds = {
         "parquet": "parquet",
@@ -104,6 +101,17 @@ def file_format(name: str) -> str:
         "sqlite3": "sqlite",
     }
     return kinds.get(Path(plain).suffix[1:], "text")
+
+
+def told_format(head: bytes) -> str | None:
+    """Return the format that the first bytes of a file tell by themselves, None for text."""
+    if head[:4] == b"PAR1":
+        return "parquet"
+    if head[:4] == ARROW_STREAM or head[:6] == b"ARROW1":
+        return "arrow"
+    if head[:15] == b"SQLite format 3":
+        return "sqlite"
+    return "duckdb" if head[8:12] == b"DUCK" else None
 
 
 def _unreadable(name: str, error: OSError) -> UnreadableTable:

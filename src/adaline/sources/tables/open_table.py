@@ -32,10 +32,11 @@ def open_table(
     Parameters
     ----------
     data : path, glob, folder, list of paths, SQL query, frame, or dictionary of columns
-        CSV, TSV, JSON lines (also compressed), Parquet, a DuckDB or SQLite file, "SELECT ...", a pandas, polars or
-        Arrow frame, or the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN,
-        NULL, ? and the like are missing values. A query is one SELECT and reads the files that it names as tables,
-        as in "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database.
+        CSV, TSV, JSON lines (also compressed), Parquet, Arrow, a DuckDB or SQLite file, "-" for standard input (told
+        by its content, kept in a temporary file, as named pipes are), "SELECT ...", a pandas, polars or Arrow frame, or
+        the name of a bundled data set. Text files have a line of column names; empty fields, NA, NaN, NULL, ? and the
+        like are missing values. A query is one SELECT and reads the files that it names as tables, as in
+        "FROM 'rows.csv'", and no others; a query or a view of a database reads nothing but that database.
     target : name, list of names, or None
         What to predict; numbers for regression (several for several targets), anything for classification. None to
         predict only.

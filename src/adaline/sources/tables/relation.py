@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from copy import copy
 from functools import partial
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, Self
 from uuid import uuid4
 
@@ -29,6 +29,7 @@ from adaline.sources.tables.files import (
     is_compressed,
     query_files,
 )
+from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, private_folder, spool
 from adaline.sources.tables.sql import QUERY, chosen_table, names_used, quoted, subquery, text
 from adaline.sources.tables.text import (
     SAMPLE,
@@ -71,6 +72,7 @@ class Relation:
         self.queries = 0  # number of queries that read rows
         self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
         self._integrity: Future[None] | None = None
+        self._folder: TemporaryDirectory[str] | None = None  # of what came through pipes, as long as this table
         frame = as_frame(data)
         if frame is not None:
             self.title = self.place = "the frame"
@@ -214,19 +216,34 @@ class Relation:
             self._integrity.result()
 
     def _open_files(self, data: Any, table: str | None) -> None:
-        given = [data] if isinstance(data, str | os.PathLike) else data
+        given = [data] if isinstance(data, str | os.PathLike | Pipe) else data
         if (
             not isinstance(given, list | tuple)
             or not given
-            or not all(isinstance(one, str | os.PathLike) for one in given)
+            or not all(isinstance(one, str | os.PathLike | Pipe) for one in given)
         ):
             raise InvalidParameter(f"cannot open {type(data).__name__}: give a path, a glob, a query or a frame")
-        self.files = self.watched = [name for one in given for name in expand_glob(os.fsdecode(one))]
-        self.title = self.place = os.fsdecode(given[0]) if len(given) == 1 else f"{len(given)} files"
+        names = [one if isinstance(one, Pipe) else os.fsdecode(one) for one in given]
+        self.title = self.place = f"{len(names)} files" if len(names) > 1 else pipe_title(names[0])
+        with Reporting(self.title):
+            self._read_files(names, table)
+
+    def _read_files(self, names: Sequence[str | Pipe], table: str | None) -> None:
+        for name in names:
+            if isinstance(name, str) and not is_pipe(name):
+                self.files += expand_glob(name)
+                continue
+            self._folder = self._folder or private_folder()
+            self.files.append(spool(open_pipe(name) if isinstance(name, str) else name, self._folder.name))
+        self.watched = self.files
         kinds = {file_format(name) for name in self.files}
         if len(kinds) > 1:
             raise UnreadableTable(f"{self.title}: files of different kinds ({', '.join(sorted(kinds))}); open one kind")
         kind = kinds.pop()
+        if kind == "arrow":  # which DuckDB does not read
+            self._folder = self._folder or private_folder()
+            self.files = [arrow_as_parquet(name, self._folder.name) for name in self.files]
+            kind = "parquet"
         listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
         if compressed := [name for name in self.files if is_compressed(name) and kind in ("text", "json")]:
             self._integrity = check_compressed(compressed)

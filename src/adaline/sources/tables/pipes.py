@@ -1,0 +1,267 @@
+"""Tables that come through a pipe, standard input or a named one: told by their content, kept in a private file."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import select
+import shutil
+import stat
+import sys
+import time
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from adaline.errors import UnreadableTable
+from adaline.sources.tables.batches import rechunked
+from adaline.sources.tables.failures import PIPES, Reporting
+from adaline.sources.tables.files import ARROW_STREAM, told_format
+from adaline.sources.tables.text import MISSING_WORDS, layout
+
+STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+TRIES = 20  # to find the writer of a named pipe, a hundredth of a second apart
+ROWS = 2**17  # of a row group
+LONGEST = 2**26  # bytes of a row that comes through a pipe
+PIECE = 2**22  # bytes of rows that are read together as they come
+HEAD = 2**16  # bytes from which the format is told
+OBJECTS = re.compile(rb'(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*\{)')  # how JSON begins
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """An open pipe: its name in messages, its first bytes, and the file that the bytes after them are read from."""
+
+    title: str
+    head: bytes
+    rest: Any
+
+    @property
+    def suffix(self) -> str:
+        """How the name of a file must end that holds this; formats that their first bytes tell need no name."""
+        return suffix_of(self.head)
+
+
+def is_pipe(name: str) -> bool:
+    """Whether a name stands for standard input, or for a named pipe."""
+    try:
+        return name in STDIN or stat.S_ISFIFO(os.stat(name).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def pipe_title(name: str | Pipe) -> str:
+    """Return what a file or pipe is called in messages: stdin for all names of standard input."""
+    return name.title if isinstance(name, Pipe) else "stdin" if name in STDIN else name
+
+
+def open_pipe(name: str) -> Pipe:
+    """Open a pipe and read its first bytes: a line of text, or HEAD bytes; refuse a terminal, and what is empty."""
+    advice = "pipe a table into the command, as in 'cat rows.csv | adaline fit - --target y', or name a file"
+    head = b""
+    if name not in STDIN:
+        title, (file, head) = name, _open_named(name)
+    elif sys.stdin is None or sys.stdin.closed:
+        raise UnreadableTable(f"stdin is closed: {advice}")
+    elif sys.stdin.isatty():
+        raise UnreadableTable(f"stdin is a terminal, not a table: {advice}")
+    else:
+        title, file = "stdin", sys.stdin.buffer
+    while len(head) < HEAD and (len(head) < 16 or not re.search(rb"[\n\0]", head)) and (more := file.read1(HEAD)):
+        head += more
+    if not head.strip():
+        raise UnreadableTable(f"{title} is empty: {advice}")
+    return Pipe(title, head, file)
+
+
+def _open_named(name: str) -> tuple[Any, bytes]:
+    """Open a named pipe and return it with what it holds; refuse one that nobody writes into, as it may never end."""
+    pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    head = b""
+    for _ in range(TRIES):
+        try:
+            head = os.read(pipe, HEAD)
+        except BlockingIOError:  # there is a writer
+            break
+        if head:
+            break
+        time.sleep(0.01)
+    else:
+        os.close(pipe)
+        raise UnreadableTable(
+            f"{name} is a pipe that nobody writes into: start the writer first, or copy what it holds into a file"
+        )
+    os.set_blocking(pipe, True)
+    return os.fdopen(pipe, "rb"), head
+
+
+def suffix_of(head: bytes) -> str:
+    """Return how the name of a file must end that begins with these bytes: .csv, .json, and .gz or .zst after it."""
+    if head.startswith(GZIP):
+        with suppress(zlib.error):
+            return suffix_of(zlib.decompressobj(31).decompress(head, HEAD)) + ".gz"
+    if head.startswith(ZSTD):
+        import pyarrow as pa
+
+        inner = b""
+        with suppress(OSError), pa.CompressedInputStream(pa.BufferReader(head), "zstd") as file:
+            inner = bytes(file.read(64))
+        return suffix_of(inner) + ".zst"
+    return ".json" if OBJECTS.match(head) else ".csv"
+
+
+def private_folder() -> TemporaryDirectory[str]:
+    """Return a folder for what came through a pipe, which nobody else can read and which ends with the process."""
+    return TemporaryDirectory(prefix=PIPES, ignore_cleanup_errors=True)
+
+
+def spool(pipe: Pipe, folder: str) -> str:
+    """Write all that comes through a pipe into a file in a folder, and return its path."""
+    name = "stdin" if pipe.title == "stdin" else f"pipe{len(os.listdir(folder)) or ''}"
+    path = os.path.join(folder, name + pipe.suffix)
+    try:
+        with open(path, "wb") as file:
+            file.write(pipe.head)
+            shutil.copyfileobj(pipe.rest, file, 2**20)
+    except OSError as error:
+        raise UnreadableTable(
+            f"cannot keep {pipe.title} in {folder}: {error.strerror}; let TMPDIR name a folder with room"
+        ) from None
+    return path
+
+
+def tables_in(pipe: Pipe) -> Iterator[Any] | None:
+    """Return what comes through a pipe as Arrow tables, as it comes; None for formats that must be there as a whole.
+
+    Fields of CSV stay texts, without a value where they are a word for missing values.
+    """
+    if pipe.head.startswith(ARROW_STREAM):
+        import pyarrow as pa
+
+        joined = io.BufferedReader(_Joined(pipe))
+        return (pa.Table.from_batches([_checked(batch)]) for batch in pa.ipc.open_stream(joined) if batch.num_rows)
+    if pipe.suffix == ".csv" and told_format(pipe.head) is None:
+        return _text_tables(pipe)
+    with suppress(ValueError):
+        if pipe.suffix == ".json" and isinstance(json.loads(pipe.head.splitlines()[0]), dict):
+            return _json_tables(pipe)
+    return None
+
+
+def _text_tables(pipe: Pipe) -> Iterator[Any]:
+    from pyarrow import csv
+
+    pieces = _pieces(pipe)
+    head = next(pieces)
+    with TemporaryDirectory(prefix=PIPES) as folder:
+        path = os.path.join(folder, "stdin.csv")
+        Path(path).write_bytes(head)
+        found = layout(path)
+    parse = csv.ParseOptions(delimiter=found.separator, newlines_in_values=True)
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(found.names, "string"), null_values=MISSING_WORDS, strings_can_be_null=True
+    )
+    body = head.removeprefix(BOM_UTF8).lstrip()
+    body = body[_line_end(body, first=True) :]
+    names = csv.ReadOptions(column_names=found.names)
+    for piece in chain([body], pieces):
+        if piece.strip():
+            names.block_size = max(len(piece), 1)
+            yield csv.read_csv(io.BytesIO(piece), names, parse, convert)
+
+
+def _json_tables(pipe: Pipe) -> Iterator[Any]:
+    from pyarrow import json as arrow_json
+
+    for piece in _pieces(pipe, quotes=False):
+        options = arrow_json.ReadOptions(block_size=len(piece))
+        if piece.strip():
+            yield arrow_json.read_json(io.BytesIO(piece), options)
+
+
+def _pieces(pipe: Pipe, quotes: bool = True) -> Iterator[bytes]:
+    """Yield what comes through a pipe in pieces of whole lines, of at most about PIECE bytes, without waiting for more.
+
+    The first piece has two lines at least, if there are. With `quotes`, an end of line between them ends no line.
+    """
+    waiting, least = pipe.head, 2
+    while True:
+        while len(waiting) < PIECE and _is_ready(pipe.rest) and (more := pipe.rest.read1(HEAD)):
+            waiting += more
+        end = _line_end(waiting) if quotes else waiting.rfind(b"\n") + 1
+        if waiting[:end].strip().count(b"\n") + 1 >= least and end:
+            yield waiting[:end]
+            waiting, least = waiting[end:], 1
+        elif len(waiting) > LONGEST:
+            raise UnreadableTable(f"{pipe.title} has a row of more than {LONGEST} bytes: is a quote never closed?")
+        more = pipe.rest.read1(HEAD)
+        if not more:
+            break
+        waiting += more
+    if waiting:
+        yield waiting
+
+
+def _line_end(text: bytes, first: bool = False) -> int:
+    """Return where the last line (or the first) ends that is whole, quotes closed; 0 where there is none."""
+    letters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero((letters == ord("\n")) & (np.cumsum(letters == ord('"')) % 2 == 0))
+    return int(ends[0 if first else -1]) + 1 if len(ends) else 0
+
+
+def _is_ready(file: Any) -> bool:
+    """Whether more can be read from a pipe within a moment."""
+    try:
+        return bool(select.select([file], [], [], 0.01)[0])
+    except (OSError, ValueError):
+        return False
+
+
+class _Joined(io.RawIOBase):
+    """A pipe as a file that begins with its first bytes."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        self.head, self.rest = pipe.head, pipe.rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self.head[: len(buffer)] or self.rest.read1(len(buffer))
+        self.head = self.head[len(found) :]
+        buffer[: len(found)] = found
+        return len(found)
+
+
+def _checked(batch: Any) -> Any:
+    """Return a batch whose offsets and sizes, which are what its writer says, contradict nothing."""
+    batch.validate(full=True)
+    return batch
+
+
+def arrow_as_parquet(name: str, folder: str) -> str:
+    """Write an Arrow stream or file as a Parquet file in a folder, batch by batch, and return its path."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = os.path.join(folder, f"arrow{len(os.listdir(folder))}.parquet")
+    with Reporting(name), pa.OSFile(name) as file:
+        streamed = file.read(4) == ARROW_STREAM
+        file.seek(0)
+        stored = pa.ipc.open_stream(file) if streamed else pa.ipc.open_file(file)
+        batches = stored if streamed else map(stored.get_batch, range(stored.num_record_batches))
+        with parquet.ParquetWriter(path, stored.schema) as writer:
+            for rows in rechunked(map(_checked, batches), ROWS):
+                writer.write_table(rows)
+    return path

@@ -1,0 +1,194 @@
+"""Tables through pipes: standard input and named pipes, of any format, with the answers of the same rows in a file."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from adaline import LinearRegression, open_table, save
+from adaline.errors import UnreadableTable
+from adaline.sources.tables import pipes
+from tests.cli.command_line import Shell, table
+from tests.cli.test_exit import ENVIRONMENT
+
+FORMATS = ["csv", "tsv", "json lines", "json", "arrow stream", "arrow file", "parquet", "csv.gz", "json lines.gz"]
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A command line in an empty folder, with a folder of its own for temporary files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    table(tmp_path / "data.csv")
+    return Shell(capsys)
+
+
+def as_bytes(form: str) -> bytes:
+    """Return the rows of data.csv in a format."""
+    if form.endswith(".gz"):
+        return gzip.compress(as_bytes(form.removesuffix(".gz")))
+    if form == "csv":
+        return Path("data.csv").read_bytes()
+    if form == "tsv":
+        return as_bytes("csv").replace(b",", b"\t")
+    rows = csv.read_csv("data.csv")
+    if form.startswith("json"):
+        frame = rows.to_pandas()
+        text = frame.to_json(orient="records", lines=form == "json lines", date_format="iso")
+        return str(text).encode()
+    out = io.BytesIO()
+    if form == "parquet":
+        parquet.write_table(rows, out)
+    else:
+        with (pa.ipc.new_stream if form == "arrow stream" else pa.ipc.new_file)(out, rows.schema) as writer:
+            writer.write_table(rows, max_chunksize=20)
+    return out.getvalue()
+
+
+def give(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    """Let standard input hold some bytes."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+
+
+def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = shell.good("fit", "data.csv", "-t", "y", "--features", "a,b,color", "-o", "m.adaline", "--json").json
+    rows = [row["prediction"] for row in shell.good("predict", "m.adaline", "data.csv").rows]
+    for form, name in zip(FORMATS, ["-", "/dev/stdin", *["-"] * len(FORMATS)], strict=False):
+        content = as_bytes(form)
+        give(monkeypatch, content)
+        source = open_table(name, target="y", features=["a", "b", "color"])
+        assert LinearRegression().fit(source).coef_.tolist() == wanted["coef"], form
+        give(monkeypatch, content)
+        assert [row["prediction"] for row in shell.good("predict", "m.adaline", name).rows] == rows, form
+    for content, said in (
+        (b"a,b,color\n1,2,red\n2,x,red\n", "stdin, row 1: column 'b' holds 'x'"),
+        (b"a,b,color\n1,2,red\n2,red\n", "Expected 3 columns, got 2"),
+        (b"a,b\n1,2\n", "stdin has no column 'color'"),
+        (b"a,b,color\n", "stdin has no rows"),
+        (b'{"a":1,"b":"x","color":"red"}\n', "stdin, row 0: column 'b' holds 'x'"),
+        (b'{"a":1,"b":2,"color":"red\\""}\n{"a":1,"b":2,"color":"red"}\n', "red"),
+        (as_bytes("arrow stream")[:800], "stdin"),
+        (as_bytes("csv.gz")[:-100], "stdin is cut short"),
+    ):
+        give(monkeypatch, content)
+        assert said in shell.bad("predict", "m.adaline", "-")
+
+
+def test_a_row_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipes, "LONGEST", 2**10)
+    give(monkeypatch, b'a,b\n1,"2\n' + 2**17 * b"3\n")
+    rows = pipes.tables_in(pipes.open_pipe("-"))
+    assert rows is not None
+    with pytest.raises(UnreadableTable, match="is a quote never closed"):
+        list(rows)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "-", "-t", "y", "--systems", "Ridge", "--folds", "2", "--features", "a,b"],
+        ["separable", "-", "-t", "flag", "--features", "b"],
+        ["select", "-", "-t", "y", "-s", "Ridge", "--parameter", "penalty=1,2", "--features", "a,b"],
+        ["update", "m.adaline", "-"],
+    ],
+)
+def test_every_command_takes_standard_input(words: list[str], shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b", "-o", "m.adaline")
+    give(monkeypatch, as_bytes("csv"))
+    shell.good(*words)
+    give(monkeypatch, b"a,b\n1,2\n1,2,3\n")
+    said = shell.bad(*words)
+    assert "stdin, line 3" in said
+    assert "temporary" not in said
+    gc.collect()
+    assert list(Path("temporary").glob("adaline-pipe*")) == []
+
+
+def test_a_pipe_without_a_table_says_what_to_do(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, b"")
+    assert "stdin is empty: pipe a table into the command" in shell.bad("fit", "-", "-t", "y")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    master, slave = os.openpty()
+    with open(slave) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        assert "stdin is a terminal, not a table: pipe" in shell.bad("fit", "-", "-t", "y")
+    os.close(master)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "stdin is closed: pipe" in shell.bad("fit", "-", "-t", "y")
+
+
+def test_a_named_pipe_is_kept_for_further_passes(shell: Shell) -> None:
+    os.mkfifo("rows")
+    sender = Thread(target=lambda: Path("rows").write_bytes(as_bytes("json lines")))
+    sender.start()
+    source = open_table("rows", target="y", features=["a", "b"])
+    sender.join()
+    files = list(Path("temporary").glob("adaline-pipe*"))
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o700]
+    wanted = LinearRegression().fit(open_table("data.csv", target="y", features=["a", "b"])).coef_
+    found = LinearRegression().fit(source).coef_
+    assert found.tolist() == wanted.tolist()
+
+
+def test_what_was_kept_is_removed_at_the_end_and_after_an_interrupt(shell: Shell) -> None:
+    environment = {**ENVIRONMENT, "TMPDIR": "temporary"}
+    for interrupted in (False, True):
+        words = ["timeout", "60", sys.executable, "-m", "adaline", "fit", "-", "-t", "y", "--features", "a,b"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as process:
+            assert process.stdin is not None
+            process.stdin.write(as_bytes("csv"))
+            if interrupted:
+                process.stdin.flush()
+                while not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
+                    time.sleep(0.01)
+                process.send_signal(signal.SIGINT)
+            else:
+                process.stdin.close()
+            assert process.wait() == (130 if interrupted else 0)
+        assert list(Path("temporary").iterdir()) == []
+
+
+def test_a_query_reads_no_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo("rows")
+    give(monkeypatch, as_bytes("csv"))
+    for name in ("-", "rows"):
+        assert "the query: " in shell.bad("fit", f"SELECT * FROM '{name}'", "-t", "y")
+    assert sys.stdin.buffer.tell() == 0
+
+
+def test_rows_are_predicted_as_they_come(shell: Shell) -> None:
+    Path("rows.csv").write_text("x,c,y\n1,p,2\n2,q,4\n3,p,5\n4,q,9\n5,p,10\n6,q,11\n")
+    save(LinearRegression().fit(open_table("rows.csv", target="y")), "m.adaline")
+    wanted = [float(row["prediction"]) for row in shell.good("predict", "m.adaline", "rows.csv").rows]
+    words: list[Any] = [sys.executable, "-m", "adaline", "predict", "m.adaline", "-", "--keep", "note"]
+    words = ["timeout", "60", *words]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        found = []
+        process.stdin.write("note,c,x\n")
+        for i, row in enumerate([f'"two\n{n}",{c},{n}\n' for n, c in zip(range(1, 7), "pqpqpq", strict=True)]):
+            process.stdin.write(row)
+            process.stdin.flush()
+            lines = [process.stdout.readline() for _ in range(3 if i == 0 else 2)][-2:]
+            assert lines[0] == '"two\n'
+            found.append(float(lines[1].split(",")[1]))
+        process.stdin.close()
+        assert process.wait() == 0
+    assert found == wanted
