@@ -40,6 +40,7 @@ class Result:
         there are none.
     warnings : what the fits warned about.
     failure : one line where the system failed, else "".
+    fold_models : the models fitted without each fold, in the order of the folds.
     """
 
     system: str
@@ -56,6 +57,7 @@ class Result:
     probability: Array | None
     warnings: tuple[str, ...]
     failure: str
+    fold_models: tuple[Any, ...] = ()
 
     @property
     def label(self) -> str:
@@ -65,7 +67,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what can be written as JSON: numbers that are not finite become None."""
-        left = {"model", "predicted", "probability"}
+        left = {"model", "fold_models", "predicted", "probability"}
         known = {name: value for name, value in vars(self).items() if name not in left}
         proof = None if self.certificate is None else vars(self.certificate)
         return dict(plain({**known, "label": self.label, "certificate": proof}))
@@ -80,6 +82,7 @@ class SystemTrial:
         self._classes = np.unique(rows.y) if rows.classes else None
         self._predicted = np.empty_like(rows.y)
         self._probability: Array | None = None
+        self._models: list[Any] = []
         self._trial = CrossValidation(system, rows, self._judge)
 
     def run_fold(self, k: int) -> None:
@@ -112,10 +115,12 @@ class SystemTrial:
             probability=self._probability,
             warnings=trial.warnings,
             failure="",
+            fold_models=tuple(self._models),
         )
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
-        """Keep the predictions for held-out rows; return their error."""
+        """Keep the model and its predictions for held-out rows; return their error."""
+        self._models.append(model)
         x, y = self._rows.at(held_out)
         self._predicted[held_out] = model.predict(x)
         if self._classes is not None and hasattr(model, "predict_proba"):
