@@ -7,6 +7,7 @@ by their dashes. Only this file imports matplotlib, when the first plot is drawn
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -28,12 +29,25 @@ P = ParamSpec("P")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
 BLUE, ORANGE, GREEN, GREY = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[6]
 INK = "#222222"
+GRID = "#dddddd"
+DARK = {  # what each colour becomes on a dark page, as legible there as it was on white
+    "#222222": "#e4e6e8",
+    "#666666": "#a3a9b0",
+    "#dddddd": "#3b4148",
+    "#000000": "#e4e6e8",
+    "#bbbbbb": "#5b626a",
+    "#0072b2": "#4aa8e0",
+    "#d55e00": "#f08a3c",
+    "#009e73": "#35c299",
+}
 MARKERS = "os^Dv<>"
 LINES = ("-", "--", "-.", ":")
 MOST_POINTS = 5000
 WIDTH = 5.2  # inches: the text is then readable on a phone, and two figures stand side by side on a desk
 LETTERS = 14  # of a legend that fit into an inch
 HANDLE = 7  # and those that the picture beside a name takes
+
+DRAWN_IN = re.compile(r"((?:fill|stroke): )(#[0-9a-f]{6})")
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -42,6 +56,8 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "axes.labelcolor": INK,
     "text.color": INK,
     "text.parse_math": False,  # names of columns are text, dollars and all
@@ -64,12 +80,13 @@ def styled(plot: Callable[P, Axes]) -> Callable[P, Axes]:
     return drawn
 
 
-def svg(ax: Axes) -> str:
+def svg(ax: Axes, *, dark: bool = False) -> str:
     """Return the figure of these axes as SVG text that refers to nothing outside itself.
 
     Parameters
     ----------
     ax : what a plot returned.
+    dark : whether for a dark page: no background, light text and lines.
 
     Examples
     --------
@@ -81,9 +98,10 @@ def svg(ax: Axes) -> str:
     figure: Any = ax.figure
     with _matplotlib().rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts draw the text
-        figure.savefig(out, format="svg", metadata={"Date": None})
+        figure.savefig(out, format="svg", metadata={"Date": None}, transparent=dark)
     text = out.getvalue()
-    return text[text.index("<svg") :]
+    text = text[text.index("<svg") :]
+    return DRAWN_IN.sub(lambda found: found[1] + DARK.get(found[2], found[2]), text) if dark else text
 
 
 def axes(ax: Axes | None, height: float) -> Axes:
