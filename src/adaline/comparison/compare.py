@@ -14,10 +14,11 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from adaline import __version__
+from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
-from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.result import Result, SystemTrial, plain
 from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, sample_table, suits
 from adaline.errors import InvalidParameter
 from adaline.inference.summary import escaped
@@ -42,6 +43,7 @@ def compare(
     task: str | None = None,
     random_state: int = 0,
     progress: Progress = None,
+    cost: Any = None,
     **options: Any,
 ) -> Comparison:
     """Cross-validate every system that suits the target on the same folds, rank them, and recommend one.
@@ -68,6 +70,9 @@ def compare(
         Of the cut into folds, and of samples.
     progress : bool, function or None
         Whether to show progress; a function is called as progress(done, total, text). None: where there is a terminal.
+    cost : dict {"fp": a, "fn": b} or None
+        Of two classes: what a false positive and a false negative cost. The result then has `threshold`, the one of the
+        recommended system that costs least on rows held out. Positive is the rarer class, or the second in order.
     **options : those of `open_table`
         `features` (without it, all columns that can be used), `weight`, `categories`, `dates`, `unseen`, `formula`,
         `table`, and `missing`: "drop", "mean" or "indicator"; without it, rows without a target are left out and other
@@ -95,13 +100,23 @@ def compare(
     standard error). Cost: folds + 1 fits a system.
     """
     request = DataRequest.of(data, target=target, drop=drop, **options)
-    return compare_request(request, folds=folds, seed=random_state, systems=systems, task=task, progress=progress)
+    return compare_request(
+        request, folds=folds, seed=random_state, systems=systems, task=task, progress=progress, cost=cost
+    )
 
 
 def compare_request(
-    request: DataRequest, *, folds: int, seed: int, systems: Sequence[str] | None, task: str | None, progress: Progress
+    request: DataRequest,
+    *,
+    folds: int,
+    seed: int,
+    systems: Sequence[str] | None,
+    task: str | None,
+    progress: Progress,
+    cost: Any = None,
 ) -> Comparison:
     """Open the data asked for and compare systems on them."""
+    costs = None if cost is None else Costs.of(cost)
     names = [system_name(name) for name in ([systems] if isinstance(systems, str) else systems or ())]
     asked = task or _task_of(names)
     opened = open_data(request)
@@ -113,8 +128,10 @@ def compare_request(
             f"classes, say {request.option('task', 'classification')}"
         )
     table = sample_table(opened, kind, seed)
+    if costs is not None:
+        costs.check(kind, table.y)
     found = compare_table(table, folds=folds, seed=seed, systems=names or None, task=kind, progress=progress)
-    return replace(found, notes=tuple(notes), source=opened.source)
+    return replace(found, notes=tuple(notes), source=opened.source, costs=costs)
 
 
 def compare_table(
@@ -186,6 +203,7 @@ class Comparison:
     version : of adaline.
     notes : columns and rows that were left out when the data were opened, in sentences.
     source : the table that was opened, None where there was none.
+    costs : of a false positive and a false negative, None where nobody named them.
     """
 
     data: Table
@@ -201,6 +219,7 @@ class Comparison:
     version: str
     notes: tuple[str, ...] = ()
     source: TableSource | None = None
+    costs: Costs | None = None
 
     @property
     def recommended(self) -> Result | None:
@@ -236,6 +255,18 @@ class Comparison:
         ]
         notes = [f"{result.label} failed: {result.failure}" for result in shown if result.failure]
         return ErrorTable(self.title, head, [self._line(result) for result in shown], rows, notes, ends=1)
+
+    @cached_property
+    def threshold(self) -> Threshold | None:
+        """The threshold of the recommended system that costs least on rows held out; None where no costs were named."""
+        best = self.recommended
+        if self.costs is None or best is None:
+            return None
+        scores = held_out_scores(best, self.data, self.folds, self.seed)
+        if scores is None or best.predicted is None:
+            return None
+        known = best.probability is not None
+        return cheapest_threshold(self.costs, self.data.y, best.predicted, scores, self.data.weight, known)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
         """Write the comparison as one HTML file with pictures, and return its path."""
@@ -277,12 +308,15 @@ class Comparison:
             "reason": self.recommendation.text,
             "findings": [finding.to_dict() for finding in self.findings],
             "notes": list(self.notes),
+            "threshold": None if self.threshold is None else plain(self.threshold._asdict()),
             "version": self.version,
         }
 
     def __str__(self) -> str:
         notes = [f"note: {text}" for text in self.notes]
-        return visible("\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings), *notes]))
+        cheapest = [] if self.threshold is None else [str(self.threshold)]
+        told = [str(self.recommendation), *cheapest, *map(str, self.findings), *notes]
+        return visible("\n".join([str(self.table), "", *told]))
 
     __repr__ = __str__
 
@@ -290,6 +324,7 @@ class Comparison:
         advice = self.recommendation
         lines = [
             f"<p><b>{escaped(advice.headline)}.</b> {escaped(advice.text)}</p>",
+            *([] if self.threshold is None else [f"<p>{escaped(str(self.threshold))}</p>"]),
             *(f"<p><b>{f.severity}: {escaped(f.title)}.</b> {escaped(f.text)}</p>" for f in self.findings),
             *(f"<p>note: {escaped(text)}</p>" for text in self.notes),
         ]
