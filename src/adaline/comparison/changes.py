@@ -24,7 +24,6 @@ from adaline.inference.jackknife import jackknife
 from adaline.plots.style import short
 
 MOST_ROWS = 2000  # that a change is the mean of
-MOST_STEPS = 40
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
 UNIT = re.compile(r"(?:[_ ]|[\[(])(mm|cm|m|km|in|ft|mg|g|kg|lb|ms|s|min|hours|days|months|years|usd|eur|pct)[\])]?$", re.I)
 
