@@ -94,6 +94,7 @@ def steps(table: Table) -> list[Step]:
                 out.append(Step(text, members[0], size, {members[0]: low}, float(spread[0]) / size))
             else:
                 size = _round_step(float(spread[0]))
+                size = max(size, 1.0) if (X == np.floor(X)).all() else size
                 unit = unit_of(name)
                 text = f"{size:g} {unit}{' ' if unit else ''}more {table.names[members[0]]}"
                 out.append(Step(text, members[0], size, None, float(spread[0]) / size))

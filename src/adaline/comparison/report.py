@@ -19,7 +19,7 @@ from adaline import plots
 from adaline.comparison.changes import Change, changes, differences, steps, strongest_changes, unit_of
 from adaline.comparison.classes import held_out_scores, positive_class, recalls
 from adaline.comparison.compare import Comparison, status_text
-from adaline.comparison.recommendation import with_error
+from adaline.comparison.recommendation import SAME, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.inference.effects import Effect, effects, strongest
@@ -36,8 +36,9 @@ MOST_CLASSES = 8
 MOST_LEVELS = 5
 MOST_CHANGES = 8
 MOST_DIFFERENCES = 5
+FAINT = 0.1  # part of the largest change below which a class is not named
 MOST_STEPS = 60
-JOINTS = re.compile(r"(?<=[_./:,;|\\\-\[(=])(?=\w)")  # where a long name may go on in the next line
+JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name goes on in the next line
 
 
 def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
@@ -170,6 +171,7 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
         return None
     ours = changes(chosen, found.data, found.task, taken)
     other = next((result for result in found.results if result is not chosen and not result.failure), None)
+    positive = ""
     if found.task != REGRESSION and len(np.unique(found.data.y)) == 2:
         positive = str(positive_class(found.data.y))
         ours = [[change for change in own if change.side == positive] for own in ours]
@@ -179,29 +181,41 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
         "rows": [
             {
                 "step": own[0].step.text,
-                "sides": [(change.side, *_said(found, change), change.known) for change in own[:3]],
+                "sides": [
+                    (change.side, *_said(found, change), change.known)
+                    for change in own[:3]
+                    if abs(change.estimate) >= FAINT * abs(own[0].estimate)
+                ],
             }
             for own in strongest_changes(ours, MOST_CHANGES)
         ],
         "more": max(len(ours) - MOST_CHANGES, 0),
-        "what": _changed(found, chosen),
+        "what": _changed(found, chosen, positive),
+        "two": bool(positive),
         "how": "of the coefficients" if by_summary else f"by the jackknife over {found.folds} folds",
         "other": None if other is None else other.label,
         "other_error": None if other is None else with_error(other, found.measure),
         "apart": "" if other is None else _apart(found, chosen, other),
         "unlike": [
-            {"step": ours.step.text, "side": ours.side, "ours": _said(found, ours), "theirs": _said(found, theirs)}
-            for ours, theirs in unlike[:MOST_DIFFERENCES]
+            {
+                "step": one.step.text,
+                "side": "" if positive else one.side,
+                "ours": _said(found, one),
+                "theirs": _said(found, its),
+                "known": its.known,
+            }
+            for one, its in unlike[:MOST_DIFFERENCES]
         ],
         "more_unlike": max(len(unlike) - MOST_DIFFERENCES, 0),
     }
 
 
-def _changed(found: Comparison, chosen: Result) -> str:
+def _changed(found: Comparison, chosen: Result, positive: str) -> str:
     """Return what a change is a change of."""
     if found.task == REGRESSION:
-        return f"the predicted {found.data.target}"
-    return "the probability of a class" if chosen.probability is not None else "the share of rows given a class"
+        return f"Predicted {found.data.target}"
+    what = "Probability of" if chosen.probability is not None else "Share of rows given the label"
+    return f"{what} {positive}" if positive else f"{what} a class" if chosen.probability is not None else what
 
 
 def _said(found: Comparison, change: Change) -> tuple[str, str]:
@@ -221,10 +235,14 @@ def _apart(found: Comparison, chosen: Result, other: Result) -> str:
     """Return how far the predictions of two systems for held-out rows are apart."""
     if found.task == REGRESSION:
         apart = rms(np.asarray(chosen.predicted) - np.asarray(other.predicted), found.data.weight)
+        if apart < SAME * chosen.error:
+            return "its predictions are the same"
         unit = unit_of(found.data.target)
+        if apart < SAME * chosen.error:
+            return "its predictions are the same"
         return f"its predictions differ by {_number(apart)}{' ' if unit else ''}{unit} (root mean square)"
     same = np.average(np.asarray(chosen.predicted) == np.asarray(other.predicted), weights=found.data.weight)
-    return "it gives every row held out the same label" if same == 1 else f"it gives {100 * same:.1f}% of them the same label"
+    return "it gives every row held out the same label" if same == 1 else f"it gives {100 * same:.1f}% of the rows held out the same label"
 
 
 def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
@@ -376,9 +394,9 @@ def _python(found: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _number(value: Any) -> str:
+def _number(value: Any, digits: int = 5) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, float) and value and not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.4g}"
-    return f"{value:.5g}" if isinstance(value, float) and abs(value) < 1e5 else f"{value:,.0f}"
+        return f"{value:.{digits - 1}g}"
+    return f"{value:.{digits}g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:,.0f}"
