@@ -25,7 +25,9 @@ from adaline.plots.style import short
 
 MOST_ROWS = 2000  # that a change is the mean of
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
-UNIT = re.compile(r"(?:[_ ]|[\[(])(mm|cm|m|km|in|ft|mg|g|kg|lb|ms|s|min|hours|days|months|years|usd|eur|pct)[\])]?$", re.I)
+UNIT = re.compile(
+    r"(?:[_ ]|[\[(])(mm|cm|m|km|in|ft|mg|g|kg|lb|ms|s|min|hours|days|months|years|usd|eur|pct)[\])]?$", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ def steps(table: Table) -> list[Step]:
         elif len(members) == 1:
             low, high = float(X.min()), float(X.max())
             if ((low == X) | (high == X)).all():
-                text, size = f"{table.names[members[0]]} {high:g} rather than {low:g}", high - low
+                boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)
+                values = "true rather than false" if boolean else f"{high:g} rather than {low:g}"
+                text, size = f"{table.names[members[0]]} {values}", high - low
                 out.append(Step(text, members[0], size, {members[0]: low}, float(spread[0]) / size))
             else:
                 size = _round_step(float(spread[0]))
@@ -170,7 +174,7 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
 
 
 def _answer(model: Any, task: str) -> Callable[[Array], Array]:
-    """Return the function from rows (n, D) to answers: (n, 1) predictions, or (n, K) probabilities or labels as 0, 1."""
+    """Return the function from rows (n, D) to answers: (n, 1) predictions, (n, K) probabilities, or labels as 0 and 1."""
     if task == REGRESSION:
         return lambda X: np.asarray(model.predict(X), dtype=np.float64)[:, None]
     if hasattr(model, "predict_proba"):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.comparison.result import Result
+from adaline.comparison.result import Result, rms
 from adaline.comparison.table import CLASSIFICATION, Table
 from adaline.errors import InvalidParameter
 from adaline.plots.classification import wilson
@@ -50,7 +50,9 @@ class Costs:
     def check(self, task: str, y: NDArray[Any]) -> None:
         """Refuse a target that has no two classes."""
         if task != CLASSIFICATION or len(np.unique(y)) != 2:
-            raise InvalidParameter("cost is about two classes, a false positive and a false negative: leave it out here")
+            raise InvalidParameter(
+                "cost is about two classes, a false positive and a false negative: leave it out here"
+            )
 
 
 def positive_class(y: NDArray[Any]) -> Any:
@@ -70,8 +72,8 @@ def positive_class(y: NDArray[Any]) -> Any:
 def held_out_scores(result: Result, table: Table, folds: int, seed: int) -> Array | None:
     """Return the score (n, K) of each row for each class, by a model not fitted to the row; None where there is none.
 
-    Probabilities where the system gives them. Else decision values, those of each fold over their root mean square, as
-    models of different folds need not share a scale.
+    Probabilities where the system gives them. Else decision values, those of each fold scaled to the root mean square
+    of those of the model fitted to all rows, as models of different folds need not share a scale.
     """
     if result.probability is not None:
         return result.probability
@@ -80,15 +82,25 @@ def held_out_scores(result: Result, table: Table, folds: int, seed: int) -> Arra
         return None
     fold = ArrayRows(table.X, table.y, table.weight, True).split(folds, seed).fold
     out = np.zeros((len(table.y), len(labels)))
+    whole = _size(_decisions(result.model, table.X))
     for k, model in enumerate(result.fold_models):
         rows = np.flatnonzero(fold == k)
-        value = np.asarray(model.decision_function(table.X[rows]), dtype=np.float64)
-        value = np.column_stack([-value, value]) if value.ndim == 1 else value
+        value = _decisions(model, table.X[rows])
         if value.shape[1] != len(labels):
             return None
-        size = float(np.sqrt(np.mean(value**2)))
-        out[rows] = value / (size if 0 < size < math.inf else 1.0)
+        out[rows] = value * (whole / _size(value))
     return out if np.isfinite(out).all() else None
+
+
+def _decisions(model: Any, X: Array) -> Array:
+    """Return the decision values (n, K) of K classes; two have opposite ones."""
+    value = np.asarray(model.decision_function(X), dtype=np.float64)
+    return np.column_stack([-value, value]) if value.ndim == 1 else value
+
+
+def _size(values: Array) -> float:
+    """Return the root mean square of values, 1 where they are all zero."""
+    return rms(values) or 1.0
 
 
 class ClassRecall(NamedTuple):
@@ -147,7 +159,9 @@ class Threshold(NamedTuple):
             rule = f"Call no row {self.positive}"
         else:
             rule = f"Call a row {self.positive} from a {what} of {self.threshold:.3g} on"
-        precision = "" if math.isnan(self.precision) else f" and is right in {100 * self.precision:.1f}% of those it calls so"
+        precision = (
+            "" if math.isnan(self.precision) else f" and is right in {100 * self.precision:.1f}% of those it calls so"
+        )
         return (
             f"{rule}: that costs {self.cost:.4g} a row on rows held out, where the labels it gives by itself cost "
             f"{self.default_cost:.4g}; it finds {100 * self.recall:.1f}% of {self.positive}{precision}."

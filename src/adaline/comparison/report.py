@@ -24,6 +24,7 @@ from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.inference.effects import Effect, effects, strongest
 from adaline.plots.coefficients import draw_effects
+from adaline.plots.style import on_dark
 from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
 from adaline.storage.container import replacing
@@ -120,9 +121,10 @@ def _entry(found: Comparison, result: Result) -> dict[str, Any]:
 
 def _figure(ax: Any, title: str, alt: str, *, dark: bool = True) -> dict[str, str]:
     """Return a picture for light and for dark pages; `dark`: whether the latter has its own colours."""
+    text = plots.svg(ax)
     light, night = (
-        f"data:image/svg+xml;base64,{base64.b64encode(text.encode('utf-8', errors='replace')).decode()}"
-        for text in (plots.svg(ax), plots.svg(ax, dark=True) if dark else "")
+        f"data:image/svg+xml;base64,{base64.b64encode(one.encode('utf-8', errors='replace')).decode()}"
+        for one in (text, on_dark(text))
     )
     return {"title": title, "alt": alt, "uri": light, "dark": night if dark else ""}
 
@@ -176,7 +178,9 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
         positive = str(positive_class(found.data.y))
         ours = [[change for change in own if change.side == positive] for own in ours]
     unlike = [] if other is None else differences(ours, changes(other, found.data, found.task, taken))
-    by_summary = found.task == REGRESSION and hasattr(chosen.model, "summary") and not chosen.settings.get("loss") in LOSSES
+    by_summary = (
+        found.task == REGRESSION and hasattr(chosen.model, "summary") and chosen.settings.get("loss") not in LOSSES
+    )
     return {
         "rows": [
             {
@@ -240,9 +244,13 @@ def _apart(found: Comparison, chosen: Result, other: Result) -> str:
         unit = unit_of(found.data.target)
         if apart < SAME * chosen.error:
             return "its predictions are the same"
-        return f"its predictions differ by {_number(apart)}{' ' if unit else ''}{unit} (root mean square)"
+        return f"its predictions differ by {_number(apart, 3)}{' ' if unit else ''}{unit} (root mean square)"
     same = np.average(np.asarray(chosen.predicted) == np.asarray(other.predicted), weights=found.data.weight)
-    return "it gives every row held out the same label" if same == 1 else f"it gives {100 * same:.1f}% of the rows held out the same label"
+    return (
+        "it gives every row held out the same label"
+        if same == 1
+        else f"it gives {100 * same:.1f}% of the rows held out the same label"
+    )
 
 
 def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
@@ -266,14 +274,16 @@ def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
 
 def _left_out(found: Comparison) -> list[str]:
     """Return what was left out and why: rows, and columns."""
-    table = found.data
+    table, sampled = found.data, found.data.total_rows - len(found.data.y)
     out = list(found.notes)
     if table.constant:
-        out.append(f"{counted(len(table.constant), 'column')} left out, the same value in every row: {', '.join(table.constant[:MOST_COLUMNS])}")
-    if table.dropped and not any("left out: with" in note for note in found.notes):
-        out.append(f"{table.dropped:,} of {counted(table.total_rows + table.dropped)} left out: something is missing in them")
-    if len(table.y) < table.total_rows:
-        out.append(f"{table.total_rows - len(table.y):,} of {counted(table.total_rows)} were not drawn into the sample compared")
+        names = ", ".join(table.constant[:MOST_COLUMNS])
+        out.append(f"{counted(len(table.constant), 'column')} left out, the same value in every row: {names}")
+    if table.dropped and not found.notes:
+        rows = counted(table.total_rows + table.dropped)
+        out.append(f"{table.dropped:,} of {rows} left out: something is missing in them")
+    if sampled > 0:
+        out.append(f"{sampled:,} of {counted(table.total_rows)} left out: not drawn into the sample compared")
     return out
 
 

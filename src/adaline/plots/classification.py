@@ -43,7 +43,9 @@ def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12
     table = np.array([[np.count_nonzero((y == a) & (predicted == b)) for b in found] for a in found])
     ax = axes(ax, 1.5 + 0.42 * max(len(found), 4))
     share = table / np.maximum(counts[kept], 1)[:, None]
-    ax.imshow(np.dstack([np.zeros_like(share), np.full_like(share, 0.447), np.full_like(share, 0.698), share]), aspect="auto")
+    ax.imshow(
+        np.dstack([np.zeros_like(share), np.full_like(share, 0.447), np.full_like(share, 0.698), share]), aspect="auto"
+    )
     for i, j in np.ndindex(*table.shape):
         ink = "white" if share[i, j] > 0.7 else INK
         ax.text(j, i, f"{table[i, j]}", ha="center", va="center", color=ink, fontsize=10 if len(found) < 9 else 7.5)

@@ -36,25 +36,25 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     able = [result for result in found.results if not result.failure]
     ax = axes(ax, 1.2 + 0.42 * len(able))
     scale = 100.0 if found.measure == "error rate" else 1.0
-    ends = _ends([scale * result.fold_errors for result in able])
+    low, high = _ends([scale * result.fold_errors for result in able])
     for i, result in enumerate(able):
         colour = ORANGE if result is recommended else BLUE
-        seen = scale * result.fold_errors[scale * result.fold_errors <= ends[1]]
-        ax.plot(seen, np.full(len(seen), i), "|", color=colour, alpha=0.45, ms=9)
-        if scale * result.error > ends[1]:
+        if scale * result.error > high:
             text = f"{amount(result.error, found.measure)} →"
             ax.annotate(text, (1, i), xycoords=("axes fraction", "data"), ha="right", va="center", color=colour)
             continue
-        reach = np.minimum(scale * result.std_error, [scale * result.error, ends[1] - scale * result.error])
+        ax.plot(scale * result.fold_errors, np.full(len(result.fold_errors), i), "|", color=colour, alpha=0.45, ms=9)
         ax.errorbar(
             scale * result.error,
             i,
-            xerr=reach[:, None],
+            xerr=scale * result.std_error,
             fmt="D" if result is recommended else "o",
             color=colour,
             capsize=3,
         )
-    low, high = ends
+    clipped = high < scale * max(float(result.fold_errors.max()) for result in able)
+    if clipped:
+        ax.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     ax.set_yticks(np.arange(len(able)), [_folded(result.label) for result in able])
     for label, result in zip(ax.get_yticklabels(), able, strict=True):
         if result is recommended:
@@ -62,13 +62,11 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
     ax.set_ylim(len(able) - 0.5, -0.5)
     level = scale * found.baseline.error
     title = f"{found.baseline.system}: {amount(found.baseline.error, found.measure)}"
-    if level <= high + 0.6 * (high - low):
+    if level <= (high if clipped else high + 0.6 * (high - low)):
         ax.axvline(level, color=GREY, linestyle="--", linewidth=1)
         ax.set_title(f"dashed: {title}", loc="right", color=GREY, fontsize=9)
     else:
         ax.set_title(f"far to the right: {title}", loc="right", color=GREY, fontsize=9)
-    if len(able) > 1 and high < max(float(scale * result.error) for result in able):
-        ax.set_xlim(right=max(high + 0.25 * (high - low), ax.get_xlim()[1]))
     unit = "wrong labels, %" if found.measure == "error rate" else f"{found.measure} of {short(found.data.target)}"
     ax.set_xlabel(f"{unit}, rows held out")
     ax.grid(axis="x", color=GRID, linewidth=0.7)
@@ -79,10 +77,9 @@ def comparison(found: Any, ax: Axes | None = None) -> Axes:
 def _ends(errors: Sequence[Array]) -> tuple[float, float]:
     """Return the range of the axis: of all folds, but for systems far worse than the middle one, which get an arrow."""
     low = min(float(own.min()) for own in errors)
-    means = np.array([own.mean() for own in errors])
-    limit = low + FAR * max(float(np.median(means)) - low, 0.05 * abs(low))
-    high = max(float(own.max()) for own in errors if own.mean() <= limit)
-    return low, high
+    middle = float(np.median([own.mean() for own in errors]))
+    limit = low + FAR * max(middle - low, 0.05 * abs(low))
+    return low, min(max(float(own.max()) for own in errors), limit)
 
 
 def _folded(label: str) -> str:

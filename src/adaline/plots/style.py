@@ -98,10 +98,16 @@ def svg(ax: Axes, *, dark: bool = False) -> str:
     figure: Any = ax.figure
     with _matplotlib().rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts draw the text
-        figure.savefig(out, format="svg", metadata={"Date": None}, transparent=dark)
+        figure.savefig(out, format="svg", metadata={"Date": None})
     text = out.getvalue()
     text = text[text.index("<svg") :]
-    return DRAWN_IN.sub(lambda found: found[1] + DARK.get(found[2], found[2]), text) if dark else text
+    return on_dark(text) if dark else text
+
+
+def on_dark(text: str) -> str:
+    """Return the SVG text of a figure for a dark page: the two backgrounds, drawn first, are left out."""
+    text = text.replace("fill: #ffffff", "fill: none", 2)
+    return DRAWN_IN.sub(lambda found: found[1] + DARK.get(found[2], found[2]), text)
 
 
 def axes(ax: Axes | None, height: float) -> Axes:

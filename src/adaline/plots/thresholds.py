@@ -67,7 +67,7 @@ def roc(y: Any, score: Any, ax: Axes | None = None, *, classes: Sequence[Any] | 
     Parameters
     ----------
     y : labels (n,).
-    score : (n,) of two classes, higher for the second one; or (n, K), what `predict_proba` or `decision_function` gives.
+    score : (n,) of two classes, higher for the second one; or (n, K), as `predict_proba` or `decision_function` gives.
     ax : where to draw; None: axes of a new figure.
     classes : the labels that the columns belong to; None: those of y, sorted.
 
@@ -97,7 +97,7 @@ def precision_recall(y: Any, score: Any, ax: Axes | None = None, *, classes: Seq
     Parameters
     ----------
     y : labels (n,).
-    score : (n,) of two classes, higher for the second one; or (n, K), what `predict_proba` or `decision_function` gives.
+    score : (n,) of two classes, higher for the second one; or (n, K), as `predict_proba` or `decision_function` gives.
     ax : where to draw; None: axes of a new figure.
     classes : the labels that the columns belong to; None: those of y, sorted.
 
