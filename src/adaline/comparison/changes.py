@@ -174,7 +174,7 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
 
 
 def _answer(model: Any, task: str) -> Callable[[Array], Array]:
-    """Return the function from rows (n, D) to answers: (n, 1) predictions, (n, K) probabilities, or labels as 0 and 1."""
+    """Return the function from rows to answers: predictions (n, 1), or probabilities or labels as 0 and 1, (n, K)."""
     if task == REGRESSION:
         return lambda X: np.asarray(model.predict(X), dtype=np.float64)[:, None]
     if hasattr(model, "predict_proba"):

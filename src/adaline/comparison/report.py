@@ -275,11 +275,11 @@ def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
 def _left_out(found: Comparison) -> list[str]:
     """Return what was left out and why: rows, and columns."""
     table, sampled = found.data, found.data.total_rows - len(found.data.y)
-    out = list(found.notes)
+    out = [text for text in found.notes if "left out" in text]
     if table.constant:
         names = ", ".join(table.constant[:MOST_COLUMNS])
         out.append(f"{counted(len(table.constant), 'column')} left out, the same value in every row: {names}")
-    if table.dropped and not found.notes:
+    if table.dropped and not out:
         rows = counted(table.total_rows + table.dropped)
         out.append(f"{table.dropped:,} of {rows} left out: something is missing in them")
     if sampled > 0:

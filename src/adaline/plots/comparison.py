@@ -12,7 +12,7 @@ from adaline.errors import InvalidParameter
 from adaline.plots.style import BLUE, GREY, GRID, ORANGE, Axes, axes, short, styled
 from adaline.wording import amount
 
-FAR = 4.0  # times as far from the best fold as the middle system: beyond it an error is written, not drawn
+FAR = 6.0  # times as far from the best fold as the middle system: beyond it an error is written, not drawn
 
 
 @styled
