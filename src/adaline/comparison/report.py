@@ -279,7 +279,7 @@ def _left_out(found: Comparison) -> list[str]:
     if table.constant:
         names = ", ".join(table.constant[:MOST_COLUMNS])
         out.append(f"{counted(len(table.constant), 'column')} left out, the same value in every row: {names}")
-    if table.dropped and not out:
+    if table.dropped and not found.notes:
         rows = counted(table.total_rows + table.dropped)
         out.append(f"{table.dropped:,} of {rows} left out: something is missing in them")
     if sampled > 0:

@@ -3,7 +3,7 @@
     se^2 = (K - 1) / K  sum_k (theta_k - mean)^2,   theta_k: the estimate without fold k
 
 The interval is theta -+ t se, theta the estimate of all rows, t the quantile of Student's distribution with K - 1
-degrees of freedom. J. Shao and C. F. J. Wu, Annals of Statistics 17 (1989), 1176-1197 (delete-d); M. H. Quenouille (1956).
+degrees of freedom. J. Shao and C. F. J. Wu, Annals of Statistics 17 (1989), 1176-1197.
 """
 
 from __future__ import annotations
