@@ -91,7 +91,7 @@ def steps(table: Table) -> list[Step]:
             ]
         elif len(members) == 1:
             low, high = float(X.min()), float(X.max())
-            if ((low == X) | (high == X)).all():
+            if np.isin(X, (low, high)).all():
                 boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)
                 values = "true rather than false" if boolean else f"{high:g} rather than {low:g}"
                 text, size = f"{table.names[members[0]]} {values}", high - low

@@ -125,7 +125,7 @@ def recalls(y: NDArray[Any], predicted: NDArray[Any], scores: Array | None, weig
     out = []
     for k, label in enumerate(np.unique(y)):
         own, called = y == label, predicted == label
-        hit, rows = float(w[own & called].sum()), np.count_nonzero(own)
+        hit, rows = float(w[own & called].sum()), int(np.count_nonzero(own))
         recall = hit / float(w[own].sum())
         lower, upper = wilson(np.array(recall), np.array(rows))
         precision = hit / float(w[called].sum()) if called.any() else math.nan

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.inference.jackknife import jackknife
+from adaline.inference.jackknife import Interval, jackknife
 from adaline.input.basis import basis_of
 from adaline.sources.expanded import phi
 
@@ -87,12 +87,20 @@ def effects(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] =
     sides = [""] if len(coef) == 1 else [str(label) for label in model.classes_]
     if len(coef) == 1 and "classes_" in vars(model):
         sides = [str(model.classes_[-1])]
-    known = jackknife(coef, [_about_mean(one) for one in without])
+    known = jackknife(coef, [_about_mean(one) for one in without]) if without else None
     return [
-        Effect(str(name), side, float(coef[k, j]), *(float(part[k, j]) for part in known), float(spread[j]))
+        Effect(str(name), side, float(coef[k, j]), *_at(known, k, j), float(spread[j]))
         for j, name in enumerate(names)
         for k, side in enumerate(sides)
     ]
+
+
+def _at(known: Interval | None, k: int, j: int) -> tuple[float, float, float, float]:
+    """Return standard error, p-value and limits of one coefficient; NaN where nothing is known."""
+    if known is None:
+        return (np.nan, np.nan, np.nan, np.nan)
+    error, p, lower, upper = (float(part[k, j]) for part in known)
+    return error, p, lower, upper
 
 
 def _about_mean(model: Any) -> Array:

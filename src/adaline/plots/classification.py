@@ -204,7 +204,7 @@ def _bins(probability: Array) -> NDArray[np.intp]:
     return np.minimum((probability * RELIABILITY_BINS).astype(np.intp), RELIABILITY_BINS - 1)
 
 
-def wilson(share: Array, n: Array) -> tuple[Array, Array]:
+def wilson(share: Array, n: NDArray[Any]) -> tuple[Array, Array]:
     """Return the 95% limits of shares of n rows."""
     z = 1.96
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
