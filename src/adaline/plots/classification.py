@@ -14,6 +14,7 @@ from adaline.plots.inputs import evaluate, labels, need, numbers, plain, same_le
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, colour, finished, marker, short, styled
 
 BINS = 40
+CELL = (0.0, 0.4, 0.64)  # white numbers are legible on it, on light pages and on dark ones
 
 
 @styled
@@ -43,9 +44,10 @@ def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12
     table = np.array([[np.count_nonzero((y == a) & (predicted == b)) for b in found] for a in found])
     ax = axes(ax, 1.5 + 0.42 * max(len(found), 4))
     share = table / np.maximum(counts[kept], 1)[:, None]
-    ax.imshow(
-        np.dstack([np.zeros_like(share), np.full_like(share, 0.447), np.full_like(share, 0.698), share]), aspect="auto"
-    )
+    row, column = (part.ravel() for part in np.indices(table.shape))
+    shades = [(*CELL, float(part)) for part in share.ravel()]
+    ax.bar(column, 1.0, 1.0, row - 0.5, color=shades)
+    ax.set(xlim=(-0.5, len(found) - 0.5), ylim=(len(found) - 0.5, -0.5))
     for i, j in np.ndindex(*table.shape):
         ink = "white" if share[i, j] > 0.7 else INK
         ax.text(j, i, f"{table[i, j]}", ha="center", va="center", color=ink, fontsize=10 if len(found) < 9 else 7.5)
