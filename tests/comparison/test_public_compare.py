@@ -126,7 +126,11 @@ def test_where_nothing_beats_the_constant_the_headline_says_so(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("system", "units"),
-    [("LMS", "In units of y"), ("GeneralizedLinear", "In units of y"), ("LinearRegression", "of y")],
+    [
+        ("LMS", "With 95% intervals, in units of y"),
+        ("GeneralizedLinear", "With 95% intervals, in units of y"),
+        ("LinearRegression", "of y"),
+    ],
 )
 def test_a_regression_is_captioned_in_units_of_its_target(system: str, units: str, tmp_path: Path) -> None:
     found = compare(columns(), target="y", systems=[system])

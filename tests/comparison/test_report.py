@@ -19,7 +19,7 @@ from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from tests.comparison.examples import bundled, classification, labels, numbers, regression
 
-VOID = {"meta", "link", "img", "br"}
+VOID = {"meta", "link", "img", "br", "wbr"}
 
 
 class Balance(HTMLParser):

@@ -76,6 +76,8 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "confusion of many": lambda ax: plots.confusion(KINDS, OTHERS.predict(MANY), ax),
     "calibration": lambda ax: plots.calibration(C, GAUSS.predict_proba(XC), ax),
     "calibration of two": lambda ax: plots.calibration(SIDE, LOGISTIC.predict_proba(TWO), ax),
+    "roc": lambda ax: plots.roc(C, GAUSS.predict_proba(XC), ax),
+    "precision_recall": lambda ax: plots.precision_recall(SIDE, LOGISTIC.predict_proba(TWO), ax),
     "fisher_projection": lambda ax: plots.fisher_projection(FisherDiscriminant().fit(TWO, SIDE), TWO, SIDE, ax),
     "fisher_projection of three": lambda ax: plots.fisher_projection(FisherDiscriminant().fit(XC, C), XC, C, ax),
     "decision_regions": lambda ax: plots.decision_regions(GAUSS, XC, C, ax),

@@ -126,13 +126,18 @@ def compare(
         Path | None,
         option("--save", metavar="FILE", help="Fit the recommended system to all rows and save it."),
     ] = None,
+    cost: Annotated[
+        str | None,
+        option("--cost", metavar="fp=A,fn=B", help="Two classes: costs of the two errors, to choose a threshold by."),
+    ] = None,
     json: Annotated[bool, option("--json", help="Print JSON for machines; no report without -o.")] = False,
 ) -> None:
     """Cross-validate every system that suits the target, recommend one, say why, and write a report."""
     from adaline.cli.compare import run_compare
 
     words = shlex.join(["adaline", *call.words])
-    run_compare(options, folds, seed, listed(systems), task, report=output, save=save, as_json=json, words=words)
+    files = {"report": output, "save": save}
+    run_compare(options, folds, seed, listed(systems), task, **files, as_json=json, words=words, cost=cost)
 
 
 @command(

@@ -30,6 +30,7 @@ def run_compare(
     save: Path | None,
     as_json: bool,
     words: str,
+    cost: str | None = None,
 ) -> None:
     """Compare systems on a table; `words` is the command line, which the report repeats."""
     if report is None and not as_json:
@@ -40,7 +41,9 @@ def run_compare(
         raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
     with progress() as show_step:
         request = DataRequest.of(**options, shell=True)
-        found = compare_request(request, folds=folds, seed=seed, systems=systems, task=task, progress=show_step)
+        found = compare_request(
+            request, folds=folds, seed=seed, systems=systems, task=task, progress=show_step, cost=cost
+        )
         found = replace(found, data=replace(found.data, command=words))
         if report is not None:
             show_step(0, None, "writing the report")
@@ -72,5 +75,7 @@ def _show(found: Comparison) -> None:
         say(line, style="yellow")
     say()
     say(str(found.recommendation), style="bold")
+    if found.threshold is not None:
+        say(str(found.threshold))
     for finding in found.findings:
         say(str(finding), style={SERIOUS: "red", WARNING: "yellow"}.get(finding.severity, ""))

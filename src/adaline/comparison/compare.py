@@ -16,10 +16,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from adaline import __version__
 from adaline.comparison.budget import budget_of
+from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
-from adaline.comparison.result import Result, SystemTrial
+from adaline.comparison.result import Result, SystemTrial, plain
 from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, describe_columns, sample_table, suits
 from adaline.errors import InvalidParameter
 from adaline.inference.summary import escaped
@@ -46,6 +47,7 @@ def compare(
     random_state: int = 0,
     thorough: bool = False,
     progress: Progress = None,
+    cost: Any = None,
     **options: Any,
 ) -> Comparison:
     """Cross-validate every system that suits the target on the same folds, rank them, and recommend one.
@@ -76,6 +78,9 @@ def compare(
         budget, which the table tells.
     progress : bool, function or None
         Whether to show progress; a function is called as progress(done, total, text). None: where there is a terminal.
+    cost : dict {"fp": a, "fn": b} or None
+        Of two classes: what a false positive and a false negative cost. The result then has `threshold`, the one of the
+        recommended system that costs least on rows held out. Positive is the rarer class, or the second in order.
     **options : those of `open_table`
         `features` (without it, all columns that can be used), `weight`, `categories`, `dates`, `unseen`, `formula`,
         `table`, and `missing`: "drop", "mean" or "indicator"; without it, rows without a target are left out and other
@@ -105,7 +110,7 @@ def compare(
     """
     request = DataRequest.of(data, target=target, drop=drop, **options)
     how = {"folds": folds, "seed": random_state, "systems": systems, "task": task, "thorough": thorough}
-    return compare_request(request, progress=progress, **how)
+    return compare_request(request, progress=progress, cost=cost, **how)
 
 
 def compare_request(
@@ -118,8 +123,10 @@ def compare_request(
     thorough: bool = False,
     progress: Progress = None,
     on_result: OnResult | None = None,
+    cost: Any = None,
 ) -> Comparison:
     """Open the data asked for and compare systems on them; `on_result` is called with each result as it is found."""
+    costs = None if cost is None else Costs.of(cost)
     names = [system_name(name) for name in ([systems] if isinstance(systems, str) else systems or ())]
     asked = task or _task_of(names)
     opened = open_data(request)
@@ -131,9 +138,11 @@ def compare_request(
             f"classes, say {request.option('task', 'classification')}"
         )
     table = sample_table(opened, kind, seed)
+    if costs is not None:
+        costs.check(kind, table.y)
     how = {"folds": folds, "seed": seed, "thorough": thorough, "progress": progress, "on_result": on_result}
     found = compare_table(table, systems=names or None, task=kind, describe=partial(describe_columns, opened), **how)
-    return replace(found, notes=(*notes, *found.notes), source=opened.source)
+    return replace(found, notes=(*notes, *found.notes), source=opened.source, costs=costs)
 
 
 def compare_table(
@@ -169,7 +178,7 @@ def compare_table(
     table = _normalised(table, kind)
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
     rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION).split(folds, seed)
-    table = table.in_order(rows.sort_by_fold(), rows.x)
+    table = table.in_folds(rows.sort_by_fold(), rows.x, rows.fold)
     constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
@@ -216,6 +225,7 @@ class Comparison:
     version : of adaline.
     notes : columns and rows that were left out when the data were opened, in sentences.
     source : the table that was opened, None where there was none.
+    costs : of a false positive and a false negative, None where nobody named them.
     """
 
     data: Table
@@ -231,6 +241,7 @@ class Comparison:
     version: str
     notes: tuple[str, ...] = ()
     source: TableSource | None = None
+    costs: Costs | None = None
 
     @property
     def recommended(self) -> Result | None:
@@ -267,6 +278,18 @@ class Comparison:
         ]
         notes = [f"{result.label} failed: {result.failure}" for result in shown if result.failure]
         return ErrorTable(self.title, head, [self._line(result) for result in shown], rows, notes, ends=1)
+
+    @cached_property
+    def threshold(self) -> Threshold | None:
+        """The threshold of the recommended system that costs least on rows held out; None where no costs were named."""
+        best = self.recommended
+        if self.costs is None or best is None:
+            return None
+        scores = held_out_scores(best, self.data)
+        if scores is None or best.predicted is None:
+            return None
+        known = best.probability is not None
+        return cheapest_threshold(self.costs, self.data.y, best.predicted, scores, self.data.weight, known)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
         """Write the comparison as one HTML file with pictures, and return its path."""
@@ -308,12 +331,15 @@ class Comparison:
             "reason": self.recommendation.text,
             "findings": [finding.to_dict() for finding in self.findings],
             "notes": list(self.notes),
+            "threshold": None if self.threshold is None else plain(self.threshold._asdict()),
             "version": self.version,
         }
 
     def __str__(self) -> str:
         notes = [f"note: {text}" for text in self.notes]
-        return visible("\n".join([str(self.table), "", str(self.recommendation), *map(str, self.findings), *notes]))
+        cheapest = [] if self.threshold is None else [str(self.threshold)]
+        told = [str(self.recommendation), *cheapest, *map(str, self.findings), *notes]
+        return visible("\n".join([str(self.table), "", *told]))
 
     __repr__ = __str__
 
@@ -321,6 +347,7 @@ class Comparison:
         advice = self.recommendation
         lines = [
             f"<p><b>{escaped(advice.headline)}.</b> {escaped(advice.text)}</p>",
+            *([] if self.threshold is None else [f"<p>{escaped(str(self.threshold))}</p>"]),
             *(f"<p><b>{f.severity}: {escaped(f.title)}.</b> {escaped(f.text)}</p>" for f in self.findings),
             *(f"<p>note: {escaped(text)}</p>" for text in self.notes),
         ]

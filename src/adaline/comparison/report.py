@@ -6,18 +6,26 @@ import base64
 import datetime
 import math
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from adaline import plots
+from adaline.comparison.changes import Change, changes, differences, steps, strongest_changes, unit_of
+from adaline.comparison.classes import held_out_scores, positive_class, recalls
 from adaline.comparison.compare import Comparison, status_text
-from adaline.comparison.recommendation import with_error
-from adaline.comparison.result import Result
+from adaline.comparison.recommendation import SAME, with_error
+from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.inference.effects import Effect, effects, strongest
+from adaline.plots.coefficients import draw_effects
+from adaline.plots.style import on_dark
+from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
 from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
@@ -27,6 +35,11 @@ MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
 MOST_CLASSES = 8
 MOST_LEVELS = 5
+MOST_CHANGES = 8
+MOST_DIFFERENCES = 5
+FAINT = 0.1  # part of the largest change below which a class is not named
+MOST_STEPS = 60
+JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name goes on in the next line
 
 
 def write_report(found: Comparison, path: str | os.PathLike[str]) -> Path:
@@ -63,9 +76,14 @@ def render(found: Comparison) -> str:
         lstrip_blocks=True,
     )
     pages.filters["number"] = _number
+    pages.filters["share"] = lambda value: "–" if math.isnan(value) else f"{100 * value:.1f}%"
+    pages.filters["name"] = _with_joints
     pages.filters["p"] = lambda value: p_value(value).replace("-", "–")
     n, d = found.data.X.shape
     chosen = found.recommended
+    scores = None
+    if chosen is not None and found.task != REGRESSION:
+        scores = held_out_scores(chosen, found.data)
     return pages.get_template("report.html.jinja").render(
         found=found,
         table=found.data,
@@ -76,7 +94,10 @@ def render(found: Comparison) -> str:
         baseline=_entry(found, found.baseline),
         chart=None if chosen is None else _figure(plots.comparison(found), "", _comparison_words(found)),
         coefficients=None if chosen is None else _coefficients(found, chosen),
-        pictures=[] if chosen is None else _pictures(found, chosen),
+        changes=None if chosen is None else _changes(found, chosen),
+        classes=None if chosen is None or found.task == REGRESSION else _classes(found, chosen, scores),
+        pictures=[] if chosen is None else _pictures(found, chosen, scores),
+        left_out=_left_out(found),
         proof=None if chosen is None or chosen.certificate is None else _proof(chosen.certificate),
         columns=[_column(column) for column in found.data.columns[:MOST_COLUMNS]],
         more_columns=max(len(found.data.columns) - MOST_COLUMNS, 0),
@@ -98,9 +119,14 @@ def _entry(found: Comparison, result: Result) -> dict[str, Any]:
     }
 
 
-def _figure(ax: Any, title: str, alt: str) -> dict[str, str]:
-    image = base64.b64encode(plots.svg(ax).encode("utf-8", errors="replace")).decode()
-    return {"title": title, "alt": alt, "uri": f"data:image/svg+xml;base64,{image}"}
+def _figure(ax: Any, title: str, alt: str, *, dark: bool = True) -> dict[str, str]:
+    """Return a picture for light and for dark pages; `dark`: whether the latter has its own colours."""
+    text = plots.svg(ax)
+    light, night = (
+        f"data:image/svg+xml;base64,{base64.b64encode(one.encode('utf-8', errors='replace')).decode()}"
+        for one in (text, on_dark(text))
+    )
+    return {"title": title, "alt": alt, "uri": light, "dark": night if dark else ""}
 
 
 def _comparison_words(found: Comparison) -> str:
@@ -110,7 +136,7 @@ def _comparison_words(found: Comparison) -> str:
 
 def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return the picture and the table of the strongest coefficients; None where the model is not linear."""
-    every = effects(chosen.model, found.data.X, found.data.names)
+    every = effects(chosen.model, found.data.X, found.data.names, chosen.fold_models)
     if not every:
         return None
     shown, left = strongest(every, MOST_COEFFICIENTS)
@@ -118,22 +144,147 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     for effect in every:
         rows.setdefault(effect.name, []).append(effect)
     order = [name for name in ("intercept",) if name in rows and name not in found.data.names] + shown
-    inference = any(not math.isnan(effect.std_error) for effect in every)
-    axes = plots.coefficients(chosen.model, found.data.X, names=found.data.names, limit=MOST_COEFFICIENTS)
     alt = "Effects of one standard deviation, strongest first: " + ", ".join(shown[:8])
-    notes = chosen.model.summary().to_dict()["notes"] if hasattr(chosen.model, "summary") else []
-    notes = [found.data.with_names(text) for text in notes]
+    summary = hasattr(chosen.model, "summary")
+    notes = chosen.model.summary().to_dict()["notes"] if summary else []
     sides = [effect.side for effect in rows[order[0]]]
     return {
-        "figure": _figure(axes, "", alt),
+        "figure": _figure(draw_effects(every, limit=MOST_COEFFICIENTS), "", alt),
         "rows": [(name, rows[name][:MOST_CLASSES]) for name in order],
-        "inference": inference,
+        "intervals": any(not math.isnan(effect.std_error) for effect in every),
+        "summary": summary,
         "units": _units(found, chosen),
         "sides": sides[:MOST_CLASSES],
         "more_sides": max(len(sides) - MOST_CLASSES, 0),
+        "about_mean": len(sides) > 1 and not summary,
+        "shown": len(shown),
         "left": left,
-        "notes": notes,
+        "notes": [found.data.with_names(text) for text in notes],
     }
+
+
+def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
+    """Return what steps in the columns do by the recommended system, and what the runner-up says differently."""
+    taken = steps(found.data)
+    if len(taken) > MOST_STEPS:
+        first = strongest(effects(chosen.model, found.data.X, found.data.names), MOST_STEPS)[0] or found.data.names
+        taken = [step for step in taken if found.data.names[step.column] in first][:MOST_STEPS]
+    if not taken:
+        return None
+    ours = changes(chosen, found.data, found.task, taken)
+    other = next((result for result in found.results if result is not chosen and not result.failure), None)
+    positive = ""
+    if found.task != REGRESSION and len(np.unique(found.data.y)) == 2:
+        positive = str(positive_class(found.data.y))
+        ours = [[change for change in own if change.side == positive] for own in ours]
+    unlike = [] if other is None else differences(ours, changes(other, found.data, found.task, taken))
+    by_summary = (
+        found.task == REGRESSION and hasattr(chosen.model, "summary") and chosen.settings.get("loss") not in LOSSES
+    )
+    return {
+        "rows": [
+            {
+                "step": own[0].step.text,
+                "sides": [
+                    (change.side, *_said(found, change), change.known)
+                    for change in own[:3]
+                    if abs(change.estimate) >= FAINT * abs(own[0].estimate)
+                ],
+            }
+            for own in strongest_changes(ours, MOST_CHANGES)
+        ],
+        "more": max(len(ours) - MOST_CHANGES, 0),
+        "what": _changed(found, chosen, positive),
+        "two": bool(positive),
+        "how": "of the coefficients" if by_summary else f"by the jackknife over {found.folds} folds",
+        "other": None if other is None else other.label,
+        "other_error": None if other is None else with_error(other, found.measure),
+        "apart": "" if other is None else _apart(found, chosen, other),
+        "unlike": [
+            {
+                "step": one.step.text,
+                "side": "" if positive else one.side,
+                "ours": _said(found, one),
+                "theirs": _said(found, its),
+                "known": its.known,
+            }
+            for one, its in unlike[:MOST_DIFFERENCES]
+        ],
+        "more_unlike": max(len(unlike) - MOST_DIFFERENCES, 0),
+    }
+
+
+def _changed(found: Comparison, chosen: Result, positive: str) -> str:
+    """Return what a change is a change of."""
+    if found.task == REGRESSION:
+        return f"Predicted {found.data.target}"
+    what = "Probability of" if chosen.probability is not None else "Share of rows given the label"
+    return f"{what} {positive}" if positive else f"{what} a class" if chosen.probability is not None else what
+
+
+def _said(found: Comparison, change: Change) -> tuple[str, str]:
+    """Return a change and its interval in words: "+185 g" and "124 to 246"."""
+    scale, unit = (1.0, unit_of(found.data.target)) if found.task == REGRESSION else (100.0, "points")
+    values = [scale * value for value in (change.estimate, change.lower, change.upper)]
+    size = max(abs(value) for value in values if not math.isnan(value))
+    places = 0 if size == 0 else min(max(2 - math.floor(math.log10(size)), 0), 12)
+    places = places if size == 0 or 1e-6 < size < 1e9 else -1
+    texts = [(f"{value:.{places}f}" if places >= 0 else f"{value:.3g}").replace("-", "−") for value in values]
+    sign = "+" if change.estimate > 0 else ""
+    interval = "" if math.isnan(change.lower) else f"{texts[1]} to {texts[2]}"
+    return f"{sign}{texts[0]}{' ' if unit else ''}{unit}", interval
+
+
+def _apart(found: Comparison, chosen: Result, other: Result) -> str:
+    """Return how far the predictions of two systems for held-out rows are apart."""
+    if found.task == REGRESSION:
+        apart = rms(np.asarray(chosen.predicted) - np.asarray(other.predicted), found.data.weight)
+        if apart < SAME * chosen.error:
+            return "its predictions are the same"
+        unit = unit_of(found.data.target)
+        if apart < SAME * chosen.error:
+            return "its predictions are the same"
+        return f"its predictions differ by {_number(apart, 3)}{' ' if unit else ''}{unit} (root mean square)"
+    same = np.average(np.asarray(chosen.predicted) == np.asarray(other.predicted), weights=found.data.weight)
+    return (
+        "it gives every row held out the same label"
+        if same == 1
+        else f"it gives {100 * same:.1f}% of the rows held out the same label"
+    )
+
+
+def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
+    """Return how well each class is recognised on rows held out."""
+    y = found.data.y
+    rows = recalls(y, np.asarray(chosen.predicted), scores, found.data.weight)
+    two = len(rows) == 2
+    positive = str(positive_class(y)) if two else ""
+    return {
+        "rows": sorted(rows, key=lambda row: -row.rows)[: 3 * MOST_CLASSES],
+        "more": max(len(rows) - 3 * MOST_CLASSES, 0),
+        "scored": scores is not None,
+        "positive": positive,
+        "auc": next((row.auc for row in rows if row.label == positive), math.nan),
+        "of": "probabilities" if chosen.probability is not None else "decision values",
+        "balanced": sum(row.recall for row in rows) / len(rows),
+        "threshold": found.threshold,
+        "costs": found.costs,
+    }
+
+
+def _left_out(found: Comparison) -> list[str]:
+    """Return what was left out and why: rows, and columns."""
+    table, sampled = found.data, found.data.total_rows - len(found.data.y)
+    out = [text for text in found.notes if "left out" in text]
+    if table.constant:
+        names = ", ".join(table.constant[:MOST_COLUMNS])
+        out.append(f"{counted(len(table.constant), 'column')} left out, the same value in every row: {names}")
+    if table.dropped and not found.notes:
+        rows = counted(table.total_rows + table.dropped)
+        out.append(f"{table.dropped:,} of {rows} left out: something is missing in them")
+    if sampled > 0:
+        out.append(f"{sampled:,} of {counted(table.total_rows)} left out: not drawn into the sample compared")
+    return out
 
 
 def _units(found: Comparison, chosen: Result) -> str:
@@ -145,7 +296,7 @@ def _units(found: Comparison, chosen: Result) -> str:
     return f"units of {found.data.target}"
 
 
-def _pictures(found: Comparison, chosen: Result) -> list[dict[str, str]]:
+def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[dict[str, str]]:
     X, y, names = found.data.X, found.data.y, found.data.names
     numbers = len(names) == len(found.data.groups())
     out = []
@@ -173,14 +324,25 @@ def _pictures(found: Comparison, chosen: Result) -> list[dict[str, str]]:
     predicted = np.asarray(chosen.predicted)
     ax = plots.confusion(y, predicted)
     out.append(_figure(ax, "What was taken for what, rows held out", "Confusion table of true and predicted classes"))
+    labels: Sequence[Any] = list(np.unique(y))
+    if len(labels) == 2:  # the positive class last, as the plots have it
+        positive = labels.index(positive_class(y))
+        labels = [labels[1 - positive], labels[positive]]
+        scores = None if scores is None else scores[:, positive]
+    if scores is not None and len(labels) <= MOST_CURVES:
+        ax = plots.roc(y, scores, classes=labels)
+        out.append(_figure(ax, "ROC: up and to the left is good; the diagonal is chance", "ROC curves"))
+        ax = plots.precision_recall(y, scores, classes=labels)
+        title = "Precision and recall: up and to the right is good; faint: chance"
+        out.append(_figure(ax, title, "Curves of precision against recall"))
     if chosen.probability is not None:
-        ax = plots.calibration(y, chosen.probability)
+        ax = plots.calibration(y, scores, classes=labels)
         title = "Do the probabilities hold? On the line they do"
         out.append(_figure(ax, title, "Share of rows of a class against the probability given to it"))
     if len(names) == 2 and numbers:
         ax = plots.decision_regions(chosen.model, X, y, names=names)
         title = "Regions of the classes; rows on the wrong side are ringed"
-        out.append(_figure(ax, title, f"Decision regions in the plane of {names[0]} and {names[1]}"))
+        out.append(_figure(ax, title, f"Decision regions in the plane of {names[0]} and {names[1]}", dark=False))
     return out
 
 
@@ -216,6 +378,11 @@ def _column(column: dict[str, Any]) -> dict[str, Any]:
     return column | {"holds": holds}
 
 
+def _with_joints(text: Any) -> Markup:
+    """Return a name as HTML that goes on in the next line after an underscore or a dot, not inside a word."""
+    return Markup("<wbr>").join(escape(part) for part in JOINTS.split(str(text)))
+
+
 def _clipped(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
@@ -237,9 +404,9 @@ def _python(found: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _number(value: Any) -> str:
+def _number(value: Any, digits: int = 5) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, float) and value and not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.4g}"
-    return f"{value:.5g}" if isinstance(value, float) and abs(value) < 1e5 else f"{value:,.0f}"
+        return f"{value:.{digits - 1}g}"
+    return f"{value:.{digits}g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:,.0f}"

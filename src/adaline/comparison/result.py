@@ -44,6 +44,7 @@ class Result:
         there are none.
     warnings : what the fits warned about.
     failure : one line where the system failed, else "".
+    fold_models : the models fitted without each fold, in the order of the folds.
     """
 
     system: str
@@ -61,6 +62,7 @@ class Result:
     warnings: tuple[str, ...]
     failure: str
     budget: str = ""
+    fold_models: tuple[Any, ...] = ()
 
     @property
     def label(self) -> str:
@@ -70,7 +72,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what can be written as JSON: numbers that are not finite become None."""
-        left = {"model", "predicted", "probability"}
+        left = {"model", "fold_models", "predicted", "probability"}
         known = {name: value for name, value in vars(self).items() if name not in left}
         proof = None if self.certificate is None else vars(self.certificate)
         return dict(plain({**known, "label": self.label, "certificate": proof}))
@@ -101,6 +103,7 @@ class SystemTrial:
         self._rows, self._classes, self._budget = rows, classes, budget
         self._predicted = np.empty_like(rows.y)
         self._probability: Array | None = None
+        self._models: list[Any] = []
         limited = system if budget is None or budget.epochs is None else clone(system).set_params(epochs=budget.epochs)
         self._trial = CrossValidation(limited, rows, self._judge)
 
@@ -126,7 +129,8 @@ class SystemTrial:
         errors = np.array(trial.judged)
         second, proof = self._second(guess), getattr(model, "certificate_", None)
         if self._classes is not None:
-            model.classes_ = self._classes[model.classes_]
+            for one in (model, *self._models):
+                one.classes_ = self._classes[one.classes_]
         return Result(
             system=self.name,
             settings=self.settings,
@@ -142,6 +146,7 @@ class SystemTrial:
             probability=self._probability,
             warnings=trial.warnings,
             failure="",
+            fold_models=tuple(self._models),
             budget="" if self._budget is None else str(self._budget),
         )
 
@@ -153,7 +158,8 @@ class SystemTrial:
         return np.sort(np.random.default_rng(0).choice(indices, self._budget.rows, replace=False))
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
-        """Keep the predictions for held-out rows; return their error."""
+        """Keep the model and its predictions for held-out rows; return their error."""
+        self._models.append(model)
         part = slice(int(held_out[0]), int(held_out[-1]) + 1)
         x, y = self._rows.x[part], self._rows.y[part]
         if self._classes is not None and hasattr(model, "predict_proba"):

@@ -55,6 +55,7 @@ class Table:
     source : what the user typed: a file, or the name of a data set.
     indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
     coded : the different labels in y and the index of each row's label, where they are known.
+    fold : (n,) the fold of each row, once the rows are cut into folds; those of fold 0 come first.
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -81,6 +82,7 @@ class Table:
     opening: str = ""
     indices: NDArray[np.intp] | None = None
     coded: tuple[NDArray[Any], NDArray[np.intp]] | None = None
+    fold: NDArray[np.intp] | None = None
 
     @classmethod
     def of(
@@ -138,11 +140,12 @@ class Table:
         """Return the index of row i in the data, counted from 0, those left out included."""
         return int(i if self.indices is None else self.indices[i])
 
-    def in_order(self, order: NDArray[np.intp], X: Array) -> Table:
-        """Return the table with its rows in this order, and X, which is in it already."""
+    def in_folds(self, order: NDArray[np.intp], X: Array, fold: NDArray[np.intp]) -> Table:
+        """Return the table with its rows in this order; X and their folds are in it already."""
         return replace(
             self,
             X=X,
+            fold=fold,
             y=self.y[order],
             weight=None if self.weight is None else self.weight[order],
             indices=order if self.indices is None else self.indices[order],

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.inference.jackknife import Interval, jackknife
 from adaline.input.basis import basis_of
 from adaline.sources.expanded import phi
 
@@ -21,7 +22,8 @@ class Effect:
     ----------
     name : of the column, or "intercept".
     side : the class it speaks for, "" in a regression.
-    estimate, std_error, p_value, lower, upper : as in `summary()`; all but the first NaN where there is no inference.
+    estimate, std_error, p_value, lower, upper : as in `summary()`, or by the jackknife over folds; all but the first
+        NaN where there is neither.
     spread : standard deviation of the column; 0 for the intercept.
     """
 
@@ -40,11 +42,12 @@ class Effect:
         return self.estimate * self.spread
 
 
-def effects(model: Any, X: Array, names: Sequence[str]) -> list[Effect]:
+def effects(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] = ()) -> list[Effect]:
     """Return the coefficients of a fitted system, intercept first where it has one; none where it is not linear.
 
     From `summary()` where the system has one, with standard errors and intervals; else from `coef_`, the discriminants
-    of several classes taken about their mean, since only their differences matter.
+    of several classes taken about their mean, since only their differences matter, with those of the jackknife where
+    the models fitted `without` each fold are given.
 
     Examples
     --------
@@ -60,29 +63,50 @@ def effects(model: Any, X: Array, names: Sequence[str]) -> list[Effect]:
         X, names = phi(basis, X), basis.names(list(names))
     spread = np.std(X, axis=0)
     if hasattr(model, "summary"):
-        rows = model.summary().to_dict()["coefficients"]
-        first = len(rows) - len(names)
-        if first in (0, 1) and not any("target" in row for row in rows):
-            labels = ["intercept", *names][1 - first :]
-            spreads = [0.0, *spread][1 - first :]
+        told = model.summary().to_dict()
+        rows = told["coefficients"]
+        outputs = len({row.get("target", "") for row in rows})
+        first = len(rows) // outputs - len(names)
+        if first in (0, 1) and len(rows) == outputs * (first + len(names)):
+            labels = ["intercept", *names][1 - first :] * outputs
+            spreads = [0.0, *spread][1 - first :] * outputs
+            base = f" against {told['reference']}" if told.get("reference") else ""
             keys = ("estimate", "std_error", "p_value", "lower", "upper")
             return [
-                Effect(name=label, side="", spread=float(size), **{key: float(row[key]) for key in keys})
+                Effect(
+                    name=label,
+                    side=f"{row['target']}{base}" if "target" in row else "",
+                    spread=float(size),
+                    **{key: float(row[key]) for key in keys},
+                )
                 for label, row, size in zip(labels, rows, spreads, strict=True)
             ]
     if not hasattr(model, "coef_"):
         return []
-    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    coef = _about_mean(model)
     sides = [""] if len(coef) == 1 else [str(label) for label in model.classes_]
     if len(coef) == 1 and "classes_" in vars(model):
         sides = [str(model.classes_[-1])]
-    elif len(coef) > 1:
-        coef = coef - coef.mean(axis=0)
+    known = jackknife(coef, [_about_mean(one) for one in without]) if without else None
     return [
-        Effect(str(name), side, float(coef[k, j]), np.nan, np.nan, np.nan, np.nan, float(spread[j]))
+        Effect(str(name), side, float(coef[k, j]), *_at(known, k, j), float(spread[j]))
         for j, name in enumerate(names)
         for k, side in enumerate(sides)
     ]
+
+
+def _at(known: Interval | None, k: int, j: int) -> tuple[float, float, float, float]:
+    """Return standard error, p-value and limits of one coefficient; NaN where nothing is known."""
+    if known is None:
+        return (np.nan, np.nan, np.nan, np.nan)
+    error, p, lower, upper = (float(part[k, j]) for part in known)
+    return error, p, lower, upper
+
+
+def _about_mean(model: Any) -> Array:
+    """Return the coefficients (K, D) of the discriminants about their mean, or those of one output, (1, D)."""
+    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    return coef - coef.mean(axis=0) if len(coef) > 1 else coef
 
 
 def strongest(found: Sequence[Effect], limit: int) -> tuple[list[str], int]:

@@ -9,7 +9,7 @@ at random. `svg(ax)` is the figure as text; `ax.figure.savefig("plot.png")` writ
 |---|---|
 | regression | `line`, `residuals`, `quantiles`, `leverage` |
 | coefficients | `coefficients`, `coefficient_path`, `penalty_path` |
-| classification | `confusion`, `calibration`, `fisher_projection` |
+| classification | `confusion`, `calibration`, `roc`, `precision_recall`, `fisher_projection` |
 | classes in the plane | `decision_regions`, `hyperplane`, `ambiguous_regions` |
 | learning | `learning_curve`, `validation_curve`, `history`, `error_surface` with `trajectory` |
 | signals | `filter_signals` |
@@ -37,6 +37,7 @@ from adaline.plots.regression import leverage, line, quantiles, residuals
 from adaline.plots.signals import filter_signals
 from adaline.plots.style import svg
 from adaline.plots.surfaces import error_surface, trajectory
+from adaline.plots.thresholds import precision_recall, roc
 
 __all__ = [
     "ambiguous_regions",
@@ -57,8 +58,10 @@ __all__ = [
     "line",
     "mixture",
     "penalty_path",
+    "precision_recall",
     "quantiles",
     "residuals",
+    "roc",
     "svg",
     "trajectory",
     "validation_curve",

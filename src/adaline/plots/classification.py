@@ -14,6 +14,7 @@ from adaline.plots.inputs import evaluate, labels, need, numbers, plain, same_le
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, colour, finished, marker, short, styled
 
 BINS = 40
+CELL = (0.0, 0.4, 0.64)  # white numbers are legible on it, on light pages and on dark ones
 
 
 @styled
@@ -43,9 +44,12 @@ def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12
     table = np.array([[np.count_nonzero((y == a) & (predicted == b)) for b in found] for a in found])
     ax = axes(ax, 1.5 + 0.42 * max(len(found), 4))
     share = table / np.maximum(counts[kept], 1)[:, None]
-    ax.imshow(share, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
+    row, column = (part.ravel() for part in np.indices(table.shape))
+    shades = [(*CELL, float(part)) for part in share.ravel()]
+    ax.bar(column, 1.0, 1.0, row - 0.5, color=shades)
+    ax.set(xlim=(-0.5, len(found) - 0.5), ylim=(len(found) - 0.5, -0.5))
     for i, j in np.ndindex(*table.shape):
-        ink = "white" if share[i, j] > 0.6 else INK
+        ink = "white" if share[i, j] > 0.7 else INK
         ax.text(j, i, f"{table[i, j]}", ha="center", va="center", color=ink, fontsize=10 if len(found) < 9 else 7.5)
     names = [short(label, 14) for label in found]
     tilt = sum(map(len, names)) > 40
@@ -103,7 +107,12 @@ def calibration(y: Any, probability: Any, ax: Axes | None = None, *, classes: Se
         ax.errorbar(found.probability, found.share, yerr=reach, label=short(name), **style)
         ax.plot(found.probability, found.share, color=colour(k), linewidth=1, alpha=0.35)
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-    return finished(ax, "probability given", "share that was true")
+    if len(series) == 1:
+        ax.set(ylim=(-0.2, 1.03), yticks=np.linspace(0, 1, 6))
+        for i, count in enumerate(bin_counts(series[0][1])):
+            text = f"{count}" if count < 1e4 else f"{count:.0e}".replace("e+0", "e")
+            ax.text((i + 0.5) / RELIABILITY_BINS, -0.14, text, ha="center", color=GREY, fontsize=7.5)
+    return finished(ax, f"probability given{'; grey: rows' if len(series) == 1 else ''}", "share that was true")
 
 
 @styled
@@ -179,13 +188,27 @@ def reliability(probability: Array, happened: NDArray[np.bool_]) -> Reliability:
     >>> found.share.tolist(), bool(found.upper[1] < 0.75)
     ([0.25, 0.25], True)
     """
-    bins = np.minimum((probability * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
-    n = np.bincount(bins, minlength=RELIABILITY_BINS)
+    n = bin_counts(probability)
+    bins = _bins(probability)
     known = n >= FEWEST
     n = n[known]
     mean = np.bincount(bins, probability, RELIABILITY_BINS)[known] / n
     share = np.bincount(bins, happened.astype(np.float64), RELIABILITY_BINS)[known] / n
+    return Reliability(mean, share, *wilson(share, n))
+
+
+def bin_counts(probability: Array) -> NDArray[np.intp]:
+    """Return how many probabilities lie in each of ten bins of equal width."""
+    return np.bincount(_bins(probability), minlength=RELIABILITY_BINS)
+
+
+def _bins(probability: Array) -> NDArray[np.intp]:
+    return np.minimum((probability * RELIABILITY_BINS).astype(np.intp), RELIABILITY_BINS - 1)
+
+
+def wilson(share: Array, n: NDArray[Any]) -> tuple[Array, Array]:
+    """Return the 95% limits of shares of n rows."""
     z = 1.96
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return Reliability(mean, share, np.minimum(middle - half, share), np.maximum(middle + half, share))
+    return np.minimum(middle - half, share), np.maximum(middle + half, share)

@@ -12,12 +12,13 @@ from sklearn.base import clone
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.fits.l1_path import L1Path
-from adaline.inference.effects import effects, strongest
+from adaline.inference.effects import Effect, effects, strongest
 from adaline.input.basis import basis_of, rows_through_basis
 from adaline.plots.inputs import column_names, need, numbers, plain, same_length
 from adaline.plots.style import (
     BLUE,
     GREY,
+    GRID,
     LINES,
     ORANGE,
     Axes,
@@ -61,6 +62,12 @@ def coefficients(
     found = effects(model, x, names)
     if not found:
         raise InvalidParameter(f"coefficients needs a linear system, and {type(model).__name__} has no `coef_`")
+    return draw_effects(found, ax, limit)
+
+
+@styled
+def draw_effects(found: Sequence[Effect], ax: Axes | None = None, limit: int = 25) -> Axes:
+    """Draw effects as `coefficients` does, given themselves."""
     shown, _ = strongest(found, limit)
     sides = list(dict.fromkeys(effect.side for effect in found if effect.name in shown))
     ax = axes(ax, 1.1 + (0.26 if len(sides) < 3 else 0.34) * len(shown))
@@ -75,9 +82,9 @@ def coefficients(
         style: dict[str, Any] = {"fmt": marker(k), "color": colour(k), "markersize": 4.5}
         ax.errorbar(middle, position, label=short(side) if len(sides) > 1 else None, **bars, **style)
     ax.axvline(0, color=GREY, linewidth=0.8)
-    ax.set_yticks(np.arange(len(shown)), shown)
+    ax.set_yticks(np.arange(len(shown)), [short(name) for name in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
-    ax.grid(axis="y", color="#eeeeee", linewidth=0.7)
+    ax.grid(axis="y", color=GRID, linewidth=0.7)
     ax.set_axisbelow(True)
     if len(sides) == 1 and sides[0]:
         ax.set_title(f"to the right: towards {short(sides[0])}", color=GREY, fontsize=9)

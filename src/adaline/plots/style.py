@@ -7,6 +7,7 @@ by their dashes. Only this file imports matplotlib, when the first plot is drawn
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -28,12 +29,25 @@ P = ParamSpec("P")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
 BLUE, ORANGE, GREEN, GREY = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[6]
 INK = "#222222"
+GRID = "#dddddd"
+DARK = {  # what each colour becomes on a dark page, as legible there as it was on white
+    "#222222": "#e4e6e8",
+    "#666666": "#a3a9b0",
+    "#dddddd": "#3b4148",
+    "#000000": "#e4e6e8",
+    "#bbbbbb": "#5b626a",
+    "#0072b2": "#4aa8e0",
+    "#d55e00": "#f08a3c",
+    "#009e73": "#35c299",
+}
 MARKERS = "os^Dv<>"
 LINES = ("-", "--", "-.", ":")
 MOST_POINTS = 5000
 WIDTH = 5.2  # inches: the text is then readable on a phone, and two figures stand side by side on a desk
 LETTERS = 14  # of a legend that fit into an inch
 HANDLE = 7  # and those that the picture beside a name takes
+
+DRAWN_IN = re.compile(r"((?:fill|stroke): )(#[0-9a-f]{6})")
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -42,6 +56,8 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "axes.labelcolor": INK,
     "text.color": INK,
     "text.parse_math": False,  # names of columns are text, dollars and all
@@ -84,6 +100,15 @@ def svg(ax: Axes) -> str:
         figure.savefig(out, format="svg", metadata={"Date": None})
     text = out.getvalue()
     return text[text.index("<svg") :]
+
+
+def on_dark(text: str) -> str:
+    """Return the SVG text of a figure of lines, points and bars for a dark page.
+
+    The two backgrounds, which are drawn first, are left out; points, which are a raster image, are brightened.
+    """
+    text = text.replace("fill: #ffffff", "fill: none", 2).replace("<image ", '<image style="filter: brightness(1.7)" ')
+    return DRAWN_IN.sub(lambda found: found[1] + DARK.get(found[2], found[2]), text)
 
 
 def axes(ax: Axes | None, height: float) -> Axes:

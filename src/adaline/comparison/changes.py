@@ -1,0 +1,205 @@
+"""What a step in a column does to the answer, in words: "10 mm more flipper_length_mm: +185 g (124 to 246)".
+
+The change is the mean over the rows of the answer after the step less the one before it, all other columns as they
+are. The answer is the prediction of a regression, the probability of a class, or the share of rows given its label
+where a classifier has no probabilities. Intervals are those of `summary()` where a prediction is a sum of columns, else
+those of the jackknife over folds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.comparison.result import Result
+from adaline.comparison.table import LOSSES, REGRESSION, Table
+from adaline.inference.effects import effects
+from adaline.inference.jackknife import jackknife
+from adaline.plots.style import short
+
+MOST_ROWS = 2000  # that a change is the mean of
+LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
+UNIT = re.compile(
+    r"(?:[_ ]|[\[(])(mm|cm|m|km|in|ft|mg|g|kg|lb|ms|s|min|hours|days|months|years|usd|eur|pct)[\])]?$", re.I
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step to take in one column of the data.
+
+    Parameters
+    ----------
+    text : the step in words, "10 mm more flipper_length_mm".
+    column : the one of X that the step is about.
+    size : of the step.
+    before : what the columns of X made of the same one are set to first; None: they stay, and the step is added.
+    spread : steps in a standard deviation of the column.
+    """
+
+    text: str
+    column: int
+    size: float
+    before: dict[int, float] | None
+    spread: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a step does to one side of the answer: a class, or "" for the target of a regression."""
+
+    step: Step
+    side: str
+    estimate: float
+    lower: float
+    upper: float
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval leaves the sign of the change in no doubt."""
+        return self.lower > 0 or self.upper < 0
+
+
+def steps(table: Table) -> list[Step]:
+    """Return a step for each column of numbers and each level of a category; none for columns of other codings.
+
+    Examples
+    --------
+    >>> from adaline.comparison.changes import steps
+    >>> from adaline.comparison.table import Table
+    >>> table = Table.of([[181.0], [195.0], [210.0], [222.0]], [3.7, 3.9, 4.2, 5.0], names=["flipper_length_mm"])
+    >>> [step.text for step in steps(table)]
+    ['10 mm more flipper_length_mm']
+    """
+    out = []
+    for name, members in table.groups().items():
+        X = table.X[:, members]
+        spread = X.std(axis=0)
+        levels = [LEVEL.search(table.names[j]) for j in members]
+        if all(levels):
+            base = _base_level(table, name, [found[1] for found in levels if found])
+            out += [
+                Step(f"{name} {short(found[1])} rather than {base}", j, 1.0, dict.fromkeys(members, 0.0), float(sd))
+                for j, found, sd in zip(members, levels, spread, strict=True)
+                if found
+            ]
+        elif len(members) == 1:
+            low, high = float(X.min()), float(X.max())
+            if np.isin(X, (low, high)).all():
+                boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)
+                values = "true rather than false" if boolean else f"{high:g} rather than {low:g}"
+                text, size = f"{table.names[members[0]]} {values}", high - low
+                out.append(Step(text, members[0], size, {members[0]: low}, float(spread[0]) / size))
+            else:
+                size = _round_step(float(spread[0]))
+                size = max(size, 1.0) if (X == np.floor(X)).all() else size
+                unit = unit_of(name)
+                text = f"{size:g} {unit}{' ' if unit else ''}more {table.names[members[0]]}"
+                out.append(Step(text, members[0], size, None, float(spread[0]) / size))
+    return out
+
+
+def changes(result: Result, table: Table, task: str, taken: Sequence[Step]) -> list[list[Change]]:
+    """Return what each step does by a system, side by side; the strongest side first."""
+    linear = _linear_effects(result, table, task)
+    rows = table.X[:: max(len(table.X) // MOST_ROWS, 1)]
+    models = () if linear is not None else (result.model, *result.fold_models)
+    answers = [_answer(model, task) for model in models]
+    start = [answer(rows) for answer in answers]
+    sides = [""] if task == REGRESSION else [str(label) for label in np.unique(table.y)]
+    out = []
+    for step in taken:
+        if linear is not None:
+            effect = linear[table.names[step.column]]
+            out.append([Change(step, "", *(step.size * v for v in (effect.estimate, effect.lower, effect.upper)))])
+            continue
+        before, after = _rows_of(step, rows)
+        found = [
+            (answer(after) - (first if step.before is None else answer(before))).mean(axis=0)
+            for answer, first in zip(answers, start, strict=True)
+        ]
+        known = jackknife(found[0], found[1:])
+        ends = [known.lower, known.upper] if task == REGRESSION else np.clip([known.lower, known.upper], -1.0, 1.0)
+        own = [Change(step, *parts) for parts in zip(sides, found[0], *ends, strict=True)]
+        out.append(sorted(own, key=lambda change: -abs(change.estimate)))
+    return out
+
+
+def strongest_changes(found: Sequence[list[Change]], limit: int) -> list[list[Change]]:
+    """Return the steps that matter most: by what a standard deviation of their column does."""
+    return sorted(found, key=lambda own: -abs(own[0].estimate) * own[0].step.spread)[:limit]
+
+
+def differences(ours: Sequence[list[Change]], theirs: Sequence[list[Change]]) -> list[tuple[Change, Change]]:
+    """Return the changes of which two systems disagree: signs in no doubt that differ, or intervals that do not meet.
+
+    The strongest side of each step of the first system is compared.
+    """
+    out = []
+    for own, other in zip(ours, theirs, strict=True):
+        mine = own[0]
+        its = next(change for change in other if change.side == mine.side)
+        apart = mine.lower > its.upper or its.lower > mine.upper
+        unlike = mine.known and mine.estimate * its.estimate < 0
+        if apart or unlike:
+            out.append((mine, its))
+    return out
+
+
+def unit_of(name: str) -> str:
+    """Return the unit that a name ends with, "" without one.
+
+    Examples
+    --------
+    >>> from adaline.comparison.changes import unit_of
+    >>> unit_of("flipper_length_mm"), unit_of("weight (kg)"), unit_of("rings")
+    ('mm', 'kg', '')
+    """
+    found = UNIT.search(name)
+    return found[1] if found else ""
+
+
+def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] | None:
+    """Return the coefficients by name where a prediction is a sum of columns and `summary()` knows their intervals."""
+    if task != REGRESSION or result.settings.get("loss") in LOSSES or not hasattr(result.model, "summary"):
+        return None
+    found = {effect.name: effect for effect in effects(result.model, table.X, table.names)}
+    return found if all(name in found for name in table.names) else None
+
+
+def _answer(model: Any, task: str) -> Callable[[Array], Array]:
+    """Return the function from rows to answers: predictions (n, 1), or probabilities or labels as 0 and 1, (n, K)."""
+    if task == REGRESSION:
+        return lambda X: np.asarray(model.predict(X), dtype=np.float64)[:, None]
+    if hasattr(model, "predict_proba"):
+        return lambda X: np.asarray(model.predict_proba(X), dtype=np.float64)
+    return lambda X: (model.predict(X)[:, None] == model.classes_[None, :]).astype(np.float64)
+
+
+def _rows_of(step: Step, rows: Array) -> tuple[Array, Array]:
+    """Return rows before and after a step."""
+    before = rows.copy()
+    for column, value in (step.before or {}).items():
+        before[:, column] = value
+    after = before.copy()
+    after[:, step.column] += step.size
+    return before, after
+
+
+def _round_step(spread: float) -> float:
+    """Return the largest of 1, 2, 5, 10, ... (and 0.5, 0.2, ...) that a standard deviation holds."""
+    power = 10.0 ** math.floor(math.log10(spread))
+    return float(f"{next(m for m in (5, 2, 1) if m * power <= spread * (1 + 1e-9)) * power:.0e}")
+
+
+def _base_level(table: Table, name: str, coded: Sequence[str]) -> str:
+    """Return the level of a category that has no column of its own; "others" where that is not one known level."""
+    described = [column["levels"] for column in table.columns if column["name"] == name]
+    rest = [str(level) for level, _ in (described[0] if described else []) if str(level) not in coded]
+    return short(rest[0]) if len(rest) == 1 else "others"
