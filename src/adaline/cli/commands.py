@@ -130,6 +130,9 @@ def compare(
         str | None,
         option("--cost", metavar="fp=A,fn=B", help="Two classes: costs of the two errors, to choose a threshold by."),
     ] = None,
+    thorough: Annotated[
+        bool, option("--thorough", help="Let systems that go row by row take all their epochs over all rows.")
+    ] = False,
     json: Annotated[bool, option("--json", help="Print JSON for machines; no report without -o.")] = False,
 ) -> None:
     """Cross-validate every system that suits the target, recommend one, say why, and write a report."""
@@ -137,7 +140,8 @@ def compare(
 
     words = shlex.join(["adaline", *call.words])
     files = {"report": output, "save": save}
-    run_compare(options, folds, seed, listed(systems), task, **files, as_json=json, words=words, cost=cost)
+    how = {"as_json": json, "words": words, "cost": cost, "thorough": thorough}
+    run_compare(options, folds, seed, listed(systems), task, **files, **how)
 
 
 @command(

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from adaline import storage
 from adaline.cli.app import Options
 from adaline.cli.exit import MODEL_START, REPORT_START, check_output, note
-from adaline.cli.output import print_json, progress, say, show_errors
-from adaline.comparison.compare import Comparison, compare_request
+from adaline.cli.output import LiveTable, print_json, progress, say, show_errors
+from adaline.comparison.compare import Comparison, OnResult, certificate_text, compare_request, rank
 from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
+from adaline.comparison.recommendation import with_error
+from adaline.comparison.result import Result
 from adaline.errors import InvalidParameter
 from adaline.wording import counted
 
 REPORT = Path("report.html")
+HEADINGS = {"system": "system", "error": "error", "seconds": "fit", "certificate": "certificate"}
 
 
 def run_compare(
@@ -31,6 +36,7 @@ def run_compare(
     as_json: bool,
     words: str,
     cost: str | None = None,
+    thorough: bool = False,
 ) -> None:
     """Compare systems on a table; `words` is the command line, which the report repeats."""
     if report is None and not as_json:
@@ -39,14 +45,13 @@ def run_compare(
     check_output(save, replaces=MODEL_START)
     if report is not None and report == save:
         raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
-    with progress() as show_step:
-        request = DataRequest.of(**options, shell=True)
-        found = compare_request(
-            request, folds=folds, seed=seed, systems=systems, task=task, progress=show_step, cost=cost
-        )
+    request = DataRequest.of(**options, shell=True)
+    how = {"folds": folds, "seed": seed, "systems": systems, "task": task, "cost": cost, "thorough": thorough}
+    with bar_alone() if as_json else live_table() as (show_step, show_result):
+        found = compare_request(request, progress=show_step, on_result=show_result, **how)
         found = replace(found, data=replace(found.data, command=words))
         if report is not None:
-            show_step(0, None, "writing the report")
+            show_step(0, 0, "writing the report")
             found.report(report)
     for text in found.notes:
         note(text)
@@ -64,6 +69,34 @@ def run_compare(
         say(f"report: {report}")
     if save is not None and found.source is not None:
         say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.count_rows())})")
+
+
+@contextmanager
+def live_table() -> Iterator[tuple[Callable[[int, int, str], None], OnResult]]:
+    """Give functions that show what is running, and a line for each system as it finishes, the best on top."""
+    with LiveTable(HEADINGS, order=lambda row: row["order"]) as table:
+        table.status("reading")
+        yield (
+            lambda done, total, text: table.status(text, done, total),
+            lambda result, measure: table.add(_live_row(result, measure)),
+        )
+
+
+@contextmanager
+def bar_alone() -> Iterator[tuple[Callable[[int, int, str], None], None]]:
+    """Give a function that shows what is running, where nothing but JSON is wanted."""
+    with progress() as show_step:
+        yield show_step, None
+
+
+def _live_row(result: Result, measure: str) -> dict[str, Any]:
+    return {
+        "system": result.label,
+        "error": f"{measure} {with_error(result, measure)}" if not result.failure else "failed",
+        "seconds": "" if result.failure else f"{result.seconds:.2g} s",
+        "certificate": result.failure or "" if result.certificate is None else certificate_text(result),
+        "order": rank(result),
+    }
 
 
 def _show(found: Comparison) -> None:

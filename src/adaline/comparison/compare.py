@@ -32,7 +32,8 @@ from adaline.sources import TableSource
 from adaline.systems import SYSTEMS
 from adaline.wording import counted, visible
 
-OnResult = Callable[[Result], None]
+OnResult = Callable[[Result, str], None]
+"""Called with each result as it is found, and with what its error is."""
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
 
@@ -125,7 +126,7 @@ def compare_request(
     on_result: OnResult | None = None,
     cost: Any = None,
 ) -> Comparison:
-    """Open the data asked for and compare systems on them; `on_result` is called with each result as it is found."""
+    """Open the data asked for and compare systems on them."""
     costs = None if cost is None else Costs.of(cost)
     names = [system_name(name) for name in ([systems] if isinstance(systems, str) else systems or ())]
     asked = task or _task_of(names)
@@ -194,12 +195,12 @@ def compare_table(
                     SystemTrial(name, settings, system, rows, classes, budget).run(baseline.predicted, report)
                 )
                 if on_result is not None:
-                    on_result(results[-1])
+                    on_result(results[-1], MEASURES[kind][0])
         except KeyboardInterrupt:
             if not results:
                 raise
             left = [name for name, *_ in chosen[len(results) :]]
-    results.sort(key=_rank)
+    results.sort(key=rank)
     measure, second = MEASURES[kind]
     advice = recommend(results, baseline, measure)
     table = table if describe is None else replace(table, columns=describe())
@@ -363,18 +364,19 @@ class Comparison:
             with_error(result, self.measure),
             "-" if np.isnan(result.second) else f"{result.second:.4f}",
             f"{result.seconds:.2g} s",
-            "baseline" if result.certificate is None else status_text(result.certificate) + _held_to(result),
+            "baseline" if result.certificate is None else certificate_text(result),
         ]
-
-
-def _held_to(result: Result) -> str:
-    """Return the budget of a system for the end of its line: ", after 1 epoch of 289,262 rows"."""
-    return f", after {result.budget}" if result.budget else ""
 
 
 def status_text(proof: Certificate) -> str:
     """Return the status of a certificate, with the digits where they are known: "solved, 13.8 digits"."""
     return str(proof.status) + ("" if np.isnan(proof.digits) else f", {proof.digits:.1f} digits")
+
+
+def certificate_text(result: Result) -> str:
+    """Return the status of a result, and its budget: "not converged, after 1 epoch of 289,262 rows"."""
+    assert result.certificate is not None
+    return status_text(result.certificate) + (f", after {result.budget}" if result.budget else "")
 
 
 def systems_for(task: str) -> list[str]:
@@ -435,7 +437,7 @@ def _normalised(table: Table, task: str) -> Table:
     return found.varying()
 
 
-def _rank(result: Result) -> tuple[bool, float, float]:
+def rank(result: Result) -> tuple[bool, float, float]:
     """Order by error, then by log loss where there is one; R^2 says nothing that the error has not said."""
     second = np.inf if np.isnan(result.second) else result.second
     return (bool(result.failure), np.inf if result.failure else result.error, second)
