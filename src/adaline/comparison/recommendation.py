@@ -1,4 +1,4 @@
-"""Which system to recommend, and why: of those that do as well as the best, the one that says most, then the simplest."""
+"""Which system to recommend, and why: of those as good as the best the one that says most, then the simplest."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     paired over the folds. Of those, one whose certificate says "solved" goes before others, then one whose coefficients
     have standard errors (LinearRegression, LogisticRegression), then one that gives probabilities; then the simpler:
     linear weights, and fewer numbers learned from the data (a penalty that was chosen is one more); then the faster, by
-    reads of the rows; then the one that comes first in the registry, from least squares to rules of learning row by row.
+    reads of the rows; then the one that comes first in the registry, from least squares to learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
@@ -124,7 +124,7 @@ def _simplicity(result: Result) -> tuple[Any, ...]:
         result.probability is None,
         not _is_linear(result),
         _parameter_count(result),
-        result.model.certificate_.passes,
+        _reads(result),
         list(SYSTEMS.values()).index(type(result.model)),
         len(result.settings),
     )
@@ -137,6 +137,11 @@ def _is_solved(result: Result) -> bool:
 def _has_errors(result: Result) -> bool:
     """Whether `summary` gives the coefficients with standard errors and tests."""
     return hasattr(result.model, "summary")
+
+
+def _reads(result: Result) -> int:
+    """Return how often the fit to all rows read them."""
+    return 0 if result.certificate is None else result.certificate.passes
 
 
 def _is_linear(result: Result) -> bool:
@@ -163,6 +168,6 @@ def _advantage(chosen: Result, best: Result) -> str:
         return f"is simpler: its {'predictions' if is_regressor(chosen.model) else 'boundaries'} are linear"
     if _parameter_count(chosen) < _parameter_count(best):
         return "is simpler: it has fewer numbers to learn"
-    if chosen.model.certificate_.passes < best.model.certificate_.passes:
+    if _reads(chosen) < _reads(best):
         return "is faster: it reads the rows less often"
     return "is the plainer system"
