@@ -14,7 +14,7 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.linear_machine import MachineOptions, constants_of_classes, likelihood_of, minimise
+from adaline.fits.linear_machine import MachineOptions, Near, constants_of_classes, likelihood_of, minimise
 from adaline.fits.penalty_path import PenaltyPath, cross_validated
 from adaline.fits.separation import Separation
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
@@ -125,6 +125,14 @@ class LogisticRegression(LinearClassifier):
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
+        return self._fit(X, y, sample_weight, None)
+
+    @transaction
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+        """Fit as `fit` does, starting from a model of nearly the same rows, in its metric, where that helps."""
+        return self._fit(X, y, sample_weight, model)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, model: Self | None) -> Self:
         meter = Meter(X)
         check_parameters(self)
         before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
@@ -132,7 +140,7 @@ class LogisticRegression(LinearClassifier):
         set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
         present = self._present(rows)
-        machines = self._fit_machines(rows, present, before)
+        machines = self._fit_machines(rows, present, before, model)
         self._take(machines, rows, present, meter)
         self._warn()
         return self
@@ -238,7 +246,7 @@ class LogisticRegression(LinearClassifier):
         return present
 
     def _fit_machines(
-        self, rows: ClassifiedRows, present: NDArray[np.bool_], before: Array | None
+        self, rows: ClassifiedRows, present: NDArray[np.bool_], before: Array | None, model: Self | None
     ) -> list[FittedLikelihood]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
         k = len(rows.counts)
@@ -249,15 +257,16 @@ class LogisticRegression(LinearClassifier):
         if self.firth and k > 2 and self.scheme == "softmax":
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
-            return [self._fit_machine(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
+            (near,) = _near(model, rows, present, 1)
+            return [self._fit_machine(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)), near)]
         coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
-        init = self._first(before, len(coded))
+        init, near = self._first(before, len(coded)), _near(model, rows, present, len(coded))
         return [
-            self._fit_machine(_two_classes(rows, targets), True, None if init is None else init[i : i + 1])
+            self._fit_machine(_two_classes(rows, targets), True, None if init is None else init[i : i + 1], near[i])
             for i, targets in enumerate(coded)
         ]
 
-    def _fit_machine(self, rows: ClassifiedRows, two: bool, init: Array | None) -> FittedLikelihood:
+    def _fit_machine(self, rows: ClassifiedRows, two: bool, init: Array | None, near: Near | None) -> FittedLikelihood:
         """Return the machine of two classes, or the coupled ones of all."""
         spread = rows.spread
         unit = np.ones(len(spread.mean))
@@ -267,6 +276,7 @@ class LogisticRegression(LinearClassifier):
         options = MachineOptions(
             *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
             *(init, float(self.l1), bool(self.firth)),
+            near=near,
         )
         loss: Loss = Logistic() if two else Softmax()
         outputs = 1 if two else len(rows.counts)
@@ -356,6 +366,24 @@ class FittedLikelihood(NamedTuple):
     history: list[float]
     separation: Separation | None
     path: PenaltyPath | None
+
+
+def _near(
+    model: LogisticRegression | None, rows: ClassifiedRows, present: NDArray[np.bool_], machines: int
+) -> list[Near | None]:
+    """Return the fit that each machine can start from: none of a model of other classes, of dependent
+    columns, or of separated classes."""
+    if (
+        model is None
+        or model.separation_ is not None
+        or model.dependencies_
+        or not present.all()
+        or not np.array_equal(model.classes_, rows.classes)
+        or len(model._fits) != machines
+        or model._fits[0].solution.theta.shape[1] != 1 + rows.source.shape.features
+    ):
+        return [None] * machines
+    return [Near(fit.solution.theta, fit.root, fit.weight, fit.solution.certificate.condition) for fit in model._fits]
 
 
 def _two_classes(rows: ClassifiedRows, targets: Array) -> ClassifiedRows:
