@@ -40,6 +40,7 @@ from adaline.solvers.robust.quantile import regression_quantile
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
+from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
 
 
@@ -85,6 +86,7 @@ class Units:
         return np.asarray(out)
 
 
+@one_blas_thread()  # many small problems: several threads wait for each other
 def fit_target(
     source: Source, t: Array, spread: Spread, penalty: RidgePenalty, criterion: RobustCriterion, init: Any
 ) -> tuple[RobustFit, list[float]]:

@@ -372,7 +372,8 @@ def _near(
     model: LogisticRegression | None, rows: ClassifiedRows, present: NDArray[np.bool_], machines: int
 ) -> list[Near | None]:
     """Return the fit that each machine can start from: none of a model of other classes, of dependent
-    columns, or of separated classes."""
+    columns, or of separated classes.
+    """
     if (
         model is None
         or model.separation_ is not None
