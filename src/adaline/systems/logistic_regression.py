@@ -284,7 +284,7 @@ class LogisticRegression(LinearClassifier):
         problem = build_problem(rows.source, loss, outputs, options.intercept, options.penalty, *known)
         constants, path = constants_of_classes(problem, rows.counts), None
         if self.penalty == "auto":
-            path = cross_validated(rows.source, problem, unit, constants.theta, constants.loss, int(self.folds))
+            path = cross_validated(problem, unit, constants.theta, constants.loss, int(self.folds))
             options = replace(options, penalty=RidgePenalty(path.best, unit))
             problem = build_problem(rows.source, loss, outputs, options.intercept, options.penalty, *known)
         fitted = minimise(problem, constants, options)
