@@ -72,3 +72,16 @@ def test_models_that_cannot_help_are_left_aside() -> None:
     for model in (separated, of_other_classes, narrow):
         near = LogisticRegression()._fit_near(x, y, weight, model)
         np.testing.assert_array_equal(near.coef_, cold.coef_)
+
+
+def test_folds_of_every_system_are_refits_without_their_rows() -> None:
+    fold = np.random.default_rng(5).integers(0, 3, ROWS)
+    for case in ("three classes", "poisson", "huber"):
+        x, y, weight = _rows(case)
+        weight = np.maximum(weight, 1)
+        model, models = CASES[case]._fit_folds(x, y, weight, fold)
+        np.testing.assert_array_equal(theta_of(model), theta_of(clone(CASES[case]).fit(x, y, weight)))
+        for k, one in enumerate(models):
+            kept = fold != k
+            alone = clone(CASES[case]).fit(x[kept], y[kept], weight[kept])
+            np.testing.assert_allclose(one.predict(x), alone.predict(x), rtol=1e-7, atol=1e-7)

@@ -19,7 +19,7 @@ from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.choose import minimise_smooth
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
-from adaline.solvers.smooth.problem import Problem, build_problem
+from adaline.solvers.smooth.problem import Problem
 from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.threads import one_blas_thread
@@ -64,7 +64,7 @@ class Losses:
     @property
     def ended(self) -> bool:
         """Whether the last few penalties were beyond the best."""
-        return len(self.values) - 1 - int(np.argmin(self.values)) >= WORSE
+        return bool(self.values) and len(self.values) - 1 - int(np.argmin(self.values)) >= WORSE
 
     def path(self, penalties: Array) -> PenaltyPath:
         """Return the path of the penalties tried."""
@@ -78,7 +78,9 @@ def penalties_of(weight: float) -> Array:
     return weight * 10.0 ** (1 - np.arange(DECADES * A_DECADE + 1) / A_DECADE)
 
 
-def cross_validated(problem: Problem, unit: Array, start: Array, null: float, folds: int) -> PenaltyPath:
+def cross_validated(
+    problem: Problem, unit: Array, start: Array, null: float, folds: int | NDArray[np.int64]
+) -> PenaltyPath:
     """Return the path of penalties and the best one; `null` is the loss of the best constants, `start` these."""
     penalties = penalties_of(problem.spread.weight)
     machines = FoldMachines(problem, folds, start, null)
@@ -90,10 +92,40 @@ def cross_validated(problem: Problem, unit: Array, start: Array, null: float, fo
     return losses.path(penalties)
 
 
+def held_out_paths(
+    problem: Problem, unit: Array, start: Array, null: float, fold: NDArray[np.int64], units: list[Array]
+) -> tuple[PenaltyPath, list[PenaltyPath]]:
+    """Return the path over folds (N,), and for each fold the path that the other rows would have by themselves.
+
+    `units` are the deviations of the columns without each fold. All come from the same passes: without two folds, a
+    machine is one Newton step from the one without the first of them.
+    """
+    machines = FoldMachines(problem, fold, start, null)
+    count, weights = machines.count, machines.weights
+    grids = [penalties_of(problem.spread.weight), *(penalties_of(weights.sum() - one) for one in weights)]
+    losses = [Losses(weights), *(Losses(np.delete(weights, k)) for k in range(count))]
+    for i in range(len(grids[0])):
+        found = machines.solve(_ridge(problem, float(grids[0][i]), unit))
+        if not losses[0].ended:
+            losses[0].add(found)
+        machines.curve()
+        for k in range(count):
+            if not losses[1 + k].ended:
+                losses[1 + k].add(machines.without_another(k, _ridge(problem, float(grids[1 + k][i]), units[k])))
+        if all(one.ended for one in losses):
+            break
+    every, *each = (one.path(grid) for one, grid in zip(losses, grids, strict=True))
+    return every, each
+
+
+def has_matrices(problem: Problem, folds: int) -> bool:
+    """Return whether the second derivatives of every fold are formed; else there are no paths without two folds."""
+    return folds * problem.size**2 <= MATRICES
+
+
 def _ridge(problem: Problem, penalty: float, unit: Array) -> Array:
     """Return the penalties of the coefficients in the view of a problem, (D,)."""
-    known = (problem.source, problem.loss, problem.outputs, problem.intercept)
-    return build_problem(*known, RidgePenalty(penalty, unit), problem.spread).ridge
+    return problem.penalised_by(RidgePenalty(penalty, unit)).ridge
 
 
 class FoldMachines:
@@ -118,10 +150,10 @@ class FoldMachines:
             repeated = np.tile([[0.0], [1.0]], self.count)
             self.many = [part.recoded(repeated) for part in self.parts]
         self.thetas = np.tile(start, (self.count, 1, 1))
-        self.together = self.count * problem.size**2 <= MATRICES
+        self.together = has_matrices(problem, self.count)
         if self.together:
             self._take(self.thetas)
-            self._curve()
+            self.curve()
 
     def solve(self, ridge: Array) -> Array:
         """Move the machines to the minima under a ridge penalty (D,); return the loss of each on its own fold."""
@@ -139,8 +171,21 @@ class FoldMachines:
             losses[k] = replace(self.free, source=part).evaluate(self.thetas[k]).value
         if self.together:
             self._take(self.thetas)
-            self._curve()
+            self.curve()
         return losses
+
+    def without_another(self, k: int, ridge: Array) -> Array:
+        """Return the losses (folds - 1,) of the other folds under machine k, each by one step that leaves it out."""
+        out = []
+        for j in (j for j in range(self.count) if j != k):
+            step = -self._curvature(ridge, (k, j)).solve(self._gradient(k, ridge, (k, j)))
+            out.append(self._loss(j, k, step))
+        return np.array(out)
+
+    def _loss(self, fold: int, k: int, step: Array) -> float:
+        """Return the loss of a fold at machine k after a short step."""
+        s = step.ravel()
+        return float(self.values[fold, k] + self.slopes[fold, k].ravel() @ s + 0.5 * s @ self.matrices[fold] @ s)
 
     def _step_together(self, ridge: Array) -> Array | None:
         """Step until the last step hardly changes the losses; None where that is not reached in a few passes."""
@@ -156,7 +201,7 @@ class FoldMachines:
             if last < np.inf and worst > SLOW * last:
                 if worst > last:
                     return None
-                self._curve()
+                self.curve()
                 metrics = self._metrics(ridge)
                 steps, _ = self._steps(ridge, metrics)
             self._take(self.thetas + steps)
@@ -165,13 +210,7 @@ class FoldMachines:
             last = worst
         else:
             return None
-        losses = [
-            self.values[k, k]
-            + float((self.slopes[k, k] * s).sum())
-            + 0.5 * float(s.ravel() @ self.matrices[k] @ s.ravel())
-            for k, s in enumerate(steps)
-        ]
-        return np.array(losses)
+        return np.array([self._loss(k, k, step) for k, step in enumerate(steps)])
 
     def _take(self, thetas: Array) -> None:
         """Set the machines, and in one pass the loss (folds, machines) and gradient of every fold at each of them."""
@@ -181,7 +220,7 @@ class FoldMachines:
         self.values = np.stack([values for values, _ in at])
         self.slopes = np.stack([slopes for _, slopes in at])
 
-    def _curve(self) -> None:
+    def curve(self) -> None:
         """Take the second derivatives of every fold anew, amid the machines, (folds, M, M)."""
         middle = self.thetas.mean(axis=0)
         at = [replace(self.free, source=part).evaluate(middle, second=True) for part in self.parts]
@@ -189,9 +228,9 @@ class FoldMachines:
         self.matrices = np.stack([one.hessian for one in at])
 
     def _metrics(self, ridge: Array) -> list[Curvature]:
-        return [self.curvature(ridge, (k,)) for k in range(self.count)]
+        return [self._curvature(ridge, (k,)) for k in range(self.count)]
 
-    def curvature(self, ridge: Array, without: tuple[int, ...]) -> Curvature:
+    def _curvature(self, ridge: Array, without: tuple[int, ...]) -> Curvature:
         """Return the factored second derivatives of all folds but some."""
         kept = [f for f in range(self.count) if f not in without]
         matrix = self.matrices[kept].sum(axis=0)
@@ -202,12 +241,12 @@ class FoldMachines:
         """Return the step of each machine, and the squared length of its gradient."""
         steps, squares = np.empty_like(self.thetas), np.empty(self.count)
         for k, metric in enumerate(metrics):
-            gradient = self.gradient(k, ridge, (k,))
+            gradient = self._gradient(k, ridge, (k,))
             steps[k] = -metric.solve(gradient)
             squares[k] = -float((gradient * steps[k]).sum())
         return steps, squares
 
-    def gradient(self, k: int, ridge: Array, without: tuple[int, ...]) -> Array:
+    def _gradient(self, k: int, ridge: Array, without: tuple[int, ...]) -> Array:
         """Return the gradient at machine k over all folds but some, (K, 1 + D)."""
         kept = [f for f in range(self.count) if f not in without]
         out = np.asarray(self.slopes[kept, k].sum(axis=0))

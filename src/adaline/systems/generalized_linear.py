@@ -43,6 +43,7 @@ from adaline.sources.views import in_memory
 from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 
@@ -59,7 +60,7 @@ SEPARATED = (
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class GeneralizedLinear(LinearRegressor):
+class GeneralizedLinear(NearFits, LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and

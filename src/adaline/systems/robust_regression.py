@@ -39,6 +39,7 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Spread
+from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
@@ -48,7 +49,7 @@ THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class RobustRegression(LinearRegressor):
+class RobustRegression(NearFits, LinearRegressor):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
     "huber": half squares up to threshold x scale, straight lines beyond; "tukey": rows beyond threshold x scale count

@@ -153,8 +153,9 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
 
 def median(values: Array, weight: Array) -> float:
     """Return the median of values that count `weight` times; the mean of both where it falls between two."""
-    if (weight == weight[0]).all():
-        return float(np.median(values))
+    positive = weight > 0
+    if (weight == weight[0]).all() or np.ptp(weight[positive]) == 0:
+        return float(np.median(values[positive]))
     order = np.argsort(values, kind="stable")
     order = order[weight[order] > 0]
     below = np.cumsum(weight[order])
