@@ -72,9 +72,9 @@ class Near:
         if self.root is None:
             return None
         k, side, m = self.root.shape
-        root = problem.from_raw(self.root.transpose(0, 2, 1).reshape(k * m, side)).reshape(k, m, side)
-        root *= math.sqrt(self.weight / problem.weight)
-        root = root.transpose(0, 2, 1).reshape(k * side, m)
+        columns = problem.from_raw(self.root.transpose(0, 2, 1).reshape(k * m, side)).reshape(k, m, side)
+        columns *= math.sqrt(self.weight / problem.weight)
+        root = columns.transpose(0, 2, 1).reshape(k * side, m)
         return Curvature(root, self.condition**-2, 1.0, np.zeros((k * side, 0)))
 
 
@@ -307,10 +307,10 @@ class _Minimising:
             )
         if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
             return theta
-        near = replace(problem, loss=Squared()).evaluate(theta, second=True)
-        if near.hessian is None:
+        at = replace(problem, loss=Squared()).evaluate(theta, second=True)
+        if at.hessian is None:
             return theta
-        squares = theta - factor_hessian(near.hessian).solve(near.gradient)
+        squares = theta - factor_hessian(at.hessian).solve(at.gradient)
         return squares if problem.evaluate(squares).value < problem.evaluate(theta).value else theta
 
     def _solve(self, start: Array) -> DescentResult:

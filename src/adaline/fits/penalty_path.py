@@ -225,7 +225,7 @@ class FoldMachines:
         middle = self.thetas.mean(axis=0)
         at = [replace(self.free, source=part).evaluate(middle, second=True) for part in self.parts]
         self.rows.reads[0] += isinstance(self.rows, InMemory)
-        self.matrices = np.stack([one.hessian for one in at])
+        self.matrices = np.stack([np.asarray(one.hessian) for one in at])
 
     def _metrics(self, ridge: Array) -> list[Curvature]:
         return [self._curvature(ridge, (k,)) for k in range(self.count)]

@@ -170,8 +170,8 @@ class Fold(SameTargets):
         return Fold(base, self.number, self.folds, self.held_out)
 
     def _membership(self, first: int, rows: int) -> Array:
-        given = isinstance(self.folds, np.ndarray)
-        fold = self.folds[first : first + rows] if given else fold_of(first, rows, self.folds)
+        folds = self.folds
+        fold = fold_of(first, rows, folds) if isinstance(folds, int) else folds[first : first + rows]
         return np.asarray((fold == self.number) == self.held_out, dtype=np.float64)
 
     def _transformed(self, block: Block) -> Block:

@@ -322,9 +322,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         if self.firth and k > 2 and self.scheme == "softmax":
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
-            (near,) = _near(model, rows, present, 1)
             init = self._first(before, 1 if k == 2 else len(rows.counts))
-            return [self._fit_machine(rows, k == 2, init, near, path)]
+            return [self._fit_machine(rows, k == 2, init, _near(model, rows, present, 1)[0], path)]
         coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
         init, near = self._first(before, len(coded)), _near(model, rows, present, len(coded))
         return [

@@ -102,12 +102,12 @@ def m_estimate(
     s, near, floor = scale(r, weight), loss is Huber, ROUNDING * size
     past: list[tuple[float, float]] = []  # scales, and the scales of the residuals after the step
     history: list[float] = []
-    met = False
+    met, curvature = False, None
     for _ in range(max_steps):
         if s <= floor:
             return _exact(problem, theta, weight, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        evaluation, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near)
+        evaluation, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near, curvature)
         change = float(np.abs(r_new - r).max(initial=0.0, where=weight > 0))
         theta, r = new, r_new
         history.append(_value(problem, rho, theta, r, weight))
@@ -118,7 +118,9 @@ def m_estimate(
             moved = -curvature.solve(evaluation.gradient)
             return MEstimate(theta, r, s, evaluation, curvature, moved, True, history)
         met = still and share == 1.0
-        near = loss is Huber or (change <= CLOSE * s and share == 1.0)
+        close = change <= CLOSE * s and share == 1.0
+        curvature = curvature if near and close else None
+        near = loss is Huber or close
         s = _secant(past) if near else found
     rho = loss(threshold * s)
     evaluation = replace(problem, loss=rho).evaluate(theta, second=True)
@@ -283,11 +285,14 @@ class Reweighted(Loss):
 
 
 def _step(
-    problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool
+    problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool, known: Curvature | None = None
 ) -> tuple[Evaluation, Curvature, float, Array, Array]:
-    """Return F at theta, its factor, the share of the step taken, the new theta and its residuals."""
-    evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=True)
-    curvature = factor_hessian(_matrix(evaluation))
+    """Return F at theta, its factor, the share of the step taken, the new theta and its residuals.
+
+    `known` is the factor of a point so close that it need not be taken anew.
+    """
+    evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=known is None)
+    curvature = factor_hessian(_matrix(evaluation)) if known is None else known
     if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
         return _step(problem, rho, theta, r, weight, near=False)
     step = -curvature.solve(evaluation.gradient)
