@@ -16,7 +16,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
-from adaline.inference.robust import RobustFit, StandardErrors, m_errors, quantile_errors
+from adaline.inference.robust import RobustFit, StandardErrors, m_errors, percentile, quantile_errors
 from adaline.input import generator
 from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
@@ -195,9 +195,10 @@ def _quantile(
     )
 
     def residuals_at(other: float) -> Array:
-        return regression_quantile(
-            problem, _within(other, weight, problem.intercept)[0], weight, basis, theta, criterion.most
-        ).r
+        start = theta.copy()
+        start[0, 0] += problem.intercept * percentile(found.r, weight, other)
+        other = _within(other, weight, problem.intercept)[0]
+        return regression_quantile(problem, other, weight, basis, start, criterion.most, near_already=True).r
 
     errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
     fit = _assembled(problem, units, theta, gram, depends, proof, errors, weight)

@@ -33,14 +33,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, host, is_device
 from adaline.block import Block
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
-from adaline.sums.moments import PIECE
-from adaline.sums.objective import rows_in_view, view_products
+from adaline.sums.objective import gather, rows_in_view, view_products
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
@@ -249,16 +248,7 @@ def weighted_total(problem: Problem, chosen: NDArray[np.bool_], weight: Array) -
 
     def of(block: Block) -> Array:
         w = share[block.first_row : block.first_row + block.rows]
-        if is_sparse(block.x):
-            v = np.asarray(block.x.T @ w) * problem.view.scale
-            return np.concatenate([[w.sum()], v, w @ block.t])[None]
-        out = np.zeros(2 + problem.features)
-        for piece in block.pieces(PIECE):
-            first = piece.first_row - block.first_row
-            part = w[first : first + piece.rows]
-            out[:-1] += part @ host(rows_in_view(piece, problem.view))
-            out[-1] += float(part @ host(piece.t)[:, 0])
-        return out[None]
+        return np.concatenate([gather(block, w[:, None], problem.view)[0], w @ host(block.t)])[None]
 
     return np.asarray(problem.source.map(of).sum(axis=0))
 
