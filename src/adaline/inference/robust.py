@@ -54,6 +54,7 @@ ABOUT = {
 }
 
 NO_PENALTY = "no standard errors under a penalty"
+NOT_SOUGHT = "no standard errors: this is a fit of cross-validation, which does not need them"
 FEW_ROWS = "no standard errors: there are no more rows than coefficients"
 ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
 ALL_BEYOND = "no standard errors: no row lies within the threshold"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -248,13 +248,11 @@ class RobustRegression(NearFits, LinearRegressor):
         t = source.read_targets()
         if not np.isfinite(t).all():
             source.refuse_nonfinite()
-        init = self._starts(t.shape[1], source.shape.features)
+        init, criterion = self._starts(t.shape[1], source.shape.features), self._criterion()
         if near is not None and near.shape == (t.shape[1], 1 + source.shape.features):
-            init = [row[None] for row in near]
+            init, criterion = [row[None] for row in near], replace(criterion, near=True)
         with np.errstate(over="ignore"):  # the squares of outliers
-            found = [
-                fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k]) for k in range(t.shape[1])
-            ]
+            found = [fit_target(source, t[:, k], spread, penalty, criterion, init[k]) for k in range(t.shape[1])]
         return tuple(fit for fit, _ in found), [history for _, history in found]
 
     def _take(self, fits: tuple[RobustFit, ...], histories: list[list[float]], source: Source, meter: Meter) -> None:
