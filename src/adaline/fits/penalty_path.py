@@ -23,7 +23,7 @@ from adaline.solvers.smooth.problem import Problem
 from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.threads import one_blas_thread
-from adaline.sources.views import Fold, fold_of
+from adaline.sources.views import Fold, fold_of, in_memory
 from adaline.sums import Objective, Point
 
 DECADES = 8
@@ -142,8 +142,10 @@ class FoldMachines:
     def __init__(self, problem: Problem, folds: int | NDArray[np.int64], start: Array, null: float) -> None:
         self.free = replace(problem, ridge=np.zeros_like(problem.ridge), sample=None, lightest=None)
         self.rows, self.folds, self.null = problem.source, folds, null
+        if self.rows.empty_on_device() is None:
+            self.rows = in_memory(self.rows)
         self.count = folds if isinstance(folds, int) else int(folds.max()) + 1
-        self.parts = _parts(problem.source, folds, self.count)
+        self.parts = _parts(self.rows, folds, self.count)
         self.weights = np.array([part.total_weight() for part in self.parts])
         self.many = self.parts  # with the target of a row for each machine
         if not problem.loss.coupled:
@@ -257,7 +259,7 @@ class FoldMachines:
 
 def _parts(source: Source, folds: int | NDArray[np.int64], count: int) -> list[Source]:
     """Return the rows of each fold: copied where they lie in memory, so that a pass over the folds is one over them."""
-    if isinstance(source, InMemory) and not source.sparse and 8 * source.n_rows * source.shape.features <= COPY:
+    if isinstance(source, InMemory) and 8 * source.n_rows * source.shape.features * source.density <= COPY:
         fold = fold_of(0, source.n_rows, folds) if isinstance(folds, int) else folds
         return [source.take_rows(np.flatnonzero(fold == k)) for k in range(count)]
     return [Fold(source, k, folds, held_out=True) for k in range(count)]

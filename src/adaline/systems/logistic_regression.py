@@ -40,7 +40,7 @@ from adaline.solvers.smooth.choose import SMOOTH_SOLVERS, needs_metric
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources.base import InMemory
-from adaline.sources.views import Fold, recoded
+from adaline.sources.views import Fold, in_memory, recoded
 from adaline.sums import Spread
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.near import NearFits, without_fold
@@ -115,7 +115,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     References
     ----------
     Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15; l1 some more; firth=True 1 + D fits more,
-    for its tests; penalty="auto" a path for each fold.
+    for its tests; penalty="auto" two or three a penalty, for all folds at once.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
@@ -171,6 +171,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         """
         check_parameters(self)
         rows = open_classes(open_labelled(clone(self), X, y, sample_weight, reset=True), self.class_weight)
+        if rows.source.empty_on_device() is None:
+            rows = replace(rows, source=in_memory(rows.source))
         counts = _counts_without(rows, fold)
         several = len(rows.counts) > 2 and self.scheme != "softmax"
         two = len(rows.counts) == 2
