@@ -30,7 +30,7 @@ from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
-from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_smooth
+from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LikelihoodFit, raw_root
@@ -51,6 +51,34 @@ ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
 
 
 @dataclass(frozen=True)
+class Near:
+    """A fit of nearly the same rows, to start from.
+
+    Parameters
+    ----------
+    theta : (K, 1 + D) weights in raw units.
+    root : (K, 1 + D, M) of the inverse of its second derivatives, as `raw_root` gives it, or None.
+    weight : sum of the weights of its rows.
+    condition : of its second derivatives.
+    """
+
+    theta: Array
+    root: Array | None = None
+    weight: float = 1.0
+    condition: float = 1.0
+
+    def metric(self, problem: Problem) -> Curvature | None:
+        """Return its curvature in the view of a problem, for the weight of the problem's rows."""
+        if self.root is None:
+            return None
+        k, side, m = self.root.shape
+        columns = problem.from_raw(self.root.transpose(0, 2, 1).reshape(k * m, side)).reshape(k, m, side)
+        columns *= math.sqrt(self.weight / problem.weight)
+        root = columns.transpose(0, 2, 1).reshape(k * side, m)
+        return Curvature(root, self.condition**-2, 1.0, np.zeros((k * side, 0)))
+
+
+@dataclass(frozen=True)
 class MachineOptions:
     """How a machine is to be fitted.
 
@@ -63,6 +91,7 @@ class MachineOptions:
     init : (K, 1 + D) weights to start from, in raw units, or None.
     firth : whether the likelihood is Firth's.
     rate, epochs, stop_error : of solver="gradient".
+    near : a fit of nearly the same rows; convex losses with solver="auto" start from it.
     """
 
     penalty: RidgePenalty
@@ -75,6 +104,7 @@ class MachineOptions:
     rate: Any = "auto"
     epochs: int = 0
     stop_error: float | None = None
+    near: Near | None = None
 
     @property
     def free(self) -> bool:
@@ -234,9 +264,10 @@ class _Minimising:
             found = proximal(problem, _corners(problem, options), self._start(), self.wanted)
             name = "proximal Newton"
         else:
-            found = self._solve(self._start())
+            near = self._near()
+            found = self._solve(self._start()) if near is None else near
             name = found.solver
-            if self.check is not None and math.isinf(found.gap):
+            if self.check is not None and near is None and math.isinf(found.gap):
                 self._settle(found)
             if self.unbounded or self.separation is not None:
                 problem = with_tiny_penalty(problem)
@@ -253,13 +284,22 @@ class _Minimising:
         assert self.check is not None
         self.check.settle(found.theta, likely=self.problem.features >= self.problem.source.n_rows)
 
+    def _near(self) -> DescentResult | None:
+        """Return the minimum near a fit of nearly the same rows, where there is one and it helps."""
+        near, problem = self.options.near, self.problem
+        if near is None or not self.loss.convex or self.options.solver != "auto" or not needs_metric(problem):
+            return None
+        found = minimise_near(problem, problem.from_raw(near.theta), self.wanted, near.metric(problem))
+        return found if found is not None and self._is_flat(found) else None
+
     def _start(self) -> Array:
         """Return weights to start from: those given, of a convex loss if they cost less than constants; or constants,
         or least squares.
         """
-        problem, theta = self.problem, self.constants.theta
-        if self.options.init is not None:
-            given = problem.from_raw(self.options.init)
+        problem, theta, near = self.problem, self.constants.theta, self.options.near
+        init = near.theta if near is not None and self.loss.convex else self.options.init
+        if init is not None:
+            given = problem.from_raw(init)
             return (
                 given
                 if not self.loss.convex or problem.evaluate(given).value < problem.evaluate(theta).value
@@ -267,10 +307,10 @@ class _Minimising:
             )
         if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
             return theta
-        near = replace(problem, loss=Squared()).evaluate(theta, second=True)
-        if near.hessian is None:
+        at = replace(problem, loss=Squared()).evaluate(theta, second=True)
+        if at.hessian is None:
             return theta
-        squares = theta - factor_hessian(near.hessian).solve(near.gradient)
+        squares = theta - factor_hessian(at.hessian).solve(at.gradient)
         return squares if problem.evaluate(squares).value < problem.evaluate(theta).value else theta
 
     def _solve(self, start: Array) -> DescentResult:

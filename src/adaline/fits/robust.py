@@ -16,7 +16,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
-from adaline.inference.robust import RobustFit, StandardErrors, m_errors, quantile_errors
+from adaline.inference.robust import RobustFit, StandardErrors, m_errors, percentile, quantile_errors
 from adaline.input import generator
 from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
@@ -40,12 +40,16 @@ from adaline.solvers.robust.quantile import regression_quantile
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
+from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
 
 
 @dataclass(frozen=True)
 class RobustCriterion:
-    """What to minimise, and how far: `loss` is None for quantiles, `doubled` counts them twice (|r|)."""
+    """What to minimise, and how far: `loss` is None for quantiles, `doubled` counts them twice (|r|).
+
+    `near` says that the start is the fit of nearly the same rows; no standard errors are sought then.
+    """
 
     loss: type[Huber] | type[Tukey] | None
     threshold: float
@@ -56,6 +60,7 @@ class RobustCriterion:
     tol: float
     most: int
     random_state: Any
+    near: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class Units:
         return np.asarray(out)
 
 
+@one_blas_thread()  # many small problems: several threads wait for each other
 def fit_target(
     source: Source, t: Array, spread: Spread, penalty: RidgePenalty, criterion: RobustCriterion, init: Any
 ) -> tuple[RobustFit, list[float]]:
@@ -101,6 +107,8 @@ def fit_target(
     start, gram = least_squares(problem)
     depends = problem.dependence(gram.null)
     if criterion.loss is None:
+        if criterion.near:
+            start = _start(problem, criterion, units, weight, start, init)
         return _quantile(problem, criterion, units, weight, start, gram, depends)
     start = _start(problem, criterion, units, weight, start, init)
     return _m_estimate(problem, criterion, units, weight, start, gram, depends)
@@ -155,6 +163,8 @@ def _m_estimate(
     reach = criterion.threshold * found.scale
     if problem.ridge.any():
         errors = robust.none(problem, robust.NO_PENALTY)
+    elif criterion.near:
+        errors = robust.none(problem, robust.NOT_SOUGHT)
     elif found.scale == 0:
         errors = robust.none(problem, robust.ON_PLANE)
     else:
@@ -176,7 +186,7 @@ def _quantile(
     unseen = gram.null if problem.intercept else np.column_stack([gram.null, np.eye(1 + problem.features)[:, 0]])
     basis = np.linalg.qr(unseen, mode="complete")[0][:, unseen.shape[1] :]
     level, share = _within(criterion.level, weight, problem.intercept)
-    found = regression_quantile(problem, level, weight, basis, start, criterion.most)
+    found = regression_quantile(problem, level, weight, basis, start, criterion.most, criterion.near)
     theta = np.where(np.abs(found.theta) <= 64 * EPS, 0.0, found.theta)  # of a target of about one
     times = 2.0 if criterion.doubled else share
     error = np.where(theta != 0, 16 * EPS * found.condition * np.abs(theta).max(), 0.0)
@@ -193,11 +203,15 @@ def _quantile(
     )
 
     def residuals_at(other: float) -> Array:
-        return regression_quantile(
-            problem, _within(other, weight, problem.intercept)[0], weight, basis, theta, criterion.most
-        ).r
+        start = theta.copy()
+        start[0, 0] += problem.intercept * percentile(found.r, weight, other)
+        other = _within(other, weight, problem.intercept)[0]
+        return regression_quantile(problem, other, weight, basis, start, criterion.most, near_already=True).r
 
-    errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
+    if criterion.near:
+        errors = dict.fromkeys(robust.QUANTILE_ERRORS, robust.none(problem, robust.NOT_SOUGHT))
+    else:
+        errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
     fit = _assembled(problem, units, theta, gram, depends, proof, errors, weight)
     return fit, [times * value for value in _histories(found.history, units.exponent)]
 

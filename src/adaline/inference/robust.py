@@ -55,6 +55,7 @@ ABOUT = {
 }
 
 NO_PENALTY = "no standard errors under a penalty"
+NOT_SOUGHT = "no standard errors: this is a fit of cross-validation, which does not need them"
 FEW_ROWS = "no standard errors: there are no more rows than coefficients"
 ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
 ALL_BEYOND = "no standard errors: no row lies within the threshold"
@@ -210,7 +211,7 @@ def _between_planes(distance: Array, shares: Array, h: float, weight: Array) -> 
 def _kernel(r: Array, weight: Array, level: float, h: float) -> dict[str, tuple[Array | None, str]]:
     """Return densities of the rows by a normal kernel, one by one and the same for all, and notes."""
     total = float(weight.sum())
-    quartiles = [_percentile(r, weight, share) for share in (0.75, 0.25)]
+    quartiles = [percentile(r, weight, share) for share in (0.75, 0.25)]
     centre = float(weight @ r) / total
     with np.errstate(over="ignore"):
         deviation = float(np.sqrt(weight @ (r - centre) ** 2 / (total - 1.0)))
@@ -245,7 +246,7 @@ def _lengths(problem: Problem, root: Array, depends: Dependence) -> Array:
     return np.asarray(out)
 
 
-def _percentile(values: Array, weight: Array, share: float) -> float:
+def percentile(values: Array, weight: Array, share: float) -> float:
     """Return the percentile of values that count `weight` times, with straight lines between them."""
     ascending = np.argsort(values, kind="stable")
     below = np.cumsum(weight[ascending])

@@ -148,10 +148,11 @@ class Recoded(SourceView):
 class Fold(SameTargets):
     """The rows of one fold of a cross-validation: all rows, of which some have weight zero.
 
-    Rows outside fold `number` of `folds` keep their weight, or with `held_out` those inside it.
+    Rows outside fold `number` keep their weight, or with `held_out` those inside it. `folds` is the number of folds, of
+    which a row is in one by its index, or the fold of each row, (N,).
     """
 
-    def __init__(self, base: Source, number: int, folds: int, held_out: bool) -> None:
+    def __init__(self, base: Source, number: int, folds: int | NDArray[np.int64], held_out: bool) -> None:
         super().__init__(base)
         self.number, self.folds, self.held_out = number, folds, held_out
 
@@ -169,7 +170,9 @@ class Fold(SameTargets):
         return Fold(base, self.number, self.folds, self.held_out)
 
     def _membership(self, first: int, rows: int) -> Array:
-        return np.asarray((fold_of(first, rows, self.folds) == self.number) == self.held_out, dtype=np.float64)
+        folds = self.folds
+        fold = fold_of(first, rows, folds) if isinstance(folds, int) else folds[first : first + rows]
+        return np.asarray((fold == self.number) == self.held_out, dtype=np.float64)
 
     def _transformed(self, block: Block) -> Block:
         member = self._membership(block.first_row, block.rows)

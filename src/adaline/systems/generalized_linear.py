@@ -13,7 +13,14 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
-from adaline.fits.linear_machine import FittedMachine, MachineOptions, best_constants, constants_of_targets, minimise
+from adaline.fits.linear_machine import (
+    FittedMachine,
+    MachineOptions,
+    Near,
+    best_constants,
+    constants_of_targets,
+    minimise,
+)
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
@@ -48,6 +55,7 @@ from adaline.sources.views import in_memory
 from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 
@@ -64,7 +72,7 @@ SEPARATED = (
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class GeneralizedLinear(LinearRegressor):
+class GeneralizedLinear(NearFits, LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
 
     Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
@@ -163,6 +171,16 @@ class GeneralizedLinear(LinearRegressor):
 
         By stochastic steps a weight multiplies the rate of its row.
         """
+        return self._fit(X, y, sample_weight, None)
+
+    @transaction
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+        """Fit as `fit` does, starting from a model of nearly the same rows where that helps."""
+        solved = self.machine is None and model.certificate_.status in (Status.SOLVED, Status.ILL_CONDITIONED)
+        near = theta_of(model) if solved else None
+        return self._fit(X, y, sample_weight, near)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, near: Array | None) -> Self:
         meter = Meter(X)
         check_parameters(self)
         loss = _read_loss(self)
@@ -181,7 +199,7 @@ class GeneralizedLinear(LinearRegressor):
         constant = best_constants(source, loss, opening.targets)
         self._flat, self.rows_seen_ = source.flat and not loss.coupled, source.n_rows
         if self.machine is None:
-            self._fit_linear(source, loss, opening, constant, before)
+            self._fit_linear(source, loss, opening, constant, before, near)
         else:
             self._fit_machine(source, loss, len(constant), before)
         self.certificate_: Certificate = meter.on(self.certificate_, source)
@@ -214,18 +232,24 @@ class GeneralizedLinear(LinearRegressor):
         away = own - np.average(own, axis=0, weights=weight)
         return float(1 - (weight @ (own - p) ** 2).sum() / (weight @ away**2).sum())
 
-    def _fit_linear(self, source: Source, loss: Loss, opening: FirstPass, constant: Array, before: Any) -> None:
+    def _fit_linear(
+        self, source: Source, loss: Loss, opening: FirstPass, constant: Array, before: Any, near: Array | None
+    ) -> None:
         self._typical = opening.spread.mean
         options = self._options(len(constant), source.shape.features, before)
+        if near is not None and near.shape != (len(constant), 1 + source.shape.features):
+            near = None
         if self.solver == "stochastic":
             found = [walk_rows(source, loss, options, self.schedule, self._plan(), opening.spread, constant)]
         elif loss.coupled or len(constant) == 1:
-            found = [self._minimum(source, loss, options, opening, constant, slice(None))]
+            one = options if near is None else replace(options, near=Near(near))
+            found = [self._minimum(source, loss, one, opening, constant, slice(None))]
         else:
             found = []
             for k in range(len(constant)):
                 own = slice(k, k + 1)
                 one = options if options.init is None else replace(options, init=options.init[own])
+                one = one if near is None else replace(one, near=Near(near[own]))
                 part = opening._replace(sample=None)
                 found.append(self._minimum(source.with_target(k), loss, one, part, constant[own], own))
         self._take(found, source)

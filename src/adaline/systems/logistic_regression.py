@@ -7,14 +7,22 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.linear_machine import MachineOptions, constants_of_classes, likelihood_of, minimise
-from adaline.fits.penalty_path import PenaltyPath, cross_validated
+from adaline.fits.linear_machine import (
+    Constants,
+    MachineOptions,
+    Near,
+    constants_of_classes,
+    likelihood_of,
+    minimise,
+)
+from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
@@ -41,11 +49,15 @@ from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
-from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
+from adaline.solvers.smooth.choose import SMOOTH_SOLVERS, needs_metric
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.problem import build_problem, column_spread
-from adaline.sources.views import recoded
+from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
+from adaline.sources.base import InMemory
+from adaline.sources.views import Fold, in_memory, recoded
+from adaline.sums import Spread
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
+from adaline.systems.families.folds import FoldFits
+from adaline.systems.families.near import NearFits, without_fold
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
@@ -54,7 +66,7 @@ SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class LogisticRegression(LinearClassifier):
+class LogisticRegression(NearFits, LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
@@ -117,7 +129,7 @@ class LogisticRegression(LinearClassifier):
     References
     ----------
     Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15; l1 some more; firth=True 1 + D fits more,
-    for its tests; penalty="auto" a path for each fold.
+    for its tests; penalty="auto" two or three a penalty, for all folds at once.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
@@ -142,6 +154,67 @@ class LogisticRegression(LinearClassifier):
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
+        return self._fit(X, y, sample_weight, None)
+
+    @transaction
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+        """Fit as `fit` does, starting from a model of nearly the same rows, in its metric, where that helps."""
+        return self._fit(X, y, sample_weight, model)
+
+    def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold (N,); None where a basis learns from the rows.
+
+        With penalty="auto" the folds are those given; without one of them the others choose the penalty.
+        """
+        automatic = self.penalty == "auto" and self.basis is None
+        paths = self._paths(X, y, sample_weight, fold) if automatic else None
+        if paths is None:
+            return super()._fit_folds(X, y, sample_weight, fold, shared)
+        model = clone(self)._fit_along(X, y, sample_weight, None, paths[0])
+        rows = (without_fold(X, y, sample_weight, fold, k) for k in range(fold.max() + 1))
+        fits = zip(rows, paths[1], strict=True)
+        return FoldFits(model, [clone(self)._fit_along(*one, model, path) for one, path in fits])
+
+    @transaction
+    def _fit_along(self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath) -> Self:
+        return self._fit(X, y, sample_weight, model, path)
+
+    def _paths(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.int64]
+    ) -> tuple[PenaltyPath, list[PenaltyPath]] | None:
+        """Return the paths of penalties of all rows and without each fold, from the same passes.
+
+        None where there are several machines, or weights of classes that depend on the rows, or where without a fold a
+        class has no rows.
+        """
+        check_parameters(self)
+        rows = open_classes(open_labelled(clone(self), X, y, sample_weight, reset=True), self.class_weight)
+        if rows.source.empty_on_device() is None:
+            rows = replace(rows, source=in_memory(rows.source))
+        counts = _counts_without(rows, fold)
+        several = len(rows.counts) > 2 and self.scheme != "softmax"
+        two = len(rows.counts) == 2
+        problem, constants = self._opened(rows, two)
+        together = has_matrices(problem, len(counts))
+        lasting = together or isinstance(rows.source, InMemory)
+        if several or isinstance(self.class_weight, str) or not (counts > 0).all() or not lasting:
+            return None
+        spreads = [column_spread(Fold(rows.source, k, fold, held_out=False)) for k in range(len(counts))]
+        units = [self._unit(spread) for spread in (rows.spread, *spreads)]
+        if not isinstance(rows.source, InMemory) or (together and needs_metric(problem)):
+            return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
+        each = []
+        for k, (one, unit, spread) in enumerate(zip(counts, units[1:], spreads, strict=True)):
+            kept = np.flatnonzero(fold != k)
+            part = replace(rows, source=rows.source.take_rows(kept), counts=one, spread=spread, sample=None)
+            other = fold[kept] - (fold[kept] > k)
+            own, null = self._opened(part, two)
+            each.append(cross_validated(own, unit, null.theta, null.loss, other))
+        return cross_validated(problem, units[0], constants.theta, constants.loss, fold), each
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath | None = None) -> Self:
         meter = Meter(X)
         check_parameters(self)
         before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
@@ -149,7 +222,7 @@ class LogisticRegression(LinearClassifier):
         set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
         present = self._present(rows)
-        machines = self._fit_machines(rows, present, before)
+        machines = self._fit_machines(rows, present, before, model, path)
         self._take(machines, rows, present, meter)
         self._warn()
         return self
@@ -255,7 +328,12 @@ class LogisticRegression(LinearClassifier):
         return present
 
     def _fit_machines(
-        self, rows: ClassifiedRows, present: NDArray[np.bool_], before: Array | None
+        self,
+        rows: ClassifiedRows,
+        present: NDArray[np.bool_],
+        before: Array | None,
+        model: Self | None,
+        path: PenaltyPath | None,
     ) -> list[FittedLikelihood]:
         """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
         k = len(rows.counts)
@@ -266,36 +344,48 @@ class LogisticRegression(LinearClassifier):
         if self.firth and k > 2 and self.scheme == "softmax":
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
-            return [self._fit_machine(rows, k == 2, self._first(before, 1 if k == 2 else len(rows.counts)))]
+            init = self._first(before, 1 if k == 2 else len(rows.counts))
+            return [self._fit_machine(rows, k == 2, init, _near(model, rows, present, 1)[0], path)]
         coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
-        init = self._first(before, len(coded))
+        init, near = self._first(before, len(coded)), _near(model, rows, present, len(coded))
         return [
-            self._fit_machine(_two_classes(rows, targets), True, None if init is None else init[i : i + 1])
+            self._fit_machine(
+                _two_classes(rows, targets), True, None if init is None else init[i : i + 1], near[i], None
+            )
             for i, targets in enumerate(coded)
         ]
 
-    def _fit_machine(self, rows: ClassifiedRows, two: bool, init: Array | None) -> FittedLikelihood:
-        """Return the machine of two classes, or the coupled ones of all."""
-        spread = rows.spread
-        unit = np.ones(len(spread.mean))
-        if self.penalty == "auto" if self.standardize is None else self.standardize:
-            unit = spread.deviation if self.fit_intercept else spread.root
-        value = 0.0 if isinstance(self.penalty, str) else float(self.penalty)
+    def _fit_machine(
+        self, rows: ClassifiedRows, two: bool, init: Array | None, near: Near | None, path: PenaltyPath | None
+    ) -> FittedLikelihood:
+        """Return the machine of two classes, or the coupled ones of all; `path` is that of penalty="auto", if known."""
+        unit = self._unit(rows.spread)
+        problem, constants = self._opened(rows, two)
+        if self.penalty == "auto" and path is None:
+            path = cross_validated(problem, unit, constants.theta, constants.loss, int(self.folds))
+        penalty = RidgePenalty(float(self.penalty) if path is None else path.best, unit)
         options = MachineOptions(
-            *(RidgePenalty(value, unit), bool(self.fit_intercept), float(self.tol), self.solver),
+            *(penalty, bool(self.fit_intercept), float(self.tol), self.solver),
             *(init, float(self.l1), bool(self.firth)),
+            near=near,
         )
+        fitted = minimise(problem.penalised_by(penalty), constants, options)
+        return FittedLikelihood(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
+
+    def _opened(self, rows: ClassifiedRows, two: bool) -> tuple[Problem, Constants]:
+        """Return the objective over rows without a penalty, and the best constants."""
         loss: Loss = Logistic() if two else Softmax()
         outputs = 1 if two else len(rows.counts)
-        known = (spread, rows.sample, rows.lightest)
-        problem = build_problem(rows.source, loss, outputs, options.intercept, options.penalty, *known)
-        constants, path = constants_of_classes(problem, rows.counts), None
-        if self.penalty == "auto":
-            path = cross_validated(rows.source, problem, unit, constants.theta, constants.loss, int(self.folds))
-            options = replace(options, penalty=RidgePenalty(path.best, unit))
-            problem = build_problem(rows.source, loss, outputs, options.intercept, options.penalty, *known)
-        fitted = minimise(problem, constants, options)
-        return FittedLikelihood(likelihood_of(fitted, options, constants.loss), fitted.history, fitted.separation, path)
+        none = RidgePenalty(0.0, np.ones(len(rows.spread.mean)))
+        known = (none, rows.spread, rows.sample, rows.lightest)
+        problem = build_problem(rows.source, loss, outputs, bool(self.fit_intercept), *known)
+        return problem, constants_of_classes(problem, rows.counts)
+
+    def _unit(self, spread: Spread) -> Array:
+        """Return the size of the columns that the penalty acts on, (D,)."""
+        if not (self.penalty == "auto" if self.standardize is None else self.standardize):
+            return np.ones(len(spread.mean))
+        return spread.deviation if self.fit_intercept else spread.root
 
     def _first(self, before: Array | None, machines: int) -> Array | None:
         fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
@@ -373,6 +463,33 @@ class FittedLikelihood(NamedTuple):
     history: list[float]
     separation: Separation | None
     path: PenaltyPath | None
+
+
+def _counts_without(rows: ClassifiedRows, fold: NDArray[np.int64]) -> Array:
+    """Return the weight of the rows of each class without each fold, (folds, C)."""
+    folds, classes = int(fold.max()) + 1, len(rows.counts)
+    at = fold * classes + rows.source.read_targets()[:, 0].astype(np.int64)
+    counts = np.bincount(at, rows.source.read_all_weights(), folds * classes).reshape(folds, classes)
+    return np.stack([np.delete(counts, k, axis=0).sum(axis=0) for k in range(folds)])
+
+
+def _near(
+    model: LogisticRegression | None, rows: ClassifiedRows, present: NDArray[np.bool_], machines: int
+) -> list[Near | None]:
+    """Return the fit that each machine can start from: none of a model of other classes, of dependent
+    columns, or of separated classes.
+    """
+    if (
+        model is None
+        or model.separation_ is not None
+        or model.dependencies_
+        or not present.all()
+        or not np.array_equal(model.classes_, rows.classes)
+        or len(model._fits) != machines
+        or model._fits[0].solution.theta.shape[1] != 1 + rows.source.shape.features
+    ):
+        return [None] * machines
+    return [Near(fit.solution.theta, fit.root, fit.weight, fit.solution.certificate.condition) for fit in model._fits]
 
 
 def _two_classes(rows: ClassifiedRows, targets: Array) -> ClassifiedRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -40,8 +40,9 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Spread
+from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
-from adaline.systems.families.weights import linear_outputs, split_theta
+from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
 LOSSES = ("huber", "absolute", "quantile", "tukey")
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
@@ -49,7 +50,7 @@ THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
-class RobustRegression(LinearRegressor):
+class RobustRegression(NearFits, LinearRegressor):
     """Robust regression: minimises sum_n weight_n rho(y_n - w0 - w'x_n) + penalty/2 ||w||^2, rho growing slowly.
 
     "huber": half squares up to threshold x scale, straight lines beyond; "tukey": rows beyond threshold x scale count
@@ -136,13 +137,21 @@ class RobustRegression(LinearRegressor):
 
         X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
         """
+        return self._fit(X, y, sample_weight, None)
+
+    @transaction
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+        """Fit as `fit` does, starting from a model of nearly the same rows."""
+        return self._fit(X, y, sample_weight, theta_of(model))
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, near: Array | None) -> Self:
         meter = Meter(X)
         check_parameters(self)
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
         set_columns(self, columns)
         source = in_memory(source) if source.empty_on_device() is None else source
         spread = column_spread(source)
-        fits, histories = self._fit_targets(source, spread)
+        fits, histories = self._fit_targets(source, spread, near)
         self._typical = None if source.sparse else spread.mean
         self._take(fits, histories, source, meter)
         self._warn()
@@ -241,18 +250,20 @@ class RobustRegression(LinearRegressor):
         """Number of rows fitted."""
         return self._fits[0].rows
 
-    def _fit_targets(self, source: Source, spread: Spread) -> tuple[tuple[RobustFit, ...], list[list[float]]]:
+    def _fit_targets(
+        self, source: Source, spread: Spread, near: Array | None
+    ) -> tuple[tuple[RobustFit, ...], list[list[float]]]:
         """Return the fit of each target, and the objective after each of its iterations."""
         size = spread.deviation if self.fit_intercept else spread.root
         penalty = RidgePenalty(float(self.penalty), size if self.standardize else np.ones_like(size))
         t = source.read_targets()
         if not np.isfinite(t).all():
             source.refuse_nonfinite()
-        init = self._starts(t.shape[1], source.shape.features)
+        init, criterion = self._starts(t.shape[1], source.shape.features), self._criterion()
+        if near is not None and near.shape == (t.shape[1], 1 + source.shape.features):
+            init, criterion = [row[None] for row in near], replace(criterion, near=True)
         with np.errstate(over="ignore"):  # the squares of outliers
-            found = [
-                fit_target(source, t[:, k], spread, penalty, self._criterion(), init[k]) for k in range(t.shape[1])
-            ]
+            found = [fit_target(source, t[:, k], spread, penalty, criterion, init[k]) for k in range(t.shape[1])]
         return tuple(fit for fit, _ in found), [history for _, history in found]
 
     def _take(self, fits: tuple[RobustFit, ...], histories: list[list[float]], source: Source, meter: Meter) -> None:

@@ -33,14 +33,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, host, is_device
 from adaline.block import Block
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
-from adaline.sums.moments import PIECE
-from adaline.sums.objective import rows_in_view, view_products
+from adaline.sums.objective import gather, rows_in_view, view_products
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
@@ -102,12 +101,12 @@ def m_estimate(
     s, near, floor = scale(r, weight), loss is Huber, ROUNDING * size
     past: list[tuple[float, float]] = []  # scales, and the scales of the residuals after the step
     history: list[float] = []
-    met = False
+    met, curvature = False, None
     for _ in range(max_steps):
         if s <= floor:
             return _exact(problem, theta, weight, max(s, floor), history)
         rho: Any = loss(threshold * s)
-        evaluation, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near)
+        evaluation, curvature, share, new, r_new = _step(problem, rho, theta, r, weight, near, curvature)
         change = float(np.abs(r_new - r).max(initial=0.0, where=weight > 0))
         theta, r = new, r_new
         history.append(_value(problem, rho, theta, r, weight))
@@ -118,7 +117,9 @@ def m_estimate(
             moved = -curvature.solve(evaluation.gradient)
             return MEstimate(theta, r, s, evaluation, curvature, moved, True, history)
         met = still and share == 1.0
-        near = loss is Huber or (change <= CLOSE * s and share == 1.0)
+        close = change <= CLOSE * s and share == 1.0
+        curvature = curvature if near and close else None
+        near = loss is Huber or close
         s = _secant(past) if near else found
     rho = loss(threshold * s)
     evaluation = replace(problem, loss=rho).evaluate(theta, second=True)
@@ -153,8 +154,9 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
 
 def median(values: Array, weight: Array) -> float:
     """Return the median of values that count `weight` times; the mean of both where it falls between two."""
-    if (weight == weight[0]).all():
-        return float(np.median(values))
+    positive = weight > 0
+    if (weight == weight[0]).all() or np.ptp(weight[positive]) == 0:
+        return float(np.median(values[positive]))
     order = np.argsort(values, kind="stable")
     order = order[weight[order] > 0]
     below = np.cumsum(weight[order])
@@ -246,16 +248,7 @@ def weighted_total(problem: Problem, chosen: NDArray[np.bool_], weight: Array) -
 
     def of(block: Block) -> Array:
         w = share[block.first_row : block.first_row + block.rows]
-        if is_sparse(block.x):
-            v = np.asarray(block.x.T @ w) * problem.view.scale
-            return np.concatenate([[w.sum()], v, w @ block.t])[None]
-        out = np.zeros(2 + problem.features)
-        for piece in block.pieces(PIECE):
-            first = piece.first_row - block.first_row
-            part = w[first : first + piece.rows]
-            out[:-1] += part @ host(rows_in_view(piece, problem.view))
-            out[-1] += float(part @ host(piece.t)[:, 0])
-        return out[None]
+        return np.concatenate([gather(block, w[:, None], problem.view)[0], w @ host(block.t)])[None]
 
     return np.asarray(problem.source.map(of).sum(axis=0))
 
@@ -282,11 +275,14 @@ class Reweighted(Loss):
 
 
 def _step(
-    problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool
+    problem: Problem, rho: Loss, theta: Array, r: Array, weight: Array, near: bool, known: Curvature | None = None
 ) -> tuple[Evaluation, Curvature, float, Array, Array]:
-    """Return F at theta, its factor, the share of the step taken, the new theta and its residuals."""
-    evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=True)
-    curvature = factor_hessian(_matrix(evaluation))
+    """Return F at theta, its factor, the share of the step taken, the new theta and its residuals.
+
+    `known` is the factor of a point so close that it need not be taken anew.
+    """
+    evaluation = replace(problem, loss=rho if near else Reweighted(rho)).evaluate(theta, second=known is None)
+    curvature = factor_hessian(_matrix(evaluation)) if known is None else known
     if near and curvature.null.shape[1]:  # rows beyond the threshold have no curvature, but they have weights
         return _step(problem, rho, theta, r, weight, near=False)
     step = -curvature.solve(evaluation.gradient)

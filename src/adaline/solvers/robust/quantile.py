@@ -29,6 +29,7 @@ from adaline.solvers.smooth.problem import Problem
 
 FEW = 5000  # rows that are solved all together
 BAND = 3.0  # rows in memory, over the number of rows that the sample's plane may have on the wrong side
+CORRECTED = 100  # rows near a plane that is solved for again, for each that was on the wrong side
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 SURE = 1e-9  # a d that is beyond 0 or 1 by less than this is there by rounding
 
@@ -37,6 +38,7 @@ BACK = 0.99995  # share of the way to the boundary
 MOST, STALLED = 100, 5  # steps, and steps without progress
 FAR = 1e6  # typical residuals
 STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
+CHUNK = 4096  # rows weighted at a time: they stay in the cache
 ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
 
 
@@ -66,23 +68,26 @@ class QuantileFit:
 
 
 def regression_quantile(
-    problem: Problem, level: float, weight: Array, basis: Array, theta: Array, rounds: int
+    problem: Problem, level: float, weight: Array, basis: Array, theta: Array, rounds: int, near_already: bool = False
 ) -> QuantileFit:
     """Return the regression quantile of targets of size about one.
 
     `basis` (1 + D, p) spans the directions that the rows determine, `theta` is the start; at most `rounds` rounds.
+    `near_already` says that the start is the solution of nearly the same rows, which needs no sample.
     """
     n, p = len(weight), basis.shape[1]
     positive = weight > 0
-    if positive.sum() > FEW:
-        chosen = _sampled(positive, int(max(FEW, n ** (2 / 3) * p ** (1 / 3))))
-        theta = _solve_near(problem, level, weight, chosen, None, basis, theta)[0]
+    rows = n if near_already else int(max(FEW, n ** (2 / 3) * p ** (1 / 3)))  # that the first plane comes from
+    if positive.sum() > FEW and not near_already:
+        theta = _solve_near(problem, level, weight, _sampled(positive, rows), None, basis, theta)[0]
     r = residuals(problem, theta)
-    near, wrong = _nearest(r, positive, p), np.zeros(n, dtype=bool)
+    near, wrong = _nearest(r, positive, BAND * n * np.sqrt(p / rows)), np.zeros(n, dtype=bool)
     t = problem.source.read_targets()[:, 0]
     history: list[float] = []
     steps = 0
-    for _ in range(rounds):
+    for i in range(rounds):
+        if i == 1:  # the plane is all but there: what was in doubt before no longer is
+            near = _nearest(r, positive, CORRECTED * int(wrong.sum()))
         near = near | wrong | (positive & (r == 0))
         side = np.where(near | ~positive, 0.0, np.sign(r))
         theta, vertex, d = _solve_near(problem, level, weight, near, side, basis, theta)
@@ -165,14 +170,13 @@ def _sampled(positive: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
     return out
 
 
-def _nearest(r: Array, positive: NDArray[np.bool_], p: int) -> NDArray[np.bool_]:
-    """Return the rows to keep in memory: all of few, of many those whose side the sample's plane does not decide."""
-    n = int(positive.sum())
-    if n <= FEW:
-        return positive
-    sample = max(FEW, n ** (2 / 3) * p ** (1 / 3))
-    most = int(min(n, max(BAND * n * np.sqrt(p / sample), FEW)))
-    size = np.where(positive, np.abs(r), np.inf)
+def _nearest(r: Array, among: NDArray[np.bool_], rows: float) -> NDArray[np.bool_]:
+    """Return which of the rows are nearest to the plane: about so many, at least FEW, or all."""
+    n = int(among.sum())
+    most = int(min(n, max(rows, FEW)))
+    if most == n:
+        return among
+    size = np.where(among, np.abs(r), np.inf)
     return np.asarray(size <= np.partition(size, most - 1)[most - 1])
 
 
@@ -242,7 +246,10 @@ def _step(
 ) -> tuple[Array, Array, Array, Array, Array] | None:
     """Take a predictor and a corrector step; None where rounding leaves no direction."""
     q = 1.0 / (below / d + above / s)
-    gram = (a * q[:, None]).T @ a
+    gram = np.zeros((a.shape[1], a.shape[1]))
+    for first in range(0, len(a), CHUNK):
+        rows = a[first : first + CHUNK]
+        gram += (rows * q[first : first + CHUNK, None]).T @ rows
     try:
         root = linalg.cho_factor(gram, check_finite=False)
     except linalg.LinAlgError:
@@ -250,7 +257,7 @@ def _step(
 
     def direction(push: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Solve for the step where complementarity changes by push = (that of d, that of s)."""
-        lean = t - a @ theta - (push[1] / s - push[0] / d)
+        lean = away - (push[1] / s - push[0] / d)
         turn = linalg.cho_solve(root, a.T @ (q * lean), check_finite=False)
         dd = q * (lean - a @ turn)
         return turn, dd, -dd, push[0] / d - below - below / d * dd, push[1] / s - above + above / s * dd
@@ -259,7 +266,7 @@ def _step(
         falling = dv < 0
         return min(1.0, BACK * float((-v[falling] / dv[falling]).min(initial=np.inf)))
 
-    zero = np.zeros((2, len(t)))
+    away, zero = t - a @ theta, np.zeros((2, len(t)))
     turn, dd, ds, db, da = direction(zero)
     primal, dual = min(reach(d, dd), reach(s, ds)), min(reach(below, db), reach(above, da))
     gap = float(below @ d + above @ s)

@@ -50,6 +50,7 @@ SAMPLE_NUMBERS = 1.6e7  # of a sample in memory beside the rows
 STEP_GAINS = 30  # what a step in the metric of a sample takes off the gap at least, mostly
 BLOCKS = 4e7  # numbers of the matrices of each machine alone
 BLOCK_ROWS = 12  # rows that such a matrix is summed over, for each column
+SURE, NEAR_STEPS = 1e-3, 8  # share of the gap that is aimed at, and steps, of a fit near another one
 LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton goes on
 FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
 
@@ -92,6 +93,35 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     if not here.converged and not give_up(here):
         here = newton(problem, here.theta, wanted, give_up=give_up).after(here)
     return here._replace(solver="L-BFGS in the metric of a sample, then Newton")
+
+
+def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvature | None) -> DescentResult | None:
+    """Return the minimum near theta (K, 1 + D), by L-BFGS in a metric; None where that is not reached in a few passes.
+
+    `metric` is about the curvature of the problem, such as that of nearly the same rows; None: that at theta. The gap
+    is estimated, not proven, and the last step is not evaluated any more: it leaves a small part of that gap.
+    """
+    here = problem.evaluate(theta, second=metric is None)
+    if not math.isfinite(here.value):
+        return None
+    if metric is None:
+        assert here.hessian is not None
+        metric = factor_hessian(here.hessian)
+
+    def done(_: Evaluation, estimate: float) -> bool:
+        return estimate <= SURE * wanted
+
+    with one_blas_thread():
+        found = lbfgs(problem.evaluate, theta, metric.solve, done, NEAR_STEPS, here)
+    if not found.converged:
+        return None
+    theta = found.theta - metric.solve(found.evaluation.gradient)
+    return found._replace(theta=theta, curvature=metric, solver="L-BFGS in the metric of nearly the same rows")
+
+
+def needs_metric(problem: Problem) -> bool:
+    """Return whether the matrix of second derivatives is formed, but not in every step: it takes time that matters."""
+    return problem.size <= MATRIX and _matrix_work(problem) > SMALL
 
 
 def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> DescentResult:

@@ -150,6 +150,11 @@ class Problem:
         out[:, 0] *= self.intercept
         return out
 
+    def penalised_by(self, penalty: RidgePenalty) -> Problem:
+        """Return the same objective with another penalty."""
+        known = (self.source, self.loss, self.outputs, self.intercept, penalty, self.spread, self.sample, self.lightest)
+        return build_problem(*known, self.weight)
+
     def on(self, source: Source) -> Problem:
         """Return the same objective over some of the rows, with its share of the penalty."""
         share = self.share(source)

@@ -1,0 +1,41 @@
+"""Fits of the rows without each fold, near the fit of all rows: what cross-validation asks of systems that iterate."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from adaline.sources import Source
+from adaline.sources.views import Fold
+from adaline.systems.families.folds import FoldFits
+
+
+class NearFits:
+    """A system that can start from a model of nearly the same rows."""
+
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+        """Fit as `fit` does, starting from a model of nearly the same rows where that helps."""
+        raise NotImplementedError
+
+    basis: Any
+
+    def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold (N,); None where a basis learns from the rows."""
+        if self.basis is not None:
+            return None
+        model = clone(self).fit(X, y, sample_weight)
+        rows = (without_fold(X, y, sample_weight, fold, k) for k in range(fold.max() + 1))
+        return FoldFits(model, [clone(self)._fit_near(*one, model) for one in rows])
+
+
+def without_fold(X: Any, y: Any, sample_weight: Any, fold: NDArray[np.int64], k: int) -> tuple[Any, Any, Any]:
+    """Return rows, targets and weights, where those of fold k count nothing; X is not copied."""
+    if isinstance(X, Source):
+        return Fold(X, k, fold, held_out=False), y, sample_weight
+    kept = (fold != k).astype(np.float64)
+    return X, y, kept if sample_weight is None else kept * np.asarray(sample_weight)

@@ -1,0 +1,87 @@
+"""Fits that start from a fit of nearly the same rows: equal to those from nothing, in fewer passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from adaline import GeneralizedLinear, LogisticRegression, RobustRegression
+from adaline.arrays import Array
+from adaline.systems.families.weights import theta_of
+
+ROWS, COLUMNS = 9000, 50
+
+CASES: dict[str, Any] = {
+    "two classes": LogisticRegression(),
+    "penalty": LogisticRegression(penalty=30.0, class_weight="balanced"),
+    "no intercept": LogisticRegression(fit_intercept=False, standardize=True, penalty=1.0),
+    "l1": LogisticRegression(l1=20.0),
+    "three classes": LogisticRegression(),
+    "one-vs-rest": LogisticRegression(scheme="one-vs-rest"),
+    "poisson": GeneralizedLinear(loss="poisson"),
+    "gamma": GeneralizedLinear(loss="gamma", penalty=3.0),
+    "smooth huber": GeneralizedLinear(loss="huber"),
+    "huber": RobustRegression(),
+    "tukey": RobustRegression(loss="tukey", penalty=2.0),
+    "median": RobustRegression(loss="absolute"),
+}
+
+
+def _rows(case: str) -> tuple[Array, Array, Array]:
+    """Return X, a target that suits the case, and weights, a fifth of them zero."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(ROWS, COLUMNS)) * np.logspace(-2, 2, COLUMNS) + 3.0
+    z = (x - 3.0) / np.logspace(-2, 2, COLUMNS) @ rng.normal(size=COLUMNS) * 0.2
+    noise = rng.normal(size=ROWS)
+    y = {
+        "two": z + 1.5 * noise > 0.3,
+        "pen": z + noise > 1.0,
+        "no ": z + noise > 0,
+        "l1": z + noise > 0,
+        "thr": np.digitize(z + noise, [-1.0, 1.0]),
+        "one": np.digitize(z + noise, [-1.0, 1.0]),
+        "poi": rng.poisson(np.exp(0.5 * z)),
+        "gam": np.exp(0.3 * z) * rng.gamma(2.0, size=ROWS),
+    }.get(case[:3], z + noise * np.where(noise > 1.5, 20.0, 1.0))
+    return x, np.asarray(y), rng.integers(1, 4, ROWS) * (rng.random(ROWS) < 0.8)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_near_fits_are_cold_fits_in_fewer_passes(case: str) -> None:
+    x, y, weight = _rows(case)
+    model = clone(CASES[case]).fit(x, y, np.maximum(weight, 1))
+    cold = clone(CASES[case]).fit(x, y, weight)
+    near = clone(CASES[case])._fit_near(x, y, weight, model)
+    outputs = [np.column_stack([np.ones(ROWS), x]) @ theta_of(one).T for one in (cold, near)]
+    np.testing.assert_allclose(*outputs, atol=1e-7 * np.std(outputs[0]))
+    assert near.certificate_.passes <= cold.certificate_.passes
+    assert near.certificate_.status is cold.certificate_.status
+
+
+def test_models_that_cannot_help_are_left_aside() -> None:
+    x, y, weight = _rows("two classes")
+    separated = LogisticRegression()
+    with pytest.warns(match="separate"):
+        separated.fit(x, x[:, 0] > 3.0)
+    of_other_classes = LogisticRegression().fit(x, np.where(y, "yes", "no"))
+    narrow = LogisticRegression().fit(x[:, :3], y)
+    cold = LogisticRegression().fit(x, y, weight)
+    for model in (separated, of_other_classes, narrow):
+        near = LogisticRegression()._fit_near(x, y, weight, model)
+        np.testing.assert_array_equal(near.coef_, cold.coef_)
+
+
+def test_folds_of_every_system_are_refits_without_their_rows() -> None:
+    fold = np.random.default_rng(5).integers(0, 3, ROWS)
+    for case in ("three classes", "poisson", "huber"):
+        x, y, weight = _rows(case)
+        weight = np.maximum(weight, 1)
+        model, models = CASES[case]._fit_folds(x, y, weight, fold)
+        np.testing.assert_array_equal(theta_of(model), theta_of(clone(CASES[case]).fit(x, y, weight)))
+        for k, one in enumerate(models):
+            kept = fold != k
+            alone = clone(CASES[case]).fit(x[kept], y[kept], weight[kept])
+            np.testing.assert_allclose(one.predict(x), alone.predict(x), rtol=1e-7, atol=1e-7)
