@@ -403,7 +403,9 @@ def _normalised(table: Table, task: str) -> Table:
         return replace(table, y=y).varying()
     kept = table.weight > 0
     indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
-    return replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices).varying()
+    rows = max(table.total_rows - int(np.count_nonzero(~kept)), 0)
+    some = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices, total_rows=rows)
+    return some.varying()
 
 
 def _rank(result: Result) -> tuple[bool, float, float]:
