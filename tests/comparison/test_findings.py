@@ -113,3 +113,10 @@ def test_unequal_classes() -> None:
     X, y = labels()
     kept = (y == "a") | (np.arange(len(y)) < 11)
     assert "Classes of very unequal size" in by_title(Table.of(X[kept], y[kept]))
+
+
+def test_rows_without_weight_are_no_sample() -> None:
+    X, y = numbers()
+    weight = np.where(np.arange(len(y)) < 7, 0.0, 1.0)
+    found = compare_table(Table.of(X, y, weight=weight), systems=["LinearRegression"])
+    assert "Not all rows were compared" not in [finding.title for finding in found.findings]

@@ -79,7 +79,7 @@ def test_folds_of_every_system_are_refits_without_their_rows() -> None:
     for case in ("three classes", "poisson", "huber"):
         x, y, weight = _rows(case)
         weight = np.maximum(weight, 1)
-        model, models = CASES[case]._fit_folds(x, y, weight, fold)
+        model, models = CASES[case]._fit_folds(x, y, weight, fold, {})
         np.testing.assert_array_equal(theta_of(model), theta_of(clone(CASES[case]).fit(x, y, weight)))
         for k, one in enumerate(models):
             kept = fold != k

@@ -55,10 +55,12 @@ def test_folds_choose_their_penalty_without_their_rows(classes: int) -> None:
     x = x * np.logspace(-3, 3, 12)
     fold = np.random.default_rng(1).integers(0, 4, len(y))
     system = LogisticRegression(penalty="auto")
-    _, models = system._fit_folds(x, y, weight, fold)
+    _, models = system._fit_folds(x, y, weight, fold, {})
     for k, model in enumerate(models):
         kept = fold != k
-        by_hand, _ = system._fit_folds(x[kept], y[kept], weight[kept], np.unique(fold[kept], return_inverse=True)[1])
+        by_hand, _ = system._fit_folds(
+            x[kept], y[kept], weight[kept], np.unique(fold[kept], return_inverse=True)[1], {}
+        )
         assert model.penalty_ == pytest.approx(by_hand.penalty_)
         np.testing.assert_allclose(model.path_["values"], by_hand.path_["values"], rtol=1e-6)
         np.testing.assert_allclose(model.predict_proba(x), by_hand.predict_proba(x), atol=1e-5)
@@ -67,9 +69,9 @@ def test_folds_choose_their_penalty_without_their_rows(classes: int) -> None:
 def test_paths_without_two_folds_come_from_the_passes_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y, weight = rows(20_000, 2)
     fold = np.random.default_rng(1).integers(0, 5, len(y))
-    exact = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold)[1]
+    exact = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold, {})[1]
     monkeypatch.setattr(choose, "SMALL", 0.0)
-    model, models = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold)
+    model, models = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold, {})
     assert model.path_["values"].min() == pytest.approx(
         np.mean([one.path_["values"].min() for one in models]), rel=1e-2
     )

@@ -137,7 +137,8 @@ class Threshold(NamedTuple):
     """The threshold that costs least on rows held out.
 
     positive : the class called so from the threshold on.
-    threshold : of its score: its probability, or the decision value; infinite: call no row positive.
+    threshold : of its score: its probability, or the decision value, which is minus that of `decision_function` where
+        the positive class comes first in order; infinite: call no row positive.
     cost, default_cost : mean cost of a row there, and of the labels the system gives by itself.
     recall, precision : of the positive class there; precision NaN where no row is called positive.
     probability : whether the score is a probability.
@@ -152,7 +153,7 @@ class Threshold(NamedTuple):
     probability: bool
 
     def __str__(self) -> str:
-        what = "probability" if self.probability else "decision value"
+        what = "probability" if self.probability else f"decision value towards {self.positive}"
         if math.isinf(self.threshold):
             rule = f"Call no row {self.positive}"
         else:
