@@ -433,14 +433,9 @@ def _normalised(table: Table, task: str) -> Table:
         return replace(table, y=y).varying()
     kept = table.weight > 0
     indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
-<<<<<<< HEAD
-    found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices, coded=None)
-    return found.varying()
-=======
     rows = max(table.total_rows - int(np.count_nonzero(~kept)), 0)
-    some = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], indices=indices, total_rows=rows)
-    return some.varying()
->>>>>>> report
+    found = replace(table, X=table.X[kept], y=y[kept], weight=table.weight[kept], coded=None)
+    return replace(found, indices=indices, total_rows=rows).varying()
 
 
 def rank(result: Result) -> tuple[bool, float, float]:
