@@ -93,7 +93,8 @@ class Coding:
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
         read = _Rows(self, frame, first_row)
-        return Columns(column for term in self._all_terms for column in read.term(term))
+        with np.errstate(all="ignore"):  # sums refuse what is not finite
+            return Columns(column for term in self._all_terms for column in read.term(term))
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
         """Return which rows can be coded, (n,): all where missing values are filled, else those without any."""
