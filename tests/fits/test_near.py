@@ -12,7 +12,7 @@ from adaline import GeneralizedLinear, LogisticRegression, RobustRegression
 from adaline.arrays import Array
 from adaline.systems.families.weights import theta_of
 
-ROWS, COLUMNS = 9000, 50
+ROWS, COLUMNS = 8000, 50
 
 CASES: dict[str, Any] = {
     "two classes": LogisticRegression(),

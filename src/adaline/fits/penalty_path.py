@@ -160,10 +160,12 @@ class FoldMachines:
     def solve(self, ridge: Array) -> Array:
         """Move the machines to the minima under a ridge penalty (D,); return the loss of each on its own fold."""
         if self.together:
+            before = self.thetas
             with one_blas_thread():
-                losses = self._step_together(ridge)
-            if losses is not None:
-                return losses
+                found = self._step_together(ridge)
+            if found is not None:
+                return found
+            self.thetas = before.copy()
         losses = np.empty(self.count)
         for k, part in enumerate(self.parts):
             trained = Fold(self.rows, k, self.folds, held_out=False)
@@ -198,7 +200,7 @@ class FoldMachines:
             own = np.arange(self.count)
             change = np.abs((self.slopes[own, own] * steps).sum(axis=(1, 2)))
             worst = float(decrements.max())
-            if last < np.inf and worst <= ROUGH * self.null and change.max() <= ROUGH * self.null:
+            if worst <= ROUGH * self.null and change.max() <= ROUGH * self.null:
                 break
             if last < np.inf and worst > SLOW * last:
                 if worst > last:

@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import linalg, special
 
 from adaline.arrays import Array, host, is_device
 from adaline.block import Block
@@ -345,7 +345,7 @@ def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]
     best = np.inf
     for _ in range(STEPS):
         near = np.argpartition(np.abs(t - rows @ theta), h - 1)[:h]
-        new = np.linalg.lstsq(rows[near], t[near])[0]
+        new = linalg.lstsq(rows[near], t[near], lapack_driver="gelsy", check_finite=False)[0]
         squares = np.partition((t - rows @ new) ** 2, h - 1)[:h].sum()
         if not squares < best:
             break
