@@ -1,7 +1,8 @@
 """How much a system may learn from in a comparison, so that one that goes row by row, for epochs, takes seconds.
 
-A budget is numbers of X that a fit may visit, not time: the same comparison gives the same numbers on every machine.
-Systems that are sums, or minimise by passes over all rows, have none: `compared_visits` of a system is its budget.
+A budget is counted in numbers of X, not in time: the same comparison gives the same results on every machine. A system
+has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may
+learn from; systems that are sums, or minimise in a few passes, have none.
 """
 
 from __future__ import annotations
@@ -22,19 +23,17 @@ class Budget:
     def __str__(self) -> str:
         epochs = "" if self.epochs is None else counted(self.epochs, "epoch")
         rows = "" if self.rows is None else counted(self.rows)
-        return " of ".join(part for part in (epochs, rows) if part)
+        return f"after {epochs} of {rows}" if epochs and rows else f"after {epochs}" if epochs else f"on {rows}"
 
 
 def budget_of(system: Any, rows: int, columns: int) -> Budget | None:
     """Return the budget of a system for one fit to rows of so many columns; None where it may do what it asks for."""
     allowed = getattr(system, "compared_visits", None)
-    if allowed is None:
+    numbers = getattr(system, "compared_numbers", None) if allowed is None else allowed
+    if numbers is None:
         return None
-    visits = max(allowed // (rows * columns), 1)
-    epochs = system.get_params().get("epochs")
-    most = max(allowed // columns, 1)
-    found = Budget(
-        epochs=visits if epochs is not None and visits < epochs else None,
-        rows=most if most < rows else None,
-    )
-    return found if str(found) else None
+    visits = max(numbers // (rows * columns), 1)
+    epochs = None if allowed is None else system.epochs
+    most = max(numbers // columns, 1)
+    limits = (visits if epochs is not None and visits < epochs else None, most if most < rows else None)
+    return Budget(*limits) if any(limits) else None

@@ -376,7 +376,7 @@ def status_text(proof: Certificate) -> str:
 def certificate_text(result: Result) -> str:
     """Return the status of a result, and its budget: "not converged, after 1 epoch of 289,262 rows"."""
     assert result.certificate is not None
-    return status_text(result.certificate) + (f", after {result.budget}" if result.budget else "")
+    return status_text(result.certificate) + (f", {result.budget}" if result.budget else "")
 
 
 def systems_for(task: str) -> list[str]:

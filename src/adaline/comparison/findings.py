@@ -41,6 +41,7 @@ DETERMINED = 0.999  # R^2 of one column alone from which it may be the target it
 FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
 MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
 MOST_COLUMNS = 1000  # up to which their correlations are computed
+FEW_ROWS = 5000  # that are tried first for a plane between classes
 ENOUGH = 20  # rows from which a column that determines the target is no accident
 
 
@@ -402,10 +403,9 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
 
 
 def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
-    y = table.y
-    labels = np.unique(y)
+    labels, codes = table.classes
     linear = [r.label for r in results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")]
-    apart = [str(label) for label in labels] if linear else _separable_classes(table.X, y, labels)
+    apart = [str(label) for label in labels] if linear else _separable_classes(table.X, codes, labels)
     if apart:
         what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
         proof = f"{linear[0]} makes no error on the rows it was fitted to" if linear else "proved by a plane"
@@ -418,13 +418,23 @@ def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
         )
 
 
-def _separable_classes(X: Array, y: NDArray[Any], labels: NDArray[Any]) -> list[str]:
-    """Return the classes that a hyperplane separates from all others; none where that takes too long to know."""
+def _separable_classes(X: Array, codes: NDArray[np.intp], labels: NDArray[Any]) -> list[str]:
+    """Return the classes that a hyperplane separates from all others; none where that takes too long to know.
+
+    Where some of the rows cannot be separated, all of them cannot.
+    """
     if len(labels) > MOST_CLASSES or X.shape[1] + 1 >= len(X):
         return []
-    chosen = labels[1:] if len(labels) == 2 else labels
+    step = max(len(X) // max(FEW_ROWS, 10 * X.shape[1]), 1)
+    chosen = range(1, 2) if len(labels) == 2 else range(len(labels))
+
+    def apart(k: int, rows: slice) -> bool:
+        return bool(separability(X[rows], codes[rows] == k).separable)
+
     try:
-        found = [str(label) for label in chosen if separability(X, y == label).separable]
+        found = [
+            str(labels[k]) for k in chosen if apart(k, slice(None, None, step)) and (step == 1 or apart(k, slice(None)))
+        ]
     except Undecided:
         return []
     return [str(label) for label in labels] if found and len(labels) == 2 else found

@@ -36,8 +36,8 @@ class Result:
     fold_errors : the error of each fold.
     train_error : error on the rows the final model was fitted to, which are all of them.
     seconds : time to fit all rows, or those that the budget allows.
-    budget : what the system was held to so that the comparison takes seconds, as "1 epoch of 289,262 rows"; "" for one
-        that learned from all rows for as long as it asks for.
+    budget : what the system was held to so that the comparison takes seconds, as "after 1 epoch of 289,262 rows"; ""
+        for one that learned from all rows for as long as it asks for.
     certificate : of that fit; None for the baseline and for a failure.
     model : fitted to all rows, None for a failure.
     predicted, probability : (n,) and (n, K) predictions for each row by a model not fitted to it, None where
@@ -104,8 +104,10 @@ class SystemTrial:
         self._predicted = np.empty_like(rows.y)
         self._probability: Array | None = None
         self._models: list[Any] = []
-        limited = system if budget is None or budget.epochs is None else clone(system).set_params(epochs=budget.epochs)
-        self._trial = CrossValidation(limited, rows, self._judge)
+        if budget is not None and budget.epochs is not None:
+            system = clone(system).set_params(epochs=budget.epochs)
+        learned = rows if budget is None or budget.rows is None else rows.sampled(budget.rows)
+        self._trial = CrossValidation(system, learned, self._judge)
 
     def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:
         """Cross-validate, fit all rows and return the result; `guess`: what the baseline predicts, else None.
@@ -116,11 +118,10 @@ class SystemTrial:
         folds = int(rows.fold[-1]) + 1
         for k in range(folds):
             before_fit(f"fold {k + 1} of {folds}: {self.name}")
-            trial.fold(k, self._sample(rows.fold != k))
+            trial.fold(k)
         before_fit(f"all rows: {self.name}")
         start = perf_counter()
-        sample = self._sample(rows.fold >= 0)
-        model = trial.whole() if sample is None else trial.attempt(lambda: rows.fitted_to(trial.system, sample))
+        model = trial.whole()
         seconds = perf_counter() - start
         train = trial.attempt(lambda: self._error(rows.y, model.predict(rows.x), rows.given_weight))
         if trial.failure:
@@ -150,17 +151,11 @@ class SystemTrial:
             budget="" if self._budget is None else str(self._budget),
         )
 
-    def _sample(self, allowed: NDArray[np.bool_]) -> Indices | None:
-        """Return the indices of the rows to learn from, of those allowed; None for all of them."""
-        indices = np.flatnonzero(allowed)
-        if self._budget is None or self._budget.rows is None or self._budget.rows >= len(indices):
-            return None
-        return np.sort(np.random.default_rng(0).choice(indices, self._budget.rows, replace=False))
-
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
         """Keep the model and its predictions for held-out rows; return their error."""
+        k = len(self._models)
         self._models.append(model)
-        part = slice(int(held_out[0]), int(held_out[-1]) + 1)
+        part = slice(*np.searchsorted(self._rows.fold, [k, k + 1]))
         x, y = self._rows.x[part], self._rows.y[part]
         if self._classes is not None and hasattr(model, "predict_proba"):
             if self._probability is None:

@@ -232,6 +232,20 @@ class ArrayRows(Rows):
             self.given_weight = self.given_weight[order]
         return order
 
+    def sampled(self, count: int) -> ArrayRows:
+        """Return so many of the rows, spread evenly over folds and targets."""
+        key = ("sample", count)
+        if key not in self.shared:
+            order = np.lexsort((self.y, self.fold))
+            indices = np.sort(order[np.arange(count) * len(order) // count])
+            out = copy(self)
+            out.x, out.y = self.at(indices)
+            out.weight, out.fold, out.shared = self.weight[indices], self.fold[indices], {}
+            out.given_weight = None if self.given_weight is None else out.weight
+            self.shared[key] = out
+        found: ArrayRows = self.shared[key]
+        return found
+
     def without_columns(self) -> ArrayRows:
         """Return the rows with no columns of X, for a system that predicts a constant."""
         out = copy(self)

@@ -112,6 +112,10 @@ class GaussianClassifier(ClosedFormClassifier):
     @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Return log posteriors, (n, K)."""
+        check_is_fitted(self, "classes_")
+        if hasattr(self, "coef_") and len(self.classes_) == 2 and np.isfinite(host(self.intercept_)).all():
+            odds = host(self.decision_function(X))  # the logarithm of p(c_1 | x) / p(c_0 | x), linear in x
+            return -np.logaddexp(0.0, np.column_stack([odds, -odds]))
         joint = self.log_likelihood(X) + self._log_priors()
         if np.count_nonzero(self.priors_) == 1:  # rows of one class only: nothing else can be
             return np.tile(self._log_priors(), (len(joint), 1))

@@ -163,9 +163,18 @@ class CholeskyFactor(Factor):
         """R^-1; formed, since triangular solves of small systems cost milliseconds in a threaded BLAS."""
         return np.asarray(lapack.dtrtri(self.r)[0])
 
+    @cached_property
+    def diagonal(self) -> Array | None:
+        """The diagonal of R^-1 where there is nothing beside it, else None."""
+        diagonal = self.root.diagonal()
+        return diagonal if np.count_nonzero(self.root) == np.count_nonzero(diagonal) else None
+
     def half(self, b: Array) -> Array:
         """Return R^-T L^-1 b."""
-        return np.asarray((b * (self.alive / self.length)) @ self.root)
+        down = self.alive / self.length
+        if self.diagonal is not None:
+            return np.asarray(b * (down * self.diagonal))
+        return np.asarray((b * down) @ self.root)
 
     def inverse_lengths(self) -> Array:
         """Return the row norms of L^-1 R^-1."""
