@@ -199,7 +199,7 @@ def compare_table(
         except KeyboardInterrupt:
             if not results:
                 raise
-            left = [name for name, *_ in chosen[len(results) :]]
+            left = list(dict.fromkeys(name for name, *_ in chosen[len(results) :]))
     results.sort(key=rank)
     measure, second = MEASURES[kind]
     advice = recommend(results, baseline, measure)

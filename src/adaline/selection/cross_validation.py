@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from time import perf_counter
@@ -33,6 +33,7 @@ from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
 from adaline.sources.views import Fold, fold_of
+from adaline.sums import running
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.linear_system import LinearSystem
@@ -129,16 +130,16 @@ class CrossValidation(Trial):
         self.judged: list[Any] = []
         self._fits: list[FoldFits | None] = []
 
-    def fold(self, k: int, learned: Indices | None = None) -> None:
-        """Fit all folds but k, or the rows `learned` of these alone, and judge."""
+    def fold(self, k: int, learned: Indices | None = None, model: Any = None) -> None:
+        """Fit all folds but k, or the rows `learned` of these alone, and judge; or judge a model of these rows."""
 
         def step() -> None:
             if learned is None:
-                model, indices = self._without(k), np.flatnonzero(self.rows.fold != k)
+                fitted, indices = self._without(k), np.flatnonzero(self.rows.fold != k)
             else:
                 assert isinstance(self.rows, ArrayRows)
-                model, indices = self.rows.fitted_to(self.system, learned), learned
-            self.judged.append(self.judge(model, indices, np.flatnonzero(self.rows.fold == k)))
+                fitted, indices = model or self.rows.fitted_to(self.system, learned), learned
+            self.judged.append(self.judge(fitted, indices, np.flatnonzero(self.rows.fold == k)))
 
         self.attempt(step)
 
@@ -263,6 +264,19 @@ class ArrayRows(Rows):
         """Return a clone of the system fitted to the rows with these indices."""
         weight = None if self.given_weight is None else self.given_weight[indices]
         return fit(clone(system), *self.at(indices), weight)
+
+    def fit_growing(self, system: Any, parts: Sequence[Indices]) -> list[Any] | None:
+        """Return a system fitted to the first part of the rows, to the first two, ...; None of one that is no sum.
+
+        An entry is None where the rows themselves are needed.
+        """
+        if not (hasattr(system, "_fit_sums") and _fits_as_we_do(system)):
+            return None
+        part = np.full(len(self.weight), -1)
+        for i, indices in enumerate(parts):
+            part[indices] = i
+        fits: FoldFits | None = system._fit_folds(self.x, self.y, self.given_weight, part, {}, running)
+        return None if fits is None else fits.without
 
     def fit_folds(self, system: Any) -> FoldFits | None:
         return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)
@@ -429,8 +443,12 @@ def first_line(problem: Any) -> str:
 
 def _fit_at_once(system: Any, *given: Any) -> FoldFits | None:
     """Return the fits of all folds by a system that makes them at once; None of one that fits in a way of its own."""
-    ours = hasattr(system, "_fit_folds") and type(system).fit.__module__.partition(".")[0] == "adaline"
-    return system._fit_folds(*given) if ours else None
+    return system._fit_folds(*given) if hasattr(system, "_fit_folds") and _fits_as_we_do(system) else None
+
+
+def _fits_as_we_do(system: Any) -> bool:
+    """Whether `fit` of a system is that of this package, and not of a class derived from one."""
+    return bool(type(system).fit.__module__.partition(".")[0] == "adaline")
 
 
 def _on_host(y: Any) -> Any:

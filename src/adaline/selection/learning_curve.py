@@ -20,6 +20,7 @@ from adaline.selection.cross_validation import (
     CrossValidation,
     Indices,
     Progress,
+    Trial,
     errors_on,
     reporting,
     spread,
@@ -143,13 +144,15 @@ def learning_curve(
     def judge(model: Any, learned: Indices, held_out: Indices) -> list[float]:
         return errors_on(model, rows, measure, learned, held_out)
 
-    runs = [CrossValidation(system, rows, judge) for _ in wanted]
+    runs, sums = [CrossValidation(system, rows, judge) for _ in wanted], Trial()
     with reporting(progress, "learning curve", folds * len(wanted)) as before_fit:
         for k in range(folds):
             order = shuffled(np.flatnonzero(rows.fold != k), rows.y if rows.classes else None, random_state)
-            for size, run in zip(wanted.tolist(), runs, strict=True):
+            parts = np.split(order[: wanted[-1]], wanted[:-1])
+            models = sums.attempt(lambda parts=parts: rows.fit_growing(system, parts))
+            for i, (size, run) in enumerate(zip(wanted.tolist(), runs, strict=True)):
                 before_fit(f"{counted(size)}, fold {k + 1} of {folds}")
-                run.fold(k, order[:size])
+                run.fold(k, order[:size], None if models is None else models[i])
     failures, warned = [run.failure for run in runs], [(*run.warnings, "")[0] for run in runs]
     if all(failures):
         raise InvalidData(f"no size could be fitted; {counted(int(wanted[-1]))}: {failures[-1]}")

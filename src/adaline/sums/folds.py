@@ -22,7 +22,8 @@ S = TypeVar("S", bound=Sum)
 class FoldSums(Sum):
     """Sums of a class that accepts chosen rows, Moments or ClassMoments, over the rows of each fold.
 
-    `zero` takes `of`, their class, `folds` and its configuration; theta is the fold of each row of the source, (N,).
+    `zero` takes `of`, their class, `folds` and its configuration; theta is the fold of each row of the source,
+    (N,), negative for rows that are left out.
     """
 
     uses_blas = True
@@ -41,7 +42,7 @@ class FoldSums(Sum):
         """Add each row of a block to the sum of its fold."""
         fold = theta[block.first_row : block.first_row + block.rows]
         xp = namespace(block.t)
-        for k in np.unique(fold).tolist():
+        for k in np.unique(fold[fold >= 0]).tolist():
             rows = np.flatnonzero(fold == k)
             if len(rows) == block.rows:
                 self.parts[k].add(block)

@@ -26,8 +26,8 @@ from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
-from adaline.sums import ClassMoments, Moments
-from adaline.systems.families.folds import FoldedRows, FoldFits, fit_folds, sum_folds
+from adaline.sums import ClassMoments, Moments, all_but_one
+from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs
 from adaline.wording import counted
@@ -63,10 +63,7 @@ class ClosedFormClassifier(LinearClassifier):
         check_parameters(self)
         given = self._open(X, y, sample_weight, reset=True)
         self.classes_, source, self._sums = self._gathered(given, lambda classes: classes)
-        if len(self.classes_) < 2:
-            raise InvalidData(
-                f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
-            )
+        self._refuse_one_class()
         self._finish(source, meter, source)
         self.certificate_ = after_one_go(self.certificate_)
         return self
@@ -133,7 +130,13 @@ class ClosedFormClassifier(LinearClassifier):
         return self
 
     def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        fold: NDArray[np.intp],
+        shared: dict[Any, Any],
+        unions: Unions = all_but_one,
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
         check_parameters(self)
@@ -145,11 +148,11 @@ class ClosedFormClassifier(LinearClassifier):
             classes = given.all_classes()
             source = given.encoded(classes)
             config = {"of": ClassMoments, "classes": len(classes), "centred": not source.sparse}
-            folded = sum_folds(source, given.columns, fold, **config)
+            folded = sum_folds(source, given.columns, fold, unions, **config)
             if folded is None or len(classes) < 2:
                 return None
-            without = [one.about_means() for one in folded.without]
-            return folded._replace(total=folded.total.about_means(), without=without, classes=classes)
+            merged = [one.about_means() for one in folded.unions]
+            return folded._replace(total=folded.total.about_means(), unions=merged, classes=classes)
 
         return fit_folds(self, ClosedFormClassifier, open_folds, shared)
 
@@ -165,10 +168,17 @@ class ClosedFormClassifier(LinearClassifier):
         present = np.flatnonzero(total.weights > 0)
         assert rows.classes is not None
         self.classes_, self._sums = rows.classes[present], ClassMoments([total.parts[k] for k in present])
+        self._refuse_one_class()
         self._finish(source, meter, source)
         if source is not None:
             self.certificate_ = after_one_go(self.certificate_)
         return self
+
+    def _refuse_one_class(self) -> None:
+        if len(self.classes_) < 2:
+            raise InvalidData(
+                f"{type(self).__name__} needs rows of at least 2 classes; there is one class, '{self.classes_[0]}'"
+            )
 
     def _output_digits(self) -> float:
         """Return the correct digits of the discriminants, as far as they are known to exceed those of coefficients."""

@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from adaline.errors import AdalineError
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
 from adaline.results import Status
 from adaline.sources import Source
-from adaline.sums import FoldSums, all_but_one, running
+from adaline.sums import FoldSums, running
 
+Unions = Callable[[list[Any]], list[Any]]
+"""From the sums of folds to sums of some of them together, as `all_but_one` and `running`."""
 ENOUGH_DIGITS = 9.5  # from which sums alone say what the rows would say
 
 
@@ -31,7 +34,7 @@ class FoldedRows(NamedTuple):
     source : of all rows, with targets as the sums take them.
     columns : of the systems' input.
     total : the sums of all rows.
-    without : the sums of all rows but those of each fold.
+    unions : the sums of some folds together: of all but one, for each, or of the first one, two, ...
     seconds : that the read took.
     classes : labels of the classes, None for regressions.
     """
@@ -39,13 +42,13 @@ class FoldedRows(NamedTuple):
     source: Source
     columns: InputColumns
     total: Any
-    without: list[Any]
+    unions: list[Any]
     seconds: float
     classes: Labels | None = None
 
 
 class FoldFits(NamedTuple):
-    """A system fitted to all rows, and to all rows but those of each fold; None for a fold whose rows are needed."""
+    """A system fitted to all rows, and to some folds together; None for those whose rows are needed."""
 
     whole: Any
     without: list[Any]
@@ -59,13 +62,15 @@ class FromSums(Protocol):
         ...
 
 
-def sum_folds(source: Source, columns: InputColumns, fold: NDArray[np.intp], **config: Any) -> FoldedRows | None:
+def sum_folds(
+    source: Source, columns: InputColumns, fold: NDArray[np.intp], unions: Unions, **config: Any
+) -> FoldedRows | None:
     """Return the sums of all folds of a source, in one read; None where a number is not finite or a fold is empty."""
     start = perf_counter()
     parts: list[Any] = source.sum(FoldSums, fold, folds=int(fold.max()) + 1, **config).parts
     if not all(part.finite and part.rows for part in parts):
         return None
-    return FoldedRows(source, columns, running(parts)[-1], all_but_one(parts), perf_counter() - start)
+    return FoldedRows(source, columns, running(parts)[-1], unions(parts), perf_counter() - start)
 
 
 def fit_folds(
@@ -80,12 +85,18 @@ def fit_folds(
     rows: FoldedRows | None = shared[key]
     if rows is None:
         return None
-    without = []
-    for sums in rows.without:
-        model = clone(system)._fit_sums(rows, sums, None)
-        proof = model.certificate_
-        without.append(model if proof.status is Status.SOLVED and proof.digits >= ENOUGH_DIGITS else None)
+    without = [_enough(clone(system), rows, sums) for sums in rows.unions]
     whole = clone(system)._fit_sums(rows, rows.total, rows.source)
     proof = whole.certificate_
     whole.certificate_ = replace(proof, passes=proof.passes + 1, seconds=proof.seconds + rows.seconds)
     return FoldFits(whole, without)
+
+
+def _enough(system: FromSums, rows: FoldedRows, sums: Any) -> Any:
+    """Return a system fitted to sums; None where these do not do."""
+    try:
+        model = system._fit_sums(rows, sums, None)
+    except AdalineError:  # the fit to the rows says it in its own words
+        return None
+    proof = model.certificate_
+    return model if proof.status is Status.SOLVED and proof.digits >= ENOUGH_DIGITS else None

@@ -31,9 +31,9 @@ from adaline.solvers.least_squares.choose import is_wide, sums
 from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
-from adaline.sums import Moments
+from adaline.sums import Moments, all_but_one
 from adaline.systems.families.closed_form import refuse_few_digits, without
-from adaline.systems.families.folds import FoldedRows, FoldFits, fit_folds, sum_folds
+from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, sum_folds
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, warn_of_dependence
 
@@ -372,7 +372,13 @@ class LinearSystem(LinearRegressor):
         return variance_inflation(self._fits[0], self._sums, self.fit_intercept)
 
     def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        fold: NDArray[np.intp],
+        shared: dict[Any, Any],
+        unions: Unions = all_but_one,
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
         check_parameters(self)
@@ -385,12 +391,10 @@ class LinearSystem(LinearRegressor):
             if self._is_wide(source):
                 return None
             centred = intercept and not source.sparse
-            folded = sum_folds(source, columns, fold, of=Moments, centred=centred)
+            folded = sum_folds(source, columns, fold, unions, of=Moments, centred=centred)
             if folded is None or centred or not intercept:
                 return folded
-            return folded._replace(
-                total=folded.total.about_mean(), without=[one.about_mean() for one in folded.without]
-            )
+            return folded._replace(total=folded.total.about_mean(), unions=[one.about_mean() for one in folded.unions])
 
         return fit_folds(self, (LinearSystem, intercept), open_folds, shared)
 

@@ -1,0 +1,120 @@
+"""A comparison that takes seconds: budgets, results as they are found, an interrupt, labels as they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adaline import LMS, Perceptron, RobustRegression, SigmoidPerceptron
+from adaline.comparison.budget import Budget, budget_of
+from adaline.comparison.compare import OnResult, compare_table
+from adaline.comparison.result import Result
+from adaline.comparison.table import Table
+from adaline.selection.cross_validation import ArrayRows
+from tests.comparison.examples import classification, numbers, regression
+
+
+@pytest.mark.parametrize(
+    ("system", "rows", "columns", "allowed"),
+    [
+        (LMS(), 1_000_000, 58, Budget(1, 289_262)),
+        (LMS(), 100_000, 20, Budget(8, None)),
+        (LMS(), 10_000, 20, None),
+        (Perceptron(epochs=100), 100, 5, None),
+        (RobustRegression(), 1_000_000, 58, Budget(None, 144_631)),
+        (RobustRegression(), 100_000, 58, None),
+        (SigmoidPerceptron(), 1_000_000, 58, None),
+    ],
+)
+def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: Budget | None) -> None:
+    assert budget_of(system, rows, columns) == allowed
+
+
+def test_budgets_in_words() -> None:
+    assert [str(Budget(*limits)) for limits in ((1, 289_262), (3, None), (None, 5))] == [
+        "after 1 epoch of 289,262 rows",
+        "after 3 epochs",
+        "on 5 rows",
+    ]
+
+
+def test_a_system_is_held_to_its_budget_unless_the_comparison_is_thorough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LMS, "compared_visits", 4 * 100)
+    monkeypatch.setattr(RobustRegression, "compared_numbers", 4 * 120)
+    names = ["LMS", "RobustRegression", "LinearRegression"]
+    found = {one.label: one for one in compare_table(regression(), systems=names).results}
+    assert found["LMS"].budget == "after 1 epoch of 100 rows"
+    assert found["LMS"].model.n_iter_ == 1
+    assert found["RobustRegression"].budget == "on 120 rows"
+    assert found["LinearRegression"].budget == ""
+    lines = str(compare_table(regression(), systems=names))
+    assert "after 1 epoch of 100 rows" in lines
+    assert "on 120 rows" in lines
+    assert not any(one.budget for one in compare_table(regression(), systems=names, thorough=True).results)
+
+
+def test_a_sample_is_spread_over_folds_and_classes() -> None:
+    y = np.arange(1000) % 10
+    cut = ArrayRows(np.arange(2000.0).reshape(1000, 2), y, np.arange(1.0, 1001.0), True).split(5, 0)
+    some = cut.sampled(100)
+    np.testing.assert_array_equal(np.bincount(some.fold), 20)
+    np.testing.assert_array_equal(np.bincount(some.y), 10)
+    np.testing.assert_array_equal(some.x[:, 0] / 2 + 1, some.weight)
+    assert cut.sampled(100) is some
+
+
+def watched(stop: int, seen: list[str]) -> OnResult:
+    def on_result(result: Result, measure: str) -> None:
+        seen.append(f"{result.label}: {measure}")
+        if len(seen) == stop:
+            raise KeyboardInterrupt
+
+    return on_result
+
+
+def test_results_come_as_they_are_found_and_an_interrupt_leaves_them() -> None:
+    seen: list[str] = []
+    found = compare_table(regression(), on_result=watched(2, seen))
+    assert seen == ["LinearRegression: RMSE", "Ridge: RMSE"]
+    assert {one.label for one in found.results} == {"LinearRegression", "Ridge"}
+    assert found.notes == ("interrupted before RobustRegression, LMS",)
+    assert found.recommendation.system == "LinearRegression"
+
+
+def test_an_interrupt_before_the_first_result_ends_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    progress: Callable[..., None] = stopped
+    with pytest.raises(KeyboardInterrupt):
+        compare_table(regression(), progress=progress)
+
+
+def test_models_of_a_comparison_know_the_labels_and_the_rows_their_folds() -> None:
+    table = classification(classes=3)
+    found = compare_table(table, systems=["LogisticRegression", "Perceptron", "GaussianClassifier"])
+    assert found.data.fold is not None
+    assert (np.diff(found.data.fold) >= 0).all()
+    np.testing.assert_array_equal(table.X[found.data.indices], found.data.X)
+    np.testing.assert_array_equal(table.y[found.data.indices], found.data.y)
+    for one in found.results:
+        assert one.predicted is not None
+        for k, model in enumerate(one.fold_models):
+            assert list(model.classes_) == ["a", "b", "c"]
+            held_out = found.data.fold == k
+            np.testing.assert_array_equal(model.predict(found.data.X[held_out]), one.predicted[held_out])
+        assert set(one.model.predict(table.X)) <= {"a", "b", "c"}
+
+
+def test_no_row_with_a_weight_of_zero_is_learned_from() -> None:
+    X, y = numbers()
+    weight = np.ones(len(y))
+    weight[::3] = 0.0
+    kept = weight > 0
+    names = ["LinearRegression", "RobustRegression"]
+    mine = compare_table(Table.of(X, y, weight=weight), systems=names)
+    theirs = compare_table(Table.of(X[kept], y[kept], weight=weight[kept]), systems=names)
+    assert [one.error for one in mine.results] == [one.error for one in theirs.results]
