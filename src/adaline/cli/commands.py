@@ -137,11 +137,11 @@ def compare(
 ) -> None:
     """Cross-validate every system that suits the target, recommend one, say why, and write a report."""
     from adaline.cli.compare import run_compare
+    from adaline.comparison.compare import CompareOptions
 
     words = shlex.join(["adaline", *call.words])
-    files = {"report": output, "save": save}
-    how = {"as_json": json, "words": words, "cost": cost, "thorough": thorough}
-    run_compare(options, folds, seed, listed(systems), task, **files, **how)
+    how = CompareOptions(folds, seed, listed(systems), task, thorough, cost)
+    run_compare(options, how, report=output, save=save, as_json=json, words=words)
 
 
 @command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from adaline import storage
 from adaline.cli.app import Options
 from adaline.cli.exit import MODEL_START, REPORT_START, check_output, note
 from adaline.cli.output import LiveTable, print_json, progress, say, show_errors
-from adaline.comparison.compare import Comparison, OnResult, certificate_text, compare_request, rank
+from adaline.comparison.compare import CompareOptions, Comparison, OnResult, certificate_text, compare_request, rank
 from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
 from adaline.comparison.recommendation import with_error
@@ -26,17 +26,12 @@ HEADINGS = {"system": "system", "error": "error", "seconds": "fit", "certificate
 
 def run_compare(
     options: Options,
-    folds: int,
-    seed: int,
-    systems: Sequence[str] | None,
-    task: str | None,
+    how: CompareOptions,
     *,
     report: Path | None,
     save: Path | None,
     as_json: bool,
     words: str,
-    cost: str | None = None,
-    thorough: bool = False,
 ) -> None:
     """Compare systems on a table; `words` is the command line, which the report repeats."""
     if report is None and not as_json:
@@ -46,9 +41,8 @@ def run_compare(
     if report is not None and report == save:
         raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
     request = DataRequest.of(**options, shell=True)
-    how = {"folds": folds, "seed": seed, "systems": systems, "task": task, "cost": cost, "thorough": thorough}
     with bar_alone() if as_json else live_table() as (show_step, show_result):
-        found = compare_request(request, progress=show_step, on_result=show_result, **how)
+        found = compare_request(request, how, show_step, show_result)
         found = replace(found, data=replace(found.data, command=words))
         if report is not None:
             show_step(0, 0, "writing the report")

@@ -110,26 +110,30 @@ def compare(
     other one.
     """
     request = DataRequest.of(data, target=target, drop=drop, **options)
-    how = {"folds": folds, "seed": random_state, "systems": systems, "task": task, "thorough": thorough}
-    return compare_request(request, progress=progress, cost=cost, **how)
+    how = CompareOptions(folds, random_state, systems, task, thorough, cost)
+    return compare_request(request, how, progress)
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """How systems are to be compared: the arguments of `compare` that say nothing of the data."""
+
+    folds: int = 5
+    seed: int = 0
+    systems: Sequence[str] | None = None
+    task: str | None = None
+    thorough: bool = False
+    cost: Any = None
 
 
 def compare_request(
-    request: DataRequest,
-    *,
-    folds: int,
-    seed: int,
-    systems: Sequence[str] | None,
-    task: str | None,
-    thorough: bool = False,
-    progress: Progress = None,
-    on_result: OnResult | None = None,
-    cost: Any = None,
+    request: DataRequest, options: CompareOptions, progress: Progress = None, on_result: OnResult | None = None
 ) -> Comparison:
     """Open the data asked for and compare systems on them."""
-    costs = None if cost is None else Costs.of(cost)
-    names = [system_name(name) for name in ([systems] if isinstance(systems, str) else systems or ())]
-    asked = task or _task_of(names)
+    costs = None if options.cost is None else Costs.of(options.cost)
+    given = [options.systems] if isinstance(options.systems, str) else options.systems or ()
+    names = [system_name(name) for name in given]
+    asked = options.task or _task_of(names)
     opened = open_data(request)
     kind = asked or (CLASSIFICATION if opened.labels else REGRESSION)
     notes = list(opened.notes)
@@ -138,11 +142,20 @@ def compare_request(
             f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
             f"classes, say {request.option('task', 'classification')}"
         )
-    table = sample_table(opened, kind, seed)
+    table = sample_table(opened, kind, options.seed)
     if costs is not None:
         costs.check(kind, table.y)
-    how = {"folds": folds, "seed": seed, "thorough": thorough, "progress": progress, "on_result": on_result}
-    found = compare_table(table, systems=names or None, task=kind, describe=partial(describe_columns, opened), **how)
+    found = compare_table(
+        table,
+        folds=options.folds,
+        seed=options.seed,
+        systems=names or None,
+        task=kind,
+        thorough=options.thorough,
+        progress=progress,
+        on_result=on_result,
+        describe=partial(describe_columns, opened),
+    )
     return replace(found, notes=(*notes, *found.notes), source=opened.source, costs=costs)
 
 

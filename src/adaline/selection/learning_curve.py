@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -149,7 +150,7 @@ def learning_curve(
         for k in range(folds):
             order = shuffled(np.flatnonzero(rows.fold != k), rows.y if rows.classes else None, random_state)
             parts = np.split(order[: wanted[-1]], wanted[:-1])
-            models = sums.attempt(lambda parts=parts: rows.fit_growing(system, parts))
+            models = sums.attempt(partial(rows.fit_growing, system, parts))
             for i, (size, run) in enumerate(zip(wanted.tolist(), runs, strict=True)):
                 before_fit(f"{counted(size)}, fold {k + 1} of {folds}")
                 run.fold(k, order[:size], None if models is None else models[i])
