@@ -15,6 +15,7 @@ from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible
 
 SAME = 1e-3  # errors that differ by less than this part are called the same
+ROUNDING = 1e-9  # errors that differ by less than this part may be those of one solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +54,11 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     """Return the recommendation.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
-    paired over the folds. Of those, one whose certificate says "solved" goes before others, then one whose coefficients
-    have standard errors (LinearRegression, LogisticRegression), then one that gives probabilities; then the simpler:
-    linear weights, and fewer numbers learned from the data (a penalty that was chosen is one more); then the faster, by
-    reads of the rows; then the one that comes first in the registry, from least squares to learning row by row.
+    paired over the folds, or by rounding. Of those, one whose certificate says "solved" goes before others, then one
+    whose coefficients have standard errors (LinearRegression, LogisticRegression), then one that gives probabilities;
+    neither counts where the log loss is no lower than that of the shares of the classes. Then the simpler: linear
+    weights, fewer numbers to predict from, no penalty; then the faster, by reads of the rows; then the one that comes
+    first in the registry, from least squares to learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
@@ -71,7 +73,7 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
         )
         return Recommendation(f"Nothing beats {baseline.system}", text, best)
     good = [result for result in useful if _as_good(result, best)]
-    chosen = min(good, key=_simplicity)
+    chosen = min(good, key=lambda result: _simplicity(result, baseline))
     return Recommendation(f"Use {chosen.label}", _reason(chosen, best, results, good, baseline, measure), chosen, True)
 
 
@@ -84,10 +86,14 @@ def _reason(
         which = "compared" if len(results) == 1 else "that could be fitted"
         return f"{chosen.label} is the only system {which}; it predicts better than {baseline.system}."
     if chosen is best:
-        rivals = [result.label for result in good if result is not chosen]
-        also = f", and none of the {len(rivals)} that do about as well says more or is simpler" if rivals else ""
-        if len(rivals) == 1:
-            also = f", and {rivals[0]}, which does about as well, neither says more nor is simpler"
+        rivals = [result for result in good if result is not chosen]
+        equals = [result.label for result in rivals if _is_solved(result) == _is_solved(chosen)]
+        also = ""
+        if len(equals) == 1:
+            also = f", and {equals[0]}, which does about as well, does not say more, nor as much more simply"
+        elif equals:
+            those = "that do" if len(equals) == len(rivals) else "that are solved and do"
+            also = f", and none of the {len(equals)} {those} about as well says more, or as much more simply"
         error = f"{measure} {with_error(chosen, measure)}"
         return f"{chosen.label} has the lowest error on rows it had not seen, {error}{also}."
     apart = chosen.fold_errors - best.fold_errors
@@ -96,7 +102,7 @@ def _reason(
     same = "about the same error as" if equal else "an error within one standard error of that of"
     pair = replace(chosen, error=difference, std_error=spread)
     size = "" if equal else f" (more by {with_error(pair, measure)}, paired by fold)"
-    return f"{chosen.label} has {same} the best, {best.label}{size}, and {_advantage(chosen, best)}."
+    return f"{chosen.label} has {same} the best, {best.label}{size}, and {_advantage(chosen, best, baseline)}."
 
 
 def with_error(result: Result, measure: str) -> str:
@@ -114,16 +120,17 @@ def with_error(result: Result, measure: str) -> str:
 
 def _as_good(result: Result, best: Result) -> bool:
     apart = result.fold_errors - best.fold_errors
-    return bool(apart.mean() <= apart.std(ddof=1) / np.sqrt(len(apart)))
+    return bool(apart.mean() <= max(apart.std(ddof=1) / np.sqrt(len(apart)), ROUNDING * best.error))
 
 
-def _simplicity(result: Result) -> tuple[Any, ...]:
+def _simplicity(result: Result, baseline: Result) -> tuple[Any, ...]:
     return (
         not _is_solved(result),
-        not _has_errors(result),
-        result.probability is None,
+        not _has_errors(result, baseline),
+        not _has_probabilities(result, baseline),
         not _is_linear(result),
-        _parameter_count(result),
+        _number_count(result),
+        _is_penalised(result),
         _reads(result),
         list(SYSTEMS.values()).index(type(result.model)),
         len(result.settings),
@@ -134,9 +141,23 @@ def _is_solved(result: Result) -> bool:
     return result.certificate is not None and result.certificate.status in (Status.SOLVED, Status.RANK_DEFICIENT)
 
 
-def _has_errors(result: Result) -> bool:
-    """Whether `summary` gives the coefficients with standard errors and tests."""
-    return hasattr(result.model, "summary")
+def _has_probabilities(result: Result, baseline: Result) -> bool:
+    """Whether it gives probabilities that are worth more than the shares of the classes, by the log loss."""
+    return result.probability is not None and result.second < baseline.second
+
+
+def _has_errors(result: Result, baseline: Result) -> bool:
+    """Whether `summary` gives standard errors of coefficients, and they mean something.
+
+    Those of classes do unless a plane separates the classes, or probabilities are no better than the shares of the
+    classes; that is known without a summary, which costs the cube of classes times columns.
+    """
+    model = result.model
+    if not hasattr(model, "summary") or getattr(model, "separation_", None) is not None:
+        return False
+    if result.probability is not None:
+        return _has_probabilities(result, baseline)
+    return any(np.isfinite(row["std_error"]) for row in model.summary().to_dict()["coefficients"])
 
 
 def _reads(result: Result) -> int:
@@ -149,25 +170,41 @@ def _is_linear(result: Result) -> bool:
     return hasattr(result.model, "coef_") and result.settings.get("loss") not in LOSSES
 
 
-def _parameter_count(result: Result) -> float:
-    """Return how many numbers the model learned: weights, intercepts and penalties; infinity without weights."""
-    known = [getattr(result.model, n) for n in ("coef_", "intercept_", "penalty_") if hasattr(result.model, n)]
-    return float(sum(np.size(value) for value in known)) if known else np.inf
+def _number_count(result: Result) -> int:
+    """Return how many numbers the model predicts from: weights and intercepts, or means and covariances of classes."""
+    names = ("coef_", "intercept_") if hasattr(result.model, "coef_") else ("means_", "covariance_")
+    return sum(np.size(getattr(result.model, name, ())) for name in names)
 
 
-def _advantage(chosen: Result, best: Result) -> str:
+def _is_penalised(result: Result) -> bool:
+    """Whether the weights are shrunk by a penalty, which the data chose."""
+    return bool(np.any(getattr(result.model, "penalty_", 0.0)))
+
+
+def _advantage(chosen: Result, best: Result, baseline: Result) -> str:
+    """Return the first reason, in the order of `_simplicity`, for a system rather than another."""
     if _is_solved(chosen) and not _is_solved(best):
-        return "its certificate says solved"
-    if _has_errors(chosen) and not _has_errors(best):
-        return "gives every coefficient with its standard error and a test" + (
-            ", and probabilities" if chosen.probability is not None and best.probability is None else ""
-        )
-    if chosen.probability is not None and best.probability is None:
-        return "gives probabilities as well as labels"
+        solved = chosen.certificate is not None and chosen.certificate.status is Status.SOLVED
+        return "its certificate says solved" if solved else "its certificate vouches for its predictions"
+    probabilities = _has_probabilities(chosen, baseline) and not _has_probabilities(best, baseline)
+    better = " better than the shares of the classes" if best.probability is not None else ""
+    if _has_errors(chosen, baseline) and not _has_errors(best, baseline):
+        return f"gives {_errors_given(chosen)}" + (f", and probabilities{better}" if probabilities else "")
+    if probabilities:
+        return f"gives probabilities{better or ' as well as labels'}"
     if _is_linear(chosen) and not _is_linear(best):
         return f"is simpler: its {'predictions' if is_regressor(chosen.model) else 'boundaries'} are linear"
-    if _parameter_count(chosen) < _parameter_count(best):
-        return "is simpler: it has fewer numbers to learn"
+    if _number_count(chosen) < _number_count(best):
+        return "is simpler: it predicts from fewer numbers"
+    if _is_penalised(best) and not _is_penalised(chosen):
+        return "is simpler: it has no penalty to choose"
     if _reads(chosen) < _reads(best):
         return "is faster: it reads the rows less often"
     return "is the plainer system"
+
+
+def _errors_given(result: Result) -> str:
+    """Return what `summary` gives: under a penalty no tests, and none of columns that depend on others."""
+    if result.certificate is not None and result.certificate.status is Status.RANK_DEFICIENT:
+        return "coefficients with standard errors" + ("" if _is_penalised(result) else " and tests")
+    return "every coefficient with its standard error" + ("" if _is_penalised(result) else " and a test")
