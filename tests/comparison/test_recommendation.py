@@ -18,7 +18,6 @@ from adaline.results import Certificate, Status
 from tests.comparison.examples import bundled, classification, regression
 from tests.comparison.reasons import false_claims
 
-
 TABLES: dict[str, Callable[[], Table]] = {
     "longley": lambda: bundled("longley"),
     "norris": lambda: bundled("norris"),
