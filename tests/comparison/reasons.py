@@ -56,41 +56,43 @@ def solved(result: Result) -> bool:
     return status(result) in (Status.SOLVED, Status.RANK_DEFICIENT)
 
 
-def numbers(result: Result) -> int:
-    """Return how many numbers a model predicts from."""
-    names = ("coef_", "intercept_") if hasattr(result.model, "coef_") else ("means_", "covariance_")
-    return int(sum(np.size(getattr(result.model, name)) for name in names))
+def weights(result: Result) -> float:
+    return float(np.size(result.model.coef_) + np.size(result.model.intercept_)) if has_weights(result) else np.inf
+
+
+def has_weights(result: Result) -> bool:
+    return hasattr(result.model, "coef_")
 
 
 def penalised(result: Result) -> bool:
     return bool(np.any(getattr(result.model, "penalty_", 0.0)))
 
 
-def likely(result: Result, baseline: Result) -> bool:
-    """Whether probabilities are better than the shares of the classes."""
-    return result.probability is not None and result.second < baseline.second
+def worthless(result: Result, baseline: Result) -> bool:
+    """Whether probabilities are no better than the shares of the classes."""
+    return result.probability is not None and not result.second < baseline.second
 
 
-def says(result: Result, baseline: Result) -> tuple[bool, bool]:
-    worthless = result.probability is not None and not likely(result, baseline)
-    return gives_errors(result) and not worthless, likely(result, baseline)
+def says(result: Result) -> tuple[bool, bool]:
+    return gives_errors(result), result.probability is not None
 
 
 def is_linear(result: Result) -> bool:
-    return hasattr(result.model, "coef_") and result.system != "GeneralizedLinear"
+    return has_weights(result) and result.system != "GeneralizedLinear"
 
 
-def plainness(result: Result) -> tuple[bool, int, bool]:
-    return not is_linear(result), numbers(result), penalised(result)
+def plainness(result: Result) -> tuple[bool, float, bool]:
+    return not is_linear(result), weights(result), penalised(result)
 
 
 def no_rival_says_more(chosen: Result, best: Result, able: list[Result], baseline: Result) -> bool:
     rivals = [
         one for one in able if as_good(one, best) and not as_good(baseline, one) and solved(one) == solved(chosen)
     ]
-    ours = says(chosen, baseline)
-    more = [one for one in rivals if any(a and not b for a, b in zip(says(one, baseline), ours, strict=True))]
-    return not more and all(plainness(one) >= plainness(chosen) for one in rivals if says(one, baseline) == ours)
+    if any(one.probability is not None and not worthless(one, baseline) for one in rivals):
+        rivals = [one for one in rivals if not worthless(one, baseline)]
+    more = [one for one in rivals if any(a and not b for a, b in zip(says(one), says(chosen), strict=True))]
+    return not more and all(plainness(one) >= plainness(chosen) for one in rivals if says(one) == says(chosen))
 
 
 Check = Callable[[Result, Result, list[Result], Result], bool]
@@ -105,12 +107,12 @@ CLAIMS: dict[str, Check] = {
     "certificate says solved": lambda c, b, able, base: status(c) is Status.SOLVED and not solved(b),
     "certificate vouches": lambda c, b, able, base: status(c) is Status.RANK_DEFICIENT and not solved(b),
     "every coefficient with": lambda c, b, able, base: bool(np.isfinite(standard_errors(c)).all()),
-    "coefficients? with": lambda c, b, able, base: says(c, base)[0] and not says(b, base)[0],
+    "coefficients? with": lambda c, b, able, base: gives_errors(c) and not gives_errors(b),
     "tests?\\b": lambda c, b, able, base: not penalised(c),
-    "probabilities better": lambda c, b, able, base: likely(c, base) and not likely(b, base),
-    "probabilities(?! better)": lambda c, b, able, base: likely(c, base) and b.probability is None,
+    "does not give probabilities worse": lambda c, b, able, base: worthless(b, base) and not worthless(c, base),
+    "(and|gives) probabilities": lambda c, b, able, base: c.probability is not None and b.probability is None,
     "are linear": lambda c, b, able, base: is_linear(c) and not is_linear(b),
-    "fewer numbers": lambda c, b, able, base: numbers(c) < numbers(b),
+    "fewer weights": lambda c, b, able, base: weights(c) < weights(b),
     "no penalty": lambda c, b, able, base: penalised(b) and not penalised(c),
     "less often": lambda c, b, able, base: c.certificate.passes < b.certificate.passes,  # type: ignore[union-attr]
     "plainer": lambda c, b, able, base: plainness(c) <= plainness(b),

@@ -56,15 +56,17 @@ def test_errors_that_differ_by_rounding_are_the_same() -> None:
     assert recommend([best, same], BASELINE, "RMSE").result is same
 
 
-def test_probabilities_worse_than_the_shares_of_the_classes_recommend_nothing() -> None:
-    plain = result([0.1, 0.2, 0.3])
-    overconfident = result([0.1, 0.2, 0.31], LogisticRegression(), second=0.8, probability=np.empty(0))
+def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_where_others_have_better() -> None:
+    known = {"second": 0.8, "probability": np.empty(0)}
+    overconfident = result([0.1, 0.2, 0.3], LogisticRegression(), **known)
     overconfident.model.separation_ = None
-    assert recommend([plain, overconfident], BASELINE, "error rate").result is plain
-    good = replace(overconfident, second=0.5)
-    found = recommend([plain, good], BASELINE, "error rate")
-    assert found.result is good
-    assert "standard error and a test, and probabilities" in found.text
+    penalised = result([0.1, 0.2, 0.31], LogisticRegression(penalty=1.0), second=0.5, probability=np.empty(0))
+    penalised.model.separation_, penalised.model.penalty_ = None, 1.0
+    found = recommend([overconfident, penalised], BASELINE, "error rate")
+    assert found.result is penalised
+    assert "probabilities worse than the shares of the classes" in found.text
+    assert false_claims(found, [overconfident, penalised], BASELINE) == []
+    assert recommend([overconfident, replace(penalised, **known)], BASELINE, "error rate").result is overconfident
 
 
 def test_a_rank_deficient_fit_is_not_called_solved() -> None:

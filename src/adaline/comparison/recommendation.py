@@ -54,11 +54,11 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     """Return the recommendation.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
-    paired over the folds, or by rounding. Of those, one whose certificate says "solved" goes before others, then one
-    whose coefficients have standard errors (LinearRegression, LogisticRegression), then one that gives probabilities;
-    neither counts where the log loss is no lower than that of the shares of the classes. Then the simpler: linear
-    weights, fewer numbers to predict from, no penalty; then the faster, by reads of the rows; then the one that comes
-    first in the registry, from least squares to learning row by row.
+    paired over the folds, or by rounding. Of those, systems whose probabilities are worse than the shares of the
+    classes, by the log loss, stay out where others have better ones. One whose certificate says "solved" goes before
+    others, then one whose coefficients have standard errors (LinearRegression, LogisticRegression), then one that gives
+    probabilities; then the simpler: linear weights, fewer of them, no penalty; then the faster, by reads of the rows;
+    then the one that comes first in the registry, from least squares to learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
@@ -73,36 +73,45 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
         )
         return Recommendation(f"Nothing beats {baseline.system}", text, best)
     good = [result for result in useful if _as_good(result, best)]
-    chosen = min(good, key=lambda result: _simplicity(result, baseline))
-    return Recommendation(f"Use {chosen.label}", _reason(chosen, best, results, good, baseline, measure), chosen, True)
-
-
-def _reason(
-    chosen: Result, best: Result, results: list[Result], good: list[Result], baseline: Result, measure: str
-) -> str:
-    """Return why a system that beats the constant is recommended; `good` are those as good as the best."""
-    able = [result for result in results if not result.failure]
+    considered = good
+    if any(_is_informative(result, baseline) for result in good):
+        considered = [one for one in good if one.probability is None or _is_informative(one, baseline)]
+    chosen = min(considered, key=_simplicity)
+    if chosen is best:
+        also = _rivals_text(chosen, considered, len(good))
+        text = f"has the lowest error on rows it had not seen, {measure} {with_error(chosen, measure)}{also}"
+    else:
+        worthless = best not in considered
+        text = f"{_nearness(chosen, best, measure)}, and " + (
+            f"does not give probabilities worse than the shares of the classes, as {best.label} does"
+            if worthless
+            else _advantage(chosen, best)
+        )
     if len(able) == 1:
         which = "compared" if len(results) == 1 else "that could be fitted"
-        return f"{chosen.label} is the only system {which}; it predicts better than {baseline.system}."
-    if chosen is best:
-        rivals = [result for result in good if result is not chosen]
-        equals = [result.label for result in rivals if _is_solved(result) == _is_solved(chosen)]
-        also = ""
-        if len(equals) == 1:
-            also = f", and {equals[0]}, which does about as well, does not say more, nor as much more simply"
-        elif equals:
-            those = "that do" if len(equals) == len(rivals) else "that are solved and do"
-            also = f", and none of the {len(equals)} {those} about as well says more, or as much more simply"
-        error = f"{measure} {with_error(chosen, measure)}"
-        return f"{chosen.label} has the lowest error on rows it had not seen, {error}{also}."
+        text = f"is the only system {which}; it predicts better than {baseline.system}"
+    return Recommendation(f"Use {chosen.label}", f"{chosen.label} {text}.", chosen, True)
+
+
+def _rivals_text(chosen: Result, considered: list[Result], good: int) -> str:
+    """Return what the others that were considered lack, where the best is recommended; `good` did about as well."""
+    rivals = [one.label for one in considered if one is not chosen and _is_solved(one) == _is_solved(chosen)]
+    if not rivals:
+        return ""
+    if len(rivals) == 1:
+        return f", and {rivals[0]}, which does about as well, does not say more, nor as much more simply"
+    those = "that do about as well" if len(rivals) == good - 1 else "others to consider"
+    return f", and none of the {len(rivals)} {those} says more, or as much more simply"
+
+
+def _nearness(chosen: Result, best: Result, measure: str) -> str:
+    """Return how near the error of a system is to that of the best."""
     apart = chosen.fold_errors - best.fold_errors
     difference, spread = float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart)))
-    equal = difference <= SAME * best.error
-    same = "about the same error as" if equal else "an error within one standard error of that of"
-    pair = replace(chosen, error=difference, std_error=spread)
-    size = "" if equal else f" (more by {with_error(pair, measure)}, paired by fold)"
-    return f"{chosen.label} has {same} the best, {best.label}{size}, and {_advantage(chosen, best, baseline)}."
+    if difference <= SAME * best.error:
+        return f"has about the same error as the best, {best.label}"
+    pair = with_error(replace(chosen, error=difference, std_error=spread), measure)
+    return f"has an error within one standard error of that of the best, {best.label} (more by {pair}, paired by fold)"
 
 
 def with_error(result: Result, measure: str) -> str:
@@ -123,13 +132,13 @@ def _as_good(result: Result, best: Result) -> bool:
     return bool(apart.mean() <= max(apart.std(ddof=1) / np.sqrt(len(apart)), ROUNDING * best.error))
 
 
-def _simplicity(result: Result, baseline: Result) -> tuple[Any, ...]:
+def _simplicity(result: Result) -> tuple[Any, ...]:
     return (
         not _is_solved(result),
-        not _has_errors(result, baseline),
-        not _has_probabilities(result, baseline),
+        not _has_errors(result),
+        result.probability is None,
         not _is_linear(result),
-        _number_count(result),
+        _weight_count(result),
         _is_penalised(result),
         _reads(result),
         list(SYSTEMS.values()).index(type(result.model)),
@@ -141,23 +150,23 @@ def _is_solved(result: Result) -> bool:
     return result.certificate is not None and result.certificate.status in (Status.SOLVED, Status.RANK_DEFICIENT)
 
 
-def _has_probabilities(result: Result, baseline: Result) -> bool:
-    """Whether it gives probabilities that are worth more than the shares of the classes, by the log loss."""
+def _is_informative(result: Result, baseline: Result) -> bool:
+    """Whether probabilities are better than the shares of the classes, by the log loss."""
     return result.probability is not None and result.second < baseline.second
 
 
-def _has_errors(result: Result, baseline: Result) -> bool:
+def _has_errors(result: Result) -> bool:
     """Whether `summary` gives standard errors of coefficients, and they mean something.
 
-    Those of classes do unless a plane separates the classes, or probabilities are no better than the shares of the
-    classes; that is known without a summary, which costs the cube of classes times columns.
+    Those of classes do unless a plane separates the classes, which is known without a summary: that costs the cube of
+    classes times columns.
     """
     model = result.model
     if not hasattr(model, "summary") or getattr(model, "separation_", None) is not None:
         return False
-    if result.probability is not None:
-        return _has_probabilities(result, baseline)
-    return any(np.isfinite(row["std_error"]) for row in model.summary().to_dict()["coefficients"])
+    return result.probability is not None or any(
+        np.isfinite(row["std_error"]) for row in model.summary().to_dict()["coefficients"]
+    )
 
 
 def _reads(result: Result) -> int:
@@ -170,10 +179,10 @@ def _is_linear(result: Result) -> bool:
     return hasattr(result.model, "coef_") and result.settings.get("loss") not in LOSSES
 
 
-def _number_count(result: Result) -> int:
-    """Return how many numbers the model predicts from: weights and intercepts, or means and covariances of classes."""
-    names = ("coef_", "intercept_") if hasattr(result.model, "coef_") else ("means_", "covariance_")
-    return sum(np.size(getattr(result.model, name, ())) for name in names)
+def _weight_count(result: Result) -> float:
+    """Return how many weights and intercepts the model has; infinity without weights."""
+    known = [getattr(result.model, name) for name in ("coef_", "intercept_") if hasattr(result.model, name)]
+    return float(sum(np.size(value) for value in known)) if known else np.inf
 
 
 def _is_penalised(result: Result) -> bool:
@@ -181,21 +190,20 @@ def _is_penalised(result: Result) -> bool:
     return bool(np.any(getattr(result.model, "penalty_", 0.0)))
 
 
-def _advantage(chosen: Result, best: Result, baseline: Result) -> str:
+def _advantage(chosen: Result, best: Result) -> str:
     """Return the first reason, in the order of `_simplicity`, for a system rather than another."""
     if _is_solved(chosen) and not _is_solved(best):
         solved = chosen.certificate is not None and chosen.certificate.status is Status.SOLVED
         return "its certificate says solved" if solved else "its certificate vouches for its predictions"
-    probabilities = _has_probabilities(chosen, baseline) and not _has_probabilities(best, baseline)
-    better = " better than the shares of the classes" if best.probability is not None else ""
-    if _has_errors(chosen, baseline) and not _has_errors(best, baseline):
-        return f"gives {_errors_given(chosen)}" + (f", and probabilities{better}" if probabilities else "")
+    probabilities = chosen.probability is not None and best.probability is None
+    if _has_errors(chosen) and not _has_errors(best):
+        return f"gives {_errors_given(chosen)}" + (", and probabilities" if probabilities else "")
     if probabilities:
-        return f"gives probabilities{better or ' as well as labels'}"
+        return "gives probabilities as well as labels"
     if _is_linear(chosen) and not _is_linear(best):
         return f"is simpler: its {'predictions' if is_regressor(chosen.model) else 'boundaries'} are linear"
-    if _number_count(chosen) < _number_count(best):
-        return "is simpler: it predicts from fewer numbers"
+    if _weight_count(chosen) < _weight_count(best):
+        return "is simpler: it has fewer weights"
     if _is_penalised(best) and not _is_penalised(chosen):
         return "is simpler: it has no penalty to choose"
     if _reads(chosen) < _reads(best):
