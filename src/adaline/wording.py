@@ -23,6 +23,18 @@ def number(value: float, digits: int = 6) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}g}"
 
 
+def four_places(value: float) -> str:
+    """Return a number, four digits after the point, or four significant ones of a large one; "-" where there is none.
+
+    Examples
+    --------
+    >>> from adaline.wording import four_places
+    >>> four_places(0.51904), four_places(-1.2117e42)
+    ('0.5190', '-1.212e+42')
+    """
+    return f"{value:.4f}" if abs(value) < 1e4 else number(value, 4)
+
+
 def p_value(value: float) -> str:
     """Return a probability, four digits after the point; "-" where there is none."""
     return "-" if math.isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -30,7 +30,7 @@ from adaline.selection.cross_validation import ArrayRows, Progress, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
 from adaline.systems import SYSTEMS
-from adaline.wording import counted, visible
+from adaline.wording import counted, four_places, visible
 
 OnResult = Callable[[Result, str], None]
 """Called with each result as it is found, and with what its error is."""
@@ -375,7 +375,7 @@ class Comparison:
             mark,
             result.label,
             with_error(result, self.measure),
-            "-" if np.isnan(result.second) else f"{result.second:.4f}",
+            four_places(result.second),
             f"{result.seconds:.2g} s",
             "baseline" if result.certificate is None else certificate_text(result),
         ]

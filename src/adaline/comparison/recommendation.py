@@ -12,9 +12,10 @@ from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES
 from adaline.results import Status
 from adaline.systems import SYSTEMS
-from adaline.wording import amount, visible
+from adaline.wording import amount, four_places, visible
 
 SAME = 1e-3  # errors that differ by less than this part are called the same
+ROUNDING = 1e-9  # errors that differ by less than this part may be those of one solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +54,12 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     """Return the recommendation.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
-    paired over the folds. Of those, one whose certificate says "solved" goes before others, then one whose coefficients
-    have standard errors (LinearRegression, LogisticRegression), then one that gives probabilities; then the simpler:
-    linear weights, and fewer numbers learned from the data (a penalty that was chosen is one more); then the faster, by
-    reads of the rows; then the one that comes first in the registry, from least squares to learning row by row.
+    paired over the folds, or by rounding. Of those, ones whose certificate says "solved" go before others; then ones
+    that give probabilities stay out if these are worse than the best of them by more than one standard error of the
+    log loss, paired over the rows. Of those left, one whose coefficients have standard errors (LinearRegression,
+    LogisticRegression) goes before others, then one that gives probabilities; then the simpler: linear weights, fewer
+    of them, no penalty; then the faster, by reads of the rows; then the one that comes first in the registry, from
+    least squares to learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
@@ -71,32 +74,51 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
         )
         return Recommendation(f"Nothing beats {baseline.system}", text, best)
     good = [result for result in useful if _as_good(result, best)]
-    chosen = min(good, key=_simplicity)
-    return Recommendation(f"Use {chosen.label}", _reason(chosen, best, results, good, baseline, measure), chosen, True)
-
-
-def _reason(
-    chosen: Result, best: Result, results: list[Result], good: list[Result], baseline: Result, measure: str
-) -> str:
-    """Return why a system that beats the constant is recommended; `good` are those as good as the best."""
-    able = [result for result in results if not result.failure]
+    considered = _with_likely_probabilities([result for result in good if _is_solved(result)] or good)
+    chosen = min(considered, key=_simplicity)
+    if chosen is best:
+        also = _rivals_text(chosen, considered, len(good))
+        text = f"has the lowest error on rows it had not seen, {measure} {with_error(chosen, measure)}{also}"
+    else:
+        text = f"{_nearness(chosen, best, measure)}, and {_advantage(chosen, best, best in considered)}"
     if len(able) == 1:
         which = "compared" if len(results) == 1 else "that could be fitted"
-        return f"{chosen.label} is the only system {which}; it predicts better than {baseline.system}."
-    if chosen is best:
-        rivals = [result.label for result in good if result is not chosen]
-        also = f", and none of the {len(rivals)} that do about as well says more or is simpler" if rivals else ""
-        if len(rivals) == 1:
-            also = f", and {rivals[0]}, which does about as well, neither says more nor is simpler"
-        error = f"{measure} {with_error(chosen, measure)}"
-        return f"{chosen.label} has the lowest error on rows it had not seen, {error}{also}."
+        text = f"is the only system {which}; it predicts better than {baseline.system}"
+    return Recommendation(f"Use {chosen.label}", f"{chosen.label} {text}.", chosen, True)
+
+
+def _with_likely_probabilities(results: list[Result]) -> list[Result]:
+    """Return results without those whose log loss is larger than the least by more than one standard error."""
+    best = min(results, key=lambda result: np.inf if result.log_losses is None else result.second)
+    return [result for result in results if result.log_losses is None or _as_likely(result, best)]
+
+
+def _as_likely(result: Result, best: Result) -> bool:
+    assert result.log_losses is not None
+    assert best.log_losses is not None
+    apart = result.log_losses - best.log_losses
+    return bool(result.second - best.second <= apart.std(ddof=1) / np.sqrt(len(apart)))
+
+
+def _rivals_text(chosen: Result, considered: list[Result], good: int) -> str:
+    """Return what the others that were considered lack, where the best is recommended; `good` did about as well."""
+    rivals = [one.label for one in considered if one is not chosen]
+    if not rivals:
+        return ""
+    if len(rivals) == 1:
+        return f", and {rivals[0]}, which does about as well, does not say more, nor as much more simply"
+    those = "that do about as well" if len(rivals) == good - 1 else "others to consider"
+    return f", and none of the {len(rivals)} {those} says more, or as much more simply"
+
+
+def _nearness(chosen: Result, best: Result, measure: str) -> str:
+    """Return how near the error of a system is to that of the best."""
     apart = chosen.fold_errors - best.fold_errors
     difference, spread = float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart)))
-    equal = difference <= SAME * best.error
-    same = "about the same error as" if equal else "an error within one standard error of that of"
-    pair = replace(chosen, error=difference, std_error=spread)
-    size = "" if equal else f" (more by {with_error(pair, measure)}, paired by fold)"
-    return f"{chosen.label} has {same} the best, {best.label}{size}, and {_advantage(chosen, best)}."
+    if difference <= SAME * best.error:
+        return f"has about the same error as the best, {best.label}"
+    pair = with_error(replace(chosen, error=difference, std_error=spread), measure)
+    return f"has an error within one standard error of that of the best, {best.label} (more by {pair}, paired by fold)"
 
 
 def with_error(result: Result, measure: str) -> str:
@@ -114,16 +136,16 @@ def with_error(result: Result, measure: str) -> str:
 
 def _as_good(result: Result, best: Result) -> bool:
     apart = result.fold_errors - best.fold_errors
-    return bool(apart.mean() <= apart.std(ddof=1) / np.sqrt(len(apart)))
+    return bool(apart.mean() <= max(apart.std(ddof=1) / np.sqrt(len(apart)), ROUNDING * best.error))
 
 
 def _simplicity(result: Result) -> tuple[Any, ...]:
     return (
-        not _is_solved(result),
         not _has_errors(result),
         result.probability is None,
         not _is_linear(result),
-        _parameter_count(result),
+        _weight_count(result),
+        _is_penalised(result),
         _reads(result),
         list(SYSTEMS.values()).index(type(result.model)),
         len(result.settings),
@@ -135,8 +157,17 @@ def _is_solved(result: Result) -> bool:
 
 
 def _has_errors(result: Result) -> bool:
-    """Whether `summary` gives the coefficients with standard errors and tests."""
-    return hasattr(result.model, "summary")
+    """Whether `summary` gives standard errors of coefficients, and they mean something.
+
+    Those of classes do unless a plane separates the classes, which is known without a summary: that costs the cube of
+    classes times columns.
+    """
+    model = result.model
+    if not hasattr(model, "summary") or getattr(model, "separation_", None) is not None:
+        return False
+    return result.probability is not None or any(
+        np.isfinite(row["std_error"]) for row in model.summary().to_dict()["coefficients"]
+    )
 
 
 def _reads(result: Result) -> int:
@@ -149,25 +180,42 @@ def _is_linear(result: Result) -> bool:
     return hasattr(result.model, "coef_") and result.settings.get("loss") not in LOSSES
 
 
-def _parameter_count(result: Result) -> float:
-    """Return how many numbers the model learned: weights, intercepts and penalties; infinity without weights."""
-    known = [getattr(result.model, n) for n in ("coef_", "intercept_", "penalty_") if hasattr(result.model, n)]
+def _weight_count(result: Result) -> float:
+    """Return how many weights and intercepts the model has; infinity without weights."""
+    known = [getattr(result.model, name) for name in ("coef_", "intercept_") if hasattr(result.model, name)]
     return float(sum(np.size(value) for value in known)) if known else np.inf
 
 
-def _advantage(chosen: Result, best: Result) -> str:
+def _is_penalised(result: Result) -> bool:
+    """Whether the weights are shrunk by a penalty, which the data chose."""
+    return bool(np.any(getattr(result.model, "penalty_", 0.0)))
+
+
+def _advantage(chosen: Result, best: Result, likely: bool) -> str:
+    """Return the first reason for a system rather than the best; `likely`: whether that was considered."""
     if _is_solved(chosen) and not _is_solved(best):
-        return "its certificate says solved"
+        solved = chosen.certificate is not None and chosen.certificate.status is Status.SOLVED
+        return "its certificate says solved" if solved else "its certificate vouches for its predictions"
+    if not likely:
+        return f"gives better probabilities (log loss {four_places(chosen.second)} against {four_places(best.second)})"
+    probabilities = chosen.probability is not None and best.probability is None
     if _has_errors(chosen) and not _has_errors(best):
-        return "gives every coefficient with its standard error and a test" + (
-            ", and probabilities" if chosen.probability is not None and best.probability is None else ""
-        )
-    if chosen.probability is not None and best.probability is None:
+        return f"gives {_errors_given(chosen)}" + (", and probabilities" if probabilities else "")
+    if probabilities:
         return "gives probabilities as well as labels"
     if _is_linear(chosen) and not _is_linear(best):
         return f"is simpler: its {'predictions' if is_regressor(chosen.model) else 'boundaries'} are linear"
-    if _parameter_count(chosen) < _parameter_count(best):
-        return "is simpler: it has fewer numbers to learn"
+    if _weight_count(chosen) < _weight_count(best):
+        return "is simpler: it has fewer weights"
+    if _is_penalised(best) and not _is_penalised(chosen):
+        return "is simpler: it has no penalty to choose"
     if _reads(chosen) < _reads(best):
         return "is faster: it reads the rows less often"
     return "is the plainer system"
+
+
+def _errors_given(result: Result) -> str:
+    """Return what `summary` gives: under a penalty no tests, and none of columns that depend on others."""
+    if result.certificate is not None and result.certificate.status is Status.RANK_DEFICIENT:
+        return "coefficients with standard errors" + ("" if _is_penalised(result) else " and tests")
+    return "every coefficient with its standard error" + ("" if _is_penalised(result) else " and a test")

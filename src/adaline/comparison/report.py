@@ -29,7 +29,7 @@ from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
 from adaline.storage.container import replacing
 from adaline.systems import LogisticRegression
-from adaline.wording import amount, counted, p_value, visible
+from adaline.wording import amount, counted, four_places, p_value, visible
 
 MOST_COEFFICIENTS = 25
 MOST_COLUMNS = 60
@@ -111,7 +111,7 @@ def _entry(found: Comparison, result: Result) -> dict[str, Any]:
         "label": result.label,
         "chosen": result is found.recommended and found.recommendation.useful,
         "error": with_error(result, found.measure),
-        "second": "–" if math.isnan(result.second) else f"{result.second:.4f}",
+        "second": "–" if math.isnan(result.second) else four_places(result.second),
         "train": amount(result.train_error, found.measure),
         "seconds": f"{result.seconds:.2g}",
         "certificate": "–" if result.certificate is None else status_text(result.certificate),

@@ -1,0 +1,123 @@
+"""Is what a recommendation says true? Every claim of its text, looked up in the results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adaline.comparison.recommendation import Recommendation
+from adaline.comparison.result import Result
+from adaline.results import Status
+
+
+def false_claims(advice: Recommendation, results: list[Result], baseline: Result) -> list[str]:
+    """Return the claims of a recommendation that its results do not bear out; a text without a claim is one itself."""
+    able = [result for result in results if not result.failure]
+    best = min(able, key=lambda result: result.error)
+    claims = {claim: check for claim, check in CLAIMS.items() if re.search(claim, advice.text)}
+    if not claims:
+        return [advice.text]
+    assert advice.result is not None
+    named = re.search(r"the best, (.+?)(?: \(more by|, and )", advice.text)
+    out = [claim for claim, check in claims.items() if not check(advice.result, best, able, baseline)]
+    return out + ([] if named is None or named[1] == best.label else [named[0]])
+
+
+def standard_errors(result: Result) -> list[float]:
+    """Return the standard errors of all coefficients; none where they mean nothing."""
+    if not hasattr(result.model, "summary") or getattr(result.model, "separation_", None) is not None:
+        return []
+    return [row["std_error"] for row in result.model.summary().to_dict()["coefficients"]]
+
+
+def gives_errors(result: Result) -> bool:
+    return bool(np.isfinite(standard_errors(result)).any())
+
+
+def worse(result: Result, other: Result) -> tuple[float, float]:
+    """Return by how much an error is larger than another, and the standard error of that, paired over the folds."""
+    apart = result.fold_errors - other.fold_errors
+    return float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart)))
+
+
+def as_good(result: Result, other: Result) -> bool:
+    difference, spread = worse(result, other)
+    return difference <= max(spread, 1e-9 * other.error)
+
+
+def status(result: Result) -> Any:
+    return None if result.certificate is None else result.certificate.status
+
+
+def solved(result: Result) -> bool:
+    return status(result) in (Status.SOLVED, Status.RANK_DEFICIENT)
+
+
+def weights(result: Result) -> float:
+    return float(np.size(result.model.coef_) + np.size(result.model.intercept_)) if has_weights(result) else np.inf
+
+
+def has_weights(result: Result) -> bool:
+    return hasattr(result.model, "coef_")
+
+
+def penalised(result: Result) -> bool:
+    return bool(np.any(getattr(result.model, "penalty_", 0.0)))
+
+
+def as_likely(result: Result, other: Result) -> bool:
+    """Whether the log loss is within one standard error of another, paired over the rows."""
+    apart = np.subtract(result.log_losses, other.log_losses)  # type: ignore[arg-type]
+    return result.second - other.second <= apart.std(ddof=1) / np.sqrt(len(apart))
+
+
+def says(result: Result) -> tuple[bool, bool]:
+    return gives_errors(result), result.probability is not None
+
+
+def is_linear(result: Result) -> bool:
+    return has_weights(result) and result.system != "GeneralizedLinear"
+
+
+def plainness(result: Result) -> tuple[bool, float, bool]:
+    return not is_linear(result), weights(result), penalised(result)
+
+
+def probable(results: list[Result]) -> list[Result]:
+    return [result for result in results if result.log_losses is not None]
+
+
+def no_rival_says_more(chosen: Result, best: Result, able: list[Result], baseline: Result) -> bool:
+    rivals = [
+        one for one in able if as_good(one, best) and not as_good(baseline, one) and solved(one) == solved(chosen)
+    ]
+    rivals = [one for one in rivals if one.log_losses is None or all(as_likely(one, r) for r in probable(rivals))]
+    more = [one for one in rivals if any(a and not b for a, b in zip(says(one), says(chosen), strict=True))]
+    return not more and all(plainness(one) >= plainness(chosen) for one in rivals if says(one) == says(chosen))
+
+
+Check = Callable[[Result, Result, list[Result], Result], bool]
+CLAIMS: dict[str, Check] = {
+    "No system predicts better than": lambda c, b, able, base: all(as_good(base, one) for one in able),
+    "comes closest": lambda c, b, able, base: c is b,
+    "is the only system": lambda c, b, able, base: able == [c] and not as_good(base, c),
+    "has the lowest error": lambda c, b, able, base: c.error == b.error,
+    "about the same error": lambda c, b, able, base: c.error <= 1.001 * b.error,
+    "within one standard error": lambda c, b, able, base: as_good(c, b),
+    "more simply": no_rival_says_more,
+    "certificate says solved": lambda c, b, able, base: status(c) is Status.SOLVED and not solved(b),
+    "certificate vouches": lambda c, b, able, base: status(c) is Status.RANK_DEFICIENT and not solved(b),
+    "every coefficient with": lambda c, b, able, base: bool(np.isfinite(standard_errors(c)).all()),
+    "coefficients? with": lambda c, b, able, base: gives_errors(c) and not gives_errors(b),
+    "tests?\\b": lambda c, b, able, base: not penalised(c),
+    "better probabilities": lambda c, b, able, base: c.second < b.second,
+    "(and|gives) probabilities": lambda c, b, able, base: c.probability is not None and b.probability is None,
+    "are linear": lambda c, b, able, base: is_linear(c) and not is_linear(b),
+    "fewer weights": lambda c, b, able, base: weights(c) < weights(b),
+    "no penalty": lambda c, b, able, base: penalised(b) and not penalised(c),
+    "less often": lambda c, b, able, base: c.certificate.passes < b.certificate.passes,  # type: ignore[union-attr]
+    "plainer": lambda c, b, able, base: plainness(c) <= plainness(b),
+}
