@@ -32,6 +32,7 @@ from adaline.parameters import WholeNumber
 from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
+from adaline.sources.threads import run_blocks
 from adaline.sources.views import Fold, fold_of
 from adaline.sums import running
 from adaline.systems.families.filter import SignalSystem
@@ -39,6 +40,7 @@ from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.wording import counted
 
+COPIED_ROWS = 2**14  # at a time, by each thread
 Indices = NDArray[np.intp]
 
 Progress = bool | Callable[[int, int, str], None] | None
@@ -359,6 +361,15 @@ def take_rows(x: Any, indices: Indices) -> Any:
     if is_device(x):
         xp = namespace(x)
         return xp.take(x, xp.asarray(indices, device=x.device), axis=0)
+    if isinstance(x, np.ndarray) and x.ndim == 2 and len(indices) > COPIED_ROWS:
+        out = np.empty((len(indices), x.shape[1]), dtype=x.dtype)
+
+        def copy_rows(i: int) -> None:
+            part = slice(i * COPIED_ROWS, (i + 1) * COPIED_ROWS)
+            np.take(x, indices[part], axis=0, out=out[part], mode="clip")
+
+        run_blocks(-(-len(indices) // COPIED_ROWS), copy_rows)
+        return out
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return frame[indices].to_native() if isinstance(frame, nw.DataFrame) else x[indices]
 
