@@ -22,7 +22,7 @@ from adaline import (
     open_table,
     select,
 )
-from adaline.selection.cross_validation import ArrayRows, SourceRows
+from adaline.selection.cross_validation import ArrayRows, SourceRows, take_rows
 from adaline.sums import all_but_one, running
 from adaline.systems import SYSTEMS
 
@@ -149,6 +149,12 @@ def test_all_but_one_and_running_sums(count: int) -> None:
     ]
     assert [one.items for one in running(parts)] == [list(range(i + 1)) for i in range(count)]
     assert [one.items for one in parts] == [[i] for i in range(count)]
+
+
+def test_many_rows_are_copied_in_the_order_asked_for() -> None:
+    x = np.arange(80_000.0).reshape(40_000, 2)
+    order = np.random.default_rng(0).permutation(40_000)[:33_333]
+    np.testing.assert_array_equal(take_rows(x, order), x[order])
 
 
 def masks(fold: NDArray[Any]) -> list[NDArray[Any]]:
