@@ -79,3 +79,14 @@ def test_paths_without_two_folds_come_from_the_passes_without_one(monkeypatch: p
         assert one.penalty_ == pytest.approx(other.penalty_)
         np.testing.assert_allclose(one.path_["values"], other.path_["values"], rtol=1e-4)
         np.testing.assert_allclose(one.predict_proba(x), other.predict_proba(x), atol=1e-5)
+
+
+def test_two_folds_leave_no_other_to_choose_a_penalty_by() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 3))
+    y = x[:, 0] + rng.normal(size=300) > 0
+    fold = np.arange(300) % 2
+    _, models = LogisticRegression(penalty="auto")._fit_folds(x, y, None, fold, {})
+    for k, model in enumerate(models):
+        alone = LogisticRegression(penalty="auto").fit(x[fold != k], y[fold != k])
+        np.testing.assert_allclose(model.coef_, alone.coef_, atol=0.1)

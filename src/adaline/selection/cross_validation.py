@@ -36,7 +36,7 @@ from adaline.sources.threads import run_blocks
 from adaline.sources.views import Fold, fold_of
 from adaline.sums import running
 from adaline.systems.families.filter import SignalSystem
-from adaline.systems.families.folds import FoldFits
+from adaline.systems.families.folds import FoldFits, fit_unions
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.wording import counted
 
@@ -277,8 +277,8 @@ class ArrayRows(Rows):
         part = np.full(len(self.weight), -1)
         for i, indices in enumerate(parts):
             part[indices] = i
-        fits: FoldFits | None = system._fit_folds(self.x, self.y, self.given_weight, part, {}, running)
-        return None if fits is None else fits.without
+        rows = system._sum_folds(self.x, self.y, self.given_weight, part, {}, running)
+        return None if rows is None else fit_unions(system, rows)
 
     def fit_folds(self, system: Any) -> FoldFits | None:
         return _fit_at_once(system, self.x, self.y, self.given_weight, self.fold, self.shared)

@@ -99,7 +99,8 @@ class LogisticRegression(NearFits, LinearClassifier):
     warm_start : bool
         Whether fit starts from the weights there are.
     folds : int
-        Parts of the cross-validation for penalty="auto".
+        Parts of the cross-validation for penalty="auto". Where such a fit is itself cross-validated, by `select` or
+        `compare`, the penalty without a fold is chosen by the other ones.
     firth : bool
         Whether to maximise the likelihood times the square root of the determinant of the information (two classes):
         less bias in small samples, and finite weights where the classes are separated.
@@ -154,11 +155,15 @@ class LogisticRegression(NearFits, LinearClassifier):
     @transaction
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
-        return self._fit(X, y, sample_weight, None)
+        self._fit(X, y, sample_weight, None)
+        return self
 
     @transaction
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
-        """Fit as `fit` does, starting from a model of nearly the same rows, in its metric, where that helps."""
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
+        """Fit as `fit` does, starting from a model of nearly the same rows, in its metric, where that helps.
+
+        None where a class has no weight here: without its rows there is one class less.
+        """
         return self._fit(X, y, sample_weight, model)
 
     def _fit_folds(
@@ -168,7 +173,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
         With penalty="auto" the folds are those given; without one of them the others choose the penalty.
         """
-        automatic = self.penalty == "auto" and self.basis is None
+        automatic = self.penalty == "auto" and self.basis is None and fold.max() > 1  # two others at least
         paths = self._paths(X, y, sample_weight, fold) if automatic else None
         if paths is None:
             return super()._fit_folds(X, y, sample_weight, fold, shared)
@@ -178,7 +183,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return FoldFits(model, [clone(self)._fit_along(*one, model, path) for one, path in fits])
 
     @transaction
-    def _fit_along(self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath) -> Self:
+    def _fit_along(self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath) -> Self | None:
         return self._fit(X, y, sample_weight, model, path)
 
     def _paths(
@@ -214,13 +219,18 @@ class LogisticRegression(NearFits, LinearClassifier):
             each.append(cross_validated(own, unit, null.theta, null.loss, other))
         return cross_validated(problem, units[0], constants.theta, constants.loss, fold), each
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath | None = None) -> Self:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath | None = None
+    ) -> Self | None:
+        """Fit; None where the model to start from is of all classes, and one of them has no weight here."""
         meter = Meter(X)
         check_parameters(self)
         before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight)
+        if model is not None and not (rows.counts > 0).all():
+            return None
         present = self._present(rows)
         machines = self._fit_machines(rows, present, before, model, path)
         self._take(machines, rows, present, meter)

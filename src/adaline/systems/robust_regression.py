@@ -40,6 +40,7 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Spread
+from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
@@ -144,6 +145,13 @@ class RobustRegression(NearFits, LinearRegressor):
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows."""
         return self._fit(X, y, sample_weight, theta_of(model))
+
+    def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold; None where they may end in different minima."""
+        convex = self.loss != "tukey"
+        return super()._fit_folds(X, y, sample_weight, fold, shared) if convex else None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, near: Array | None) -> Self:
         meter = Meter(X)

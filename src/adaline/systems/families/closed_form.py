@@ -27,7 +27,7 @@ from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments, all_but_one
-from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, sum_folds
+from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, once, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs
 from adaline.wording import counted
@@ -130,15 +130,21 @@ class ClosedFormClassifier(LinearClassifier):
         return self
 
     def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
+        return fit_folds(self, self._sum_folds(X, y, sample_weight, fold, shared, all_but_one))
+
+    def _sum_folds(
         self,
         X: Any,
         y: Any,
         sample_weight: Any,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
-        unions: Unions = all_but_one,
-    ) -> FoldFits | None:
-        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
+        unions: Unions,
+    ) -> FoldedRows | None:
+        """Return the sums of the folds, shared with all systems that have the same; None where they do not do."""
         check_parameters(self)
         if not self._sums_suffice():
             return None
@@ -154,7 +160,7 @@ class ClosedFormClassifier(LinearClassifier):
             merged = [one.about_means() for one in folded.unions]
             return folded._replace(total=folded.total.about_means(), unions=merged, classes=classes)
 
-        return fit_folds(self, ClosedFormClassifier, open_folds, shared)
+        return once(shared, ClosedFormClassifier, open_folds)
 
     def _sums_suffice(self) -> bool:
         """Whether the system is determined by the moments of the classes."""

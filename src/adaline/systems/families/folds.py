@@ -1,6 +1,6 @@
 """Closed forms cross-validated in one read: the sums of every fold, and a model from the sums of all others.
 
-`fit_folds` serves every system that is solved from sums; systems that share their sums share the read.
+These functions serve every system that is solved from sums; systems that have the same sums share the read.
 """
 
 from __future__ import annotations
@@ -73,23 +73,30 @@ def sum_folds(
     return FoldedRows(source, columns, running(parts)[-1], unions(parts), perf_counter() - start)
 
 
-def fit_folds(
-    system: FromSums, key: Any, open_folds: Callable[[], FoldedRows | None], shared: dict[Any, Any]
-) -> FoldFits | None:
-    """Return the fits of a system from the sums that it shares with all of the same key; None where sums do not do.
-
-    Sums that leave too few digits, or columns that depend on each other, take the rows themselves.
-    """
+def once(shared: dict[Any, Any], key: Any, open_folds: Callable[[], FoldedRows | None]) -> FoldedRows | None:
+    """Return what is kept under a key, made where there is nothing yet."""
     if key not in shared:
         shared[key] = open_folds()
-    rows: FoldedRows | None = shared[key]
+    found: FoldedRows | None = shared[key]
+    return found
+
+
+def fit_unions(system: FromSums, rows: FoldedRows) -> list[Any]:
+    """Return a system fitted to the sums of each union of folds; None where the rows themselves are needed.
+
+    Sums may leave too few digits, and columns that depend on each other are decided on the rows.
+    """
+    return [_enough(clone(system), rows, sums) for sums in rows.unions]
+
+
+def fit_folds(system: FromSums, rows: FoldedRows | None) -> FoldFits | None:
+    """Return a system fitted to the sums of all folds, with the rows at hand, and to those of each union."""
     if rows is None:
         return None
-    without = [_enough(clone(system), rows, sums) for sums in rows.unions]
     whole = clone(system)._fit_sums(rows, rows.total, rows.source)
     proof = whole.certificate_
     whole.certificate_ = replace(proof, passes=proof.passes + 1, seconds=proof.seconds + rows.seconds)
-    return FoldFits(whole, without)
+    return FoldFits(whole, fit_unions(system, rows))
 
 
 def _enough(system: FromSums, rows: FoldedRows, sums: Any) -> Any:

@@ -33,7 +33,7 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sums import Moments, all_but_one
 from adaline.systems.families.closed_form import refuse_few_digits, without
-from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, sum_folds
+from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, once, sum_folds
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, warn_of_dependence
 
@@ -372,15 +372,21 @@ class LinearSystem(LinearRegressor):
         return variance_inflation(self._fits[0], self._sums, self.fit_intercept)
 
     def _fit_folds(
+        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+    ) -> FoldFits | None:
+        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
+        return fit_folds(self, self._sum_folds(X, y, sample_weight, fold, shared, all_but_one))
+
+    def _sum_folds(
         self,
         X: Any,
         y: Any,
         sample_weight: Any,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
-        unions: Unions = all_but_one,
-    ) -> FoldFits | None:
-        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
+        unions: Unions,
+    ) -> FoldedRows | None:
+        """Return the sums of the folds, shared with all systems that have the same; None where they do not do."""
         check_parameters(self)
         if not self._sums_suffice():
             return None
@@ -396,7 +402,7 @@ class LinearSystem(LinearRegressor):
                 return folded
             return folded._replace(total=folded.total.about_mean(), unions=[one.about_mean() for one in folded.unions])
 
-        return fit_folds(self, (LinearSystem, intercept), open_folds, shared)
+        return once(shared, (LinearSystem, intercept), open_folds)
 
     def _sums_suffice(self) -> bool:
         """Whether the system is determined by the moments of the rows."""

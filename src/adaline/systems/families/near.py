@@ -16,8 +16,8 @@ from adaline.systems.families.folds import FoldFits
 class NearFits:
     """A system that can start from a model of nearly the same rows."""
 
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
-        """Fit as `fit` does, starting from a model of nearly the same rows where that helps."""
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
+        """Fit as `fit` does, starting from a model of nearly the same rows where that helps; None where it misleads."""
         raise NotImplementedError
 
     basis: Any
