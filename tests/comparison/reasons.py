@@ -71,7 +71,7 @@ def penalised(result: Result) -> bool:
 def as_likely(result: Result, other: Result) -> bool:
     """Whether the log loss is within one standard error of another, paired over the rows."""
     apart = np.subtract(result.log_losses, other.log_losses)  # type: ignore[arg-type]
-    return result.second - other.second <= apart.std(ddof=1) / np.sqrt(len(apart))
+    return bool(result.second - other.second <= apart.std(ddof=1) / np.sqrt(len(apart)))
 
 
 def says(result: Result) -> tuple[bool, bool]:

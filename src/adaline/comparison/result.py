@@ -188,7 +188,7 @@ class SystemTrial:
         if self._probability is None:
             return None
         right = self._probability[np.arange(len(self._rows.y)), self._rows.y]
-        return -np.log(np.clip(right, SMALLEST, 1.0))
+        return np.asarray(-np.log(np.clip(right, SMALLEST, 1.0)))
 
     def _second(self, guess: NDArray[Any] | None, log_losses: Array | None) -> float:
         y, weight = self._rows.y, self._rows.given_weight
