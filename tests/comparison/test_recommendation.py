@@ -57,7 +57,7 @@ def test_errors_that_differ_by_rounding_are_the_same() -> None:
 
 
 def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_where_others_have_better() -> None:
-    known = {"second": 0.8, "probability": np.empty(0)}
+    known: dict[str, Any] = {"second": 0.8, "probability": np.empty(0)}
     overconfident = result([0.1, 0.2, 0.3], LogisticRegression(), **known)
     overconfident.model.separation_ = None
     penalised = result([0.1, 0.2, 0.31], LogisticRegression(penalty=1.0), second=0.5, probability=np.empty(0))
