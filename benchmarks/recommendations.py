@@ -1,8 +1,8 @@
 """Is the system that `compare` recommends as good on new rows as any, and is the reason true? On real tables.
 
-`python -m benchmarks.recommendations [FOLDER] [SEED]` splits each table once: systems are compared on 70 % of the rows
-(of 20,000 at most) and all of them predict the other 30 %. The best one is the best on those very rows; the recommended
-one should be no worse there by more than one standard error. Two are given:
+`python -m benchmarks.recommendations [FOLDER [SEED [TABLE ...]]]` splits each table once: systems are compared on 70 %
+of the rows (of 20,000 at most) and all of them predict the other 30 %. The best one is the best on those very rows; the
+recommended one should be no worse there by more than one standard error. Two are given:
 
 simple  that of the error of the best system, as in the rule of Breiman et al. (1984, section 3.4.3);
 paired  that of the difference of the two errors. A row counts with the difference of its losses: 0 or 1 for labels, for
@@ -198,8 +198,9 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     if not folder.is_dir():
         sys.exit(f"there is no folder {folder}: name the one that holds the tables")
+    cases = [case for case in TABLES if case.file in sys.argv[3:]] or TABLES
     lines, counts, false = [], np.zeros((2, 2), dtype=int), []
-    for case in TABLES:
+    for case in cases:
         print(f"{case.file} ...", file=sys.stderr, flush=True)
         one = measure(case, folder, seed)
         advice, best = one.found.recommendation, one.best
@@ -239,7 +240,7 @@ def main() -> None:
     ]
     print(Table("", heading, lines))
     for (simple, paired), who in zip(counts, ("the recommended", "the lowest in cross-validation"), strict=True):
-        print(f"\n{who}: {simple} of {len(TABLES)} within one standard error of the best; paired {paired}")
+        print(f"\n{who}: {simple} of {len(cases)} within one standard error of the best; paired {paired}")
     print("\n".join(["", f"reasons that are not true: {len(false)}", *false]))
 
 

@@ -56,18 +56,17 @@ def test_errors_that_differ_by_rounding_are_the_same() -> None:
     assert recommend([best, same], BASELINE, "RMSE").result is same
 
 
-def test_systems_with_worse_probabilities_are_not_recommended() -> None:
-    losses = np.array([0.1, 0.9, 0.3, 0.7])
-    plain = result([0.1, 0.2, 0.3], LogisticRegression(), probability=np.empty(0), second=0.6, log_losses=losses + 0.1)
-    penalised = replace(
-        plain, model=LogisticRegression(), fold_errors=np.array([0.1, 0.2, 0.31]), log_losses=losses, second=0.5
-    )
-    penalised.model.coef_, penalised.model.intercept_, penalised.model.penalty_ = np.ones(3), np.zeros(1), 1.0
-    found = recommend([plain, penalised], BASELINE, "error rate")
+def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_where_others_have_better() -> None:
+    known: dict[str, Any] = {"second": 0.8, "probability": np.empty(0)}
+    overconfident = result([0.1, 0.2, 0.3], LogisticRegression(), **known)
+    overconfident.model.separation_ = None
+    penalised = result([0.1, 0.2, 0.31], LogisticRegression(penalty=1.0), second=0.5, probability=np.empty(0))
+    penalised.model.separation_, penalised.model.penalty_ = None, 1.0
+    found = recommend([overconfident, penalised], BASELINE, "error rate")
     assert found.result is penalised
-    assert "better probabilities (log loss 0.5000 against 0.6000)" in found.text
-    close = replace(penalised, log_losses=plain.log_losses + np.array([-0.2, 0.2, -0.2, 0.15]))
-    assert recommend([plain, close], BASELINE, "error rate").result is plain
+    assert "probabilities worse than the shares of the classes" in found.text
+    assert false_claims(found, [overconfident, penalised], BASELINE) == []
+    assert recommend([overconfident, replace(penalised, **known)], BASELINE, "error rate").result is overconfident
 
 
 def test_a_rank_deficient_fit_is_not_called_solved() -> None:

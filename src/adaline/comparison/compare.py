@@ -185,7 +185,7 @@ def compare_table(
     >>> found.task, found.results[0].error < 0.02 < found.baseline.error
     ('classification', True)
     >>> found.recommended.label
-    'GaussianClassifier'
+    "LogisticRegression(penalty='auto')"
     """
     kind = table.task(task)
     table.check(kind, folds)

@@ -12,7 +12,7 @@ from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES
 from adaline.results import Status
 from adaline.systems import SYSTEMS
-from adaline.wording import amount, four_places, visible
+from adaline.wording import amount, visible
 
 SAME = 1e-3  # errors that differ by less than this part are called the same
 ROUNDING = 1e-9  # errors that differ by less than this part may be those of one solution
@@ -54,12 +54,11 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     """Return the recommendation.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
-    paired over the folds, or by rounding. Of those, ones whose certificate says "solved" go before others; then ones
-    that give probabilities stay out if these are worse than the best of them by more than one standard error of the
-    log loss, paired over the rows. Of those left, one whose coefficients have standard errors (LinearRegression,
-    LogisticRegression) goes before others, then one that gives probabilities; then the simpler: linear weights, fewer
-    of them, no penalty; then the faster, by reads of the rows; then the one that comes first in the registry, from
-    least squares to learning row by row.
+    paired over the folds, or by rounding. Of those, systems whose probabilities are worse than the shares of the
+    classes, by the log loss, stay out where others have better ones. One whose certificate says "solved" goes before
+    others, then one whose coefficients have standard errors (LinearRegression, LogisticRegression), then one that gives
+    probabilities; then the simpler: linear weights, fewer of them, no penalty; then the faster, by reads of the rows;
+    then the one that comes first in the registry, from least squares to learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]
@@ -74,35 +73,29 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
         )
         return Recommendation(f"Nothing beats {baseline.system}", text, best)
     good = [result for result in useful if _as_good(result, best)]
-    considered = _with_likely_probabilities([result for result in good if _is_solved(result)] or good)
+    considered = good
+    if any(_is_informative(result, baseline) for result in good):
+        considered = [one for one in good if one.probability is None or _is_informative(one, baseline)]
     chosen = min(considered, key=_simplicity)
     if chosen is best:
         also = _rivals_text(chosen, considered, len(good))
         text = f"has the lowest error on rows it had not seen, {measure} {with_error(chosen, measure)}{also}"
     else:
-        text = f"{_nearness(chosen, best, measure)}, and {_advantage(chosen, best, best in considered)}"
+        worthless = best not in considered
+        text = f"{_nearness(chosen, best, measure)}, and " + (
+            f"does not give probabilities worse than the shares of the classes, as {best.label} does"
+            if worthless
+            else _advantage(chosen, best)
+        )
     if len(able) == 1:
         which = "compared" if len(results) == 1 else "that could be fitted"
         text = f"is the only system {which}; it predicts better than {baseline.system}"
     return Recommendation(f"Use {chosen.label}", f"{chosen.label} {text}.", chosen, True)
 
 
-def _with_likely_probabilities(results: list[Result]) -> list[Result]:
-    """Return results without those whose log loss is larger than the least by more than one standard error."""
-    best = min(results, key=lambda result: np.inf if result.log_losses is None else result.second)
-    return [result for result in results if result.log_losses is None or _as_likely(result, best)]
-
-
-def _as_likely(result: Result, best: Result) -> bool:
-    assert result.log_losses is not None
-    assert best.log_losses is not None
-    apart = result.log_losses - best.log_losses
-    return bool(result.second - best.second <= apart.std(ddof=1) / np.sqrt(len(apart)))
-
-
 def _rivals_text(chosen: Result, considered: list[Result], good: int) -> str:
     """Return what the others that were considered lack, where the best is recommended; `good` did about as well."""
-    rivals = [one.label for one in considered if one is not chosen]
+    rivals = [one.label for one in considered if one is not chosen and _is_solved(one) == _is_solved(chosen)]
     if not rivals:
         return ""
     if len(rivals) == 1:
@@ -141,6 +134,7 @@ def _as_good(result: Result, best: Result) -> bool:
 
 def _simplicity(result: Result) -> tuple[Any, ...]:
     return (
+        not _is_solved(result),
         not _has_errors(result),
         result.probability is None,
         not _is_linear(result),
@@ -154,6 +148,11 @@ def _simplicity(result: Result) -> tuple[Any, ...]:
 
 def _is_solved(result: Result) -> bool:
     return result.certificate is not None and result.certificate.status in (Status.SOLVED, Status.RANK_DEFICIENT)
+
+
+def _is_informative(result: Result, baseline: Result) -> bool:
+    """Whether probabilities are better than the shares of the classes, by the log loss."""
+    return result.probability is not None and result.second < baseline.second
 
 
 def _has_errors(result: Result) -> bool:
@@ -191,13 +190,11 @@ def _is_penalised(result: Result) -> bool:
     return bool(np.any(getattr(result.model, "penalty_", 0.0)))
 
 
-def _advantage(chosen: Result, best: Result, likely: bool) -> str:
-    """Return the first reason for a system rather than the best; `likely`: whether that was considered."""
+def _advantage(chosen: Result, best: Result) -> str:
+    """Return the first reason, in the order of `_simplicity`, for a system rather than another."""
     if _is_solved(chosen) and not _is_solved(best):
         solved = chosen.certificate is not None and chosen.certificate.status is Status.SOLVED
         return "its certificate says solved" if solved else "its certificate vouches for its predictions"
-    if not likely:
-        return f"gives better probabilities (log loss {four_places(chosen.second)} against {four_places(best.second)})"
     probabilities = chosen.probability is not None and best.probability is None
     if _has_errors(chosen) and not _has_errors(best):
         return f"gives {_errors_given(chosen)}" + (", and probabilities" if probabilities else "")

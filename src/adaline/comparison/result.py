@@ -45,7 +45,6 @@ class Result:
     warnings : what the fits warned about.
     failure : one line where the system failed, else "".
     fold_models : the models fitted without each fold, in the order of the folds.
-    log_losses : (n,) of each row, by a model not fitted to it; None without probabilities.
     """
 
     system: str
@@ -64,7 +63,6 @@ class Result:
     failure: str
     budget: str = ""
     fold_models: tuple[Any, ...] = ()
-    log_losses: Array | None = None
 
     @property
     def label(self) -> str:
@@ -74,7 +72,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what can be written as JSON: numbers that are not finite become None."""
-        left = {"model", "fold_models", "predicted", "probability", "log_losses"}
+        left = {"model", "fold_models", "predicted", "probability"}
         known = {name: value for name, value in vars(self).items() if name not in left}
         proof = None if self.certificate is None else vars(self.certificate)
         return dict(plain({**known, "label": self.label, "certificate": proof}))
@@ -130,8 +128,7 @@ class SystemTrial:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
             return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
         errors = np.array(trial.judged)
-        losses = self._log_losses()
-        second, proof = self._second(guess, losses), getattr(model, "certificate_", None)
+        second, proof = self._second(guess), getattr(model, "certificate_", None)
         if self._classes is not None:
             for one in (model, *self._models):
                 one.classes_ = self._classes[one.classes_]
@@ -152,7 +149,6 @@ class SystemTrial:
             failure="",
             fold_models=tuple(self._models),
             budget="" if self._budget is None else str(self._budget),
-            log_losses=losses,
         )
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
@@ -179,20 +175,17 @@ class SystemTrial:
             raise FloatingPointError("its predictions are not finite")
         return error
 
-    def _log_losses(self) -> Array | None:
-        if self._probability is None:
-            return None
-        right = self._probability[np.arange(len(self._rows.y)), self._rows.y]
-        return -np.log(np.clip(right, SMALLEST, 1.0))
-
-    def _second(self, guess: NDArray[Any] | None, log_losses: Array | None) -> float:
+    def _second(self, guess: NDArray[Any] | None) -> float:
         y, weight = self._rows.y, self._rows.given_weight
-        if self._classes is not None:
-            return np.nan if log_losses is None else float(np.average(log_losses, weights=weight))
-        if guess is None:
-            return 0.0
-        left, whole = (rms(y - predicted, weight) for predicted in (self._predicted, guess))
-        return 1.0 - (left / whole) ** 2 if whole > 0 else np.nan
+        if self._classes is None:
+            if guess is None:
+                return 0.0
+            left, whole = (rms(y - predicted, weight) for predicted in (self._predicted, guess))
+            return 1.0 - (left / whole) ** 2 if whole > 0 else np.nan
+        if self._probability is None:
+            return np.nan
+        right = self._probability[np.arange(len(y)), y]
+        return float(np.average(-np.log(np.clip(right, SMALLEST, 1.0)), weights=weight))
 
 
 def rms(values: Array, weight: Array | None = None) -> float:
