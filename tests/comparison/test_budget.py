@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adaline import LMS, Perceptron, RobustRegression, SigmoidPerceptron
-from adaline.comparison.budget import Budget, budget_of
+from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.compare import OnResult, compare_table
 from adaline.comparison.result import Result
 from adaline.comparison.table import Table
@@ -20,21 +20,21 @@ from tests.comparison.examples import classification, numbers, regression
 @pytest.mark.parametrize(
     ("system", "rows", "columns", "allowed"),
     [
-        (LMS(), 1_000_000, 58, Budget(1, 289_262)),
-        (LMS(), 100_000, 20, Budget(8, None)),
+        (LMS(), 1_000_000, 58, FitBudget(1, 289_262)),
+        (LMS(), 100_000, 20, FitBudget(8, None)),
         (LMS(), 10_000, 20, None),
         (Perceptron(epochs=100), 100, 5, None),
-        (RobustRegression(), 1_000_000, 58, Budget(None, 144_631)),
+        (RobustRegression(), 1_000_000, 58, FitBudget(None, 144_631)),
         (RobustRegression(), 100_000, 58, None),
         (SigmoidPerceptron(), 1_000_000, 58, None),
     ],
 )
-def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: Budget | None) -> None:
+def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: FitBudget | None) -> None:
     assert budget_of(system, rows, columns) == allowed
 
 
 def test_budgets_in_words() -> None:
-    assert [str(Budget(*limits)) for limits in ((1, 289_262), (3, None), (None, 5))] == [
+    assert [str(FitBudget(*limits)) for limits in ((1, 289_262), (3, None), (None, 5))] == [
         "after 1 epoch of 289,262 rows",
         "after 3 epochs",
         "on 5 rows",

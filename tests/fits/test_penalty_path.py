@@ -53,7 +53,7 @@ def test_a_path_over_many_rows_takes_a_few_passes_a_penalty() -> None:
 def test_folds_choose_their_penalty_without_their_rows(classes: int) -> None:
     x, y, weight = rows(400, classes)
     x = x * np.logspace(-3, 3, 12)
-    fold = np.random.default_rng(1).integers(0, 3, len(y))
+    fold = np.random.default_rng(1).integers(0, 4, len(y))
     system = LogisticRegression(penalty="auto")
     _, models = system._fit_folds(x, y, weight, fold, {})
     for k, model in enumerate(models):

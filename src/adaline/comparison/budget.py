@@ -14,7 +14,7 @@ from adaline.wording import counted
 
 
 @dataclass(frozen=True)
-class Budget:
+class FitBudget:
     """At most so many epochs, over at most so many rows; None where there is no limit. Prints as what was allowed."""
 
     epochs: int | None = None
@@ -26,7 +26,7 @@ class Budget:
         return f"after {epochs} of {rows}" if epochs and rows else f"after {epochs}" if epochs else f"on {rows}"
 
 
-def budget_of(system: Any, rows: int, columns: int) -> Budget | None:
+def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:
     """Return the budget of a system for one fit to rows of so many columns; None where it may do what it asks for."""
     allowed = getattr(system, "compared_visits", None)
     numbers = getattr(system, "compared_numbers", None) if allowed is None else allowed
@@ -36,4 +36,4 @@ def budget_of(system: Any, rows: int, columns: int) -> Budget | None:
     epochs = None if allowed is None else system.epochs
     most = max(numbers // columns, 1)
     limits = (visits if epochs is not None and visits < epochs else None, most if most < rows else None)
-    return Budget(*limits) if any(limits) else None
+    return FitBudget(*limits) if any(limits) else None

@@ -31,7 +31,7 @@ UNIT = re.compile(
 
 
 @dataclass(frozen=True)
-class Step:
+class ColumnStep:
     """A step to take in one column of the data.
 
     Parameters
@@ -54,7 +54,7 @@ class Step:
 class Change:
     """What a step does to one side of the answer: a class, or "" for the target of a regression."""
 
-    step: Step
+    step: ColumnStep
     side: str
     estimate: float
     lower: float
@@ -66,7 +66,7 @@ class Change:
         return self.lower > 0 or self.upper < 0
 
 
-def steps(table: Table) -> list[Step]:
+def steps(table: Table) -> list[ColumnStep]:
     """Return a step for each column of numbers and each level of a category; none for columns of other codings.
 
     Examples
@@ -85,7 +85,9 @@ def steps(table: Table) -> list[Step]:
         if all(levels):
             base = _base_level(table, name, [found[1] for found in levels if found])
             out += [
-                Step(f"{name} {short(found[1])} rather than {base}", j, 1.0, dict.fromkeys(members, 0.0), float(sd))
+                ColumnStep(
+                    f"{name} {short(found[1])} rather than {base}", j, 1.0, dict.fromkeys(members, 0.0), float(sd)
+                )
                 for j, found, sd in zip(members, levels, spread, strict=True)
                 if found
             ]
@@ -95,17 +97,17 @@ def steps(table: Table) -> list[Step]:
                 boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)
                 values = "true rather than false" if boolean else f"{high:g} rather than {low:g}"
                 text, size = f"{table.names[members[0]]} {values}", high - low
-                out.append(Step(text, members[0], size, {members[0]: low}, float(spread[0]) / size))
+                out.append(ColumnStep(text, members[0], size, {members[0]: low}, float(spread[0]) / size))
             else:
                 size = _round_step(float(spread[0]))
                 size = max(size, 1.0) if (X == np.floor(X)).all() else size
                 unit = unit_of(name)
                 text = f"{size:g} {unit}{' ' if unit else ''}more {table.names[members[0]]}"
-                out.append(Step(text, members[0], size, None, float(spread[0]) / size))
+                out.append(ColumnStep(text, members[0], size, None, float(spread[0]) / size))
     return out
 
 
-def changes(result: Result, table: Table, task: str, taken: Sequence[Step]) -> list[list[Change]]:
+def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]) -> list[list[Change]]:
     """Return what each step does by a system, side by side; the strongest side first."""
     linear = _linear_effects(result, table, task)
     rows = table.X[:: max(len(table.X) // MOST_ROWS, 1)]
@@ -182,7 +184,7 @@ def _answer(model: Any, task: str) -> Callable[[Array], Array]:
     return lambda X: (model.predict(X)[:, None] == model.classes_[None, :]).astype(np.float64)
 
 
-def _rows_of(step: Step, rows: Array) -> tuple[Array, Array]:
+def _rows_of(step: ColumnStep, rows: Array) -> tuple[Array, Array]:
     """Return rows before and after a step."""
     before = rows.copy()
     for column, value in (step.before or {}).items():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adaline.arrays import Array
-from adaline.comparison.budget import Budget
+from adaline.comparison.budget import FitBudget
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, CrossValidation
 
@@ -97,7 +97,7 @@ class SystemTrial:
         system: Any,
         rows: ArrayRows,
         classes: NDArray[Any] | None,
-        budget: Budget | None = None,
+        budget: FitBudget | None = None,
     ) -> None:
         self.name, self.settings = name, settings
         self._rows, self._classes, self._budget = rows, classes, budget

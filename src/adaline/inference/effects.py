@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.inference.jackknife import Interval, jackknife
+from adaline.inference.jackknife import JackknifeInterval, jackknife
 from adaline.input.basis import basis_of
 from adaline.sources.expanded import phi
 
@@ -95,7 +95,7 @@ def effects(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] =
     ]
 
 
-def _at(known: Interval | None, k: int, j: int) -> tuple[float, float, float, float]:
+def _at(known: JackknifeInterval | None, k: int, j: int) -> tuple[float, float, float, float]:
     """Return standard error, p-value and limits of one coefficient; NaN where nothing is known."""
     if known is None:
         return (np.nan, np.nan, np.nan, np.nan)

@@ -16,8 +16,10 @@ from scipy import special
 
 from adaline.arrays import Array
 
+LEVEL = 0.95
 
-class Interval(NamedTuple):
+
+class JackknifeInterval(NamedTuple):
     """Standard errors, p-values against zero and 95% limits of estimates, each of their shape."""
 
     std_error: Array
@@ -26,7 +28,7 @@ class Interval(NamedTuple):
     upper: Array
 
 
-def jackknife(estimate: Array, without: Sequence[Array], level: float = 0.95) -> Interval:
+def jackknife(estimate: Array, without: Sequence[Array]) -> JackknifeInterval:
     """Return the intervals of estimates (...), given those without each of K folds, (...) each; NaN for K < 2.
 
     Examples
@@ -39,10 +41,10 @@ def jackknife(estimate: Array, without: Sequence[Array], level: float = 0.95) ->
     k = len(without)
     if k < 2 or any(np.shape(one) != np.shape(estimate) for one in without):
         unknown = np.full(np.shape(estimate), np.nan)
-        return Interval(unknown, unknown, unknown, unknown)
+        return JackknifeInterval(unknown, unknown, unknown, unknown)
     stacked = np.array(without, dtype=np.float64)
     error = np.sqrt((k - 1) / k * ((stacked - stacked.mean(axis=0)) ** 2).sum(axis=0))
-    reach = float(special.stdtrit(k - 1, 0.5 + level / 2)) * error
+    reach = float(special.stdtrit(k - 1, 0.5 + LEVEL / 2)) * error
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * special.stdtr(k - 1, -np.abs(estimate / error))
-    return Interval(error, np.where(error > 0, p, np.nan), estimate - reach, estimate + reach)
+    return JackknifeInterval(error, np.where(error > 0, p, np.nan), estimate - reach, estimate + reach)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
@@ -217,6 +218,7 @@ class RobustRegression(NearFits, LinearRegressor):
         Examples
         --------
         >>> import numpy as np
+        from numpy.typing import NDArray
         >>> from adaline import RobustRegression
         >>> rng = np.random.default_rng(1)
         >>> x = rng.uniform(0, 3, 300)
