@@ -215,3 +215,14 @@ def test_of_systems_that_do_equally_well_the_plainest_is_recommended(seed: int) 
     data = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": X @ [1.0, 2.0, 3.0] + rng.normal(size=150)}
     systems = ["LinearRegression", "RobustRegression"]
     assert compare(data, "y", systems=systems).recommendation.headline == "Use LinearRegression"
+
+
+def test_a_classifier_named_for_a_target_of_numbers_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match=r"LogisticRegression predicts labels, and body_mass_g holds numbers"):
+        adaline.compare("penguins", target="body_mass_g", systems=["LogisticRegression"], missing="drop")
+
+
+def test_rows_of_weight_zero_are_told() -> None:
+    frame = pd.DataFrame({"x": np.arange(40.0), "y": np.arange(40.0) % 7 + np.arange(40), "w": [0.0, 1.0] * 20})
+    found = adaline.compare(frame, target="y", weight="w", systems=["LinearRegression"])
+    assert "20 rows of weight 0 are left out" in found.notes

@@ -46,7 +46,7 @@ def run_compare(
         found = replace(found, data=replace(found.data, command=words))
         if report is not None:
             show_step(0, 0, "writing the report")
-            found.report(report)
+            report = _written(found, report)
     for text in found.notes:
         note(text)
     if save is not None:
@@ -55,7 +55,7 @@ def run_compare(
         storage.save(found.fit(), save)
     if as_json:
         written = {"report": None if report is None else str(report), "saved": None if save is None else str(save)}
-        print_json({**found.to_dict(), **written})
+        print_json({**found.to_dict(), "interrupted": found.interrupted, **written})
         return
     _show(found)
     say()
@@ -63,6 +63,15 @@ def run_compare(
         say(f"report: {report}")
     if save is not None and found.source is not None:
         say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.count_rows())})")
+
+
+def _written(found: Comparison, report: Path) -> Path | None:
+    """Write the report and return its path; None where that was interrupted."""
+    try:
+        return found.report(report)
+    except KeyboardInterrupt:
+        note("interrupted: the report was not written")
+        return None
 
 
 @contextmanager

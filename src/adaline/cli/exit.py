@@ -61,7 +61,7 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
         if debug:
             print(visible(traceback.format_exc()), end="", file=sys.stderr)
         return _failed(error)
-    return DONE
+    return INTERRUPTED if interrupts else DONE  # a comparison shows what it has found until then
 
 
 def one_line(text: str) -> str:
@@ -125,7 +125,7 @@ def _failed(error: Exception) -> int:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
         return _say(f"{where}{error.strerror or error}", MISTAKE)
-    if isinstance(error, ImportError):
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("adaline"):
         return _say(f"{error}; the command line needs more packages: pip install 'adaline[app]'", MISTAKE)
     if isinstance(error, MemoryError):
         return _say(f"out of memory: {error}. Use fewer columns.", MISTAKE)

@@ -163,7 +163,8 @@ class Threshold(NamedTuple):
         )
         return (
             f"{rule}: that costs {self.cost:.4g} a row on rows held out, where the labels it gives by itself cost "
-            f"{self.default_cost:.4g}; it finds {100 * self.recall:.1f}% of {self.positive}{precision}."
+            f"{self.default_cost:.4g}; it finds {100 * self.recall:.1f}% of {self.positive}{precision}. The threshold "
+            "was chosen on these rows, so that new ones cost a little more."
         )
 
 

@@ -34,6 +34,7 @@ from adaline.wording import counted, four_places, visible
 
 OnResult = Callable[[Result, str], None]
 """Called with each result as it is found, and with what its error is."""
+INTERRUPTED = "interrupted before"
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
 
@@ -136,6 +137,11 @@ def compare_request(
     asked = options.task or _task_of(names)
     opened = open_data(request)
     kind = asked or (CLASSIFICATION if opened.labels else REGRESSION)
+    if options.task is None and kind == CLASSIFICATION and not (opened.labels or opened.few):
+        raise InvalidParameter(
+            f"{names[0]} predicts labels, and {opened.target} holds numbers: name systems for numbers, or say "
+            f"{request.option('task', 'classification')} if each of them is a class"
+        )
     notes = list(opened.notes)
     if asked is None and opened.few:
         notes.append(
@@ -189,6 +195,8 @@ def compare_table(
     """
     kind = table.task(task)
     table.check(kind, folds)
+    light = 0 if table.weight is None else int(np.count_nonzero(table.weight == 0))
+    notes = [f"{counted(light)} of weight 0 {'is' if light == 1 else 'are'} left out"] if light else []
     table = _normalised(table, kind)
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
     rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION).split(folds, seed)
@@ -198,7 +206,6 @@ def compare_table(
     chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
     chosen.sort(key=lambda one: not hasattr(one[2], "_fit_sums"))  # sums take least time
     results: list[Result] = []
-    left: list[str] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
         baseline = SystemTrial(name, {}, constant, rows.without_columns(), classes).run(None, report)
         try:
@@ -212,14 +219,19 @@ def compare_table(
         except KeyboardInterrupt:
             if not results:
                 raise
-            left = list(dict.fromkeys(name for name, *_ in chosen[len(results) :]))
+            left = dict.fromkeys(name for name, *_ in chosen[len(results) :])
+            notes.append(f"{INTERRUPTED} {some([*left]) if left else 'the end'}")
     results.sort(key=rank)
     measure, second = MEASURES[kind]
     advice = recommend(results, baseline, measure)
-    table = table if describe is None else replace(table, columns=describe())
-    known = findings(table, kind, results, advice.result)
+    known: list[Finding] = []
+    try:
+        table = table if describe is None else replace(table, columns=describe())
+        known = findings(table, kind, results, advice.result)
+    except KeyboardInterrupt:
+        notes.append(f"{INTERRUPTED} the data were looked through")
     found = Comparison(table, kind, measure, second, folds, seed, results, baseline, advice, known, __version__)
-    return replace(found, notes=(f"interrupted before {some(left)}",)) if left else found
+    return replace(found, notes=tuple(notes))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -256,6 +268,11 @@ class Comparison:
     notes: tuple[str, ...] = ()
     source: TableSource | None = None
     costs: Costs | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the comparison before its end."""
+        return any(text.startswith(INTERRUPTED) for text in self.notes)
 
     @property
     def recommended(self) -> Result | None:
