@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
@@ -90,13 +91,22 @@ def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.Monk
         assert said in shell.bad("predict", "m.adaline", "-")
 
 
-def test_a_row_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipes, "LONGEST", 2**10)
-    give(monkeypatch, b'a,b\n1,"2\n' + 2**17 * b"3\n")
+def test_a_row_that_never_ends_is_refused_and_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+
+    def counting(text: Any, kind: Any) -> Any:
+        searched.append(len(text))
+        return from_buffer(text, kind)
+
+    from_buffer = np.frombuffer
+    monkeypatch.setattr(np, "frombuffer", counting)
+    monkeypatch.setattr(pipes, "LONGEST", 2**20)
+    give(monkeypatch, b'a,b\n1,"2\n' + 2**20 * b"3\n")
     rows = pipes.tables_in(pipes.open_pipe("-"))
     assert rows is not None
     with pytest.raises(UnreadableTable, match="is a quote never closed"):
         list(rows)
+    assert sum(searched) < 2**21
 
 
 @pytest.mark.parametrize(
