@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import io
+import json
 import os
 import signal
 import subprocess
@@ -172,6 +173,19 @@ def test_what_was_kept_is_removed_at_the_end_and_after_an_interrupt(shell: Shell
                 process.stdin.close()
             assert process.wait() == (130 if interrupted else 0)
         assert list(Path("temporary").iterdir()) == []
+
+
+def test_types_of_json_that_change_are_those_of_all_rows_in_parquet(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b", "-o", "m.adaline")
+    for first, then in ((1, 2.5), (None, "text"), (1, "text"), (True, 3)):
+        rows = [{"a": 1.0, "b": 2.0, "id": first}] * 25_000 + [{"a": 1.0, "b": 2.0, "id": then}]
+        give(monkeypatch, "".join(json.dumps(row) + "\n" for row in rows).encode())
+        shell.good("predict", "m.adaline", "-", "-o", "out.parquet")
+        found = parquet.read_table("out.parquet").column("id")
+        assert len(found) == len(rows)
+        assert str(found[-1].as_py()).strip('"') == str(then)
 
 
 def test_a_query_reads_no_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
