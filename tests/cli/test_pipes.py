@@ -157,22 +157,22 @@ def test_a_named_pipe_is_kept_for_further_passes(shell: Shell) -> None:
     assert found.tolist() == wanted.tolist()
 
 
-def test_what_was_kept_is_removed_at_the_end_and_after_an_interrupt(shell: Shell) -> None:
+@pytest.mark.parametrize("sent", [None, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_what_was_kept_is_removed_at_the_end_and_after_signals(sent: signal.Signals | None, shell: Shell) -> None:
     environment = {**ENVIRONMENT, "TMPDIR": "temporary"}
-    for interrupted in (False, True):
-        words = ["timeout", "60", sys.executable, "-m", "adaline", "fit", "-", "-t", "y", "--features", "a,b"]
-        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as process:
-            assert process.stdin is not None
-            process.stdin.write(as_bytes("csv"))
-            if interrupted:
-                process.stdin.flush()
-                while not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
-                    time.sleep(0.01)
-                process.send_signal(signal.SIGINT)
-            else:
-                process.stdin.close()
-            assert process.wait() == (130 if interrupted else 0)
-        assert list(Path("temporary").iterdir()) == []
+    words = ["timeout", "60", sys.executable, "-m", "adaline", "fit", "-", "-t", "y", "--features", "a,b"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as process:
+        assert process.stdin is not None
+        process.stdin.write(as_bytes("csv"))
+        if sent is None:
+            process.stdin.close()
+        else:
+            process.stdin.flush()
+            while not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
+                time.sleep(0.01)
+            process.send_signal(sent)
+        assert process.wait() == (0 if sent is None else 128 + sent)
+    assert list(Path("temporary").iterdir()) == []
 
 
 def test_types_of_json_that_change_are_those_of_all_rows_in_parquet(
