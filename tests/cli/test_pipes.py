@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import io
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
@@ -90,13 +92,22 @@ def test_standard_input_is_read_as_a_file(shell: Shell, monkeypatch: pytest.Monk
         assert said in shell.bad("predict", "m.adaline", "-")
 
 
-def test_a_row_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipes, "LONGEST", 2**10)
-    give(monkeypatch, b'a,b\n1,"2\n' + 2**17 * b"3\n")
+def test_a_row_that_never_ends_is_refused_and_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+
+    def counting(text: Any, kind: Any) -> Any:
+        searched.append(len(text))
+        return from_buffer(text, kind)
+
+    from_buffer = np.frombuffer
+    monkeypatch.setattr(np, "frombuffer", counting)
+    monkeypatch.setattr(pipes, "LONGEST", 2**20)
+    give(monkeypatch, b'a,b\n1,"2\n' + 2**20 * b"3\n")
     rows = pipes.tables_in(pipes.open_pipe("-"))
     assert rows is not None
     with pytest.raises(UnreadableTable, match="is a quote never closed"):
         list(rows)
+    assert sum(searched) < 2**21
 
 
 @pytest.mark.parametrize(
@@ -146,22 +157,35 @@ def test_a_named_pipe_is_kept_for_further_passes(shell: Shell) -> None:
     assert found.tolist() == wanted.tolist()
 
 
-def test_what_was_kept_is_removed_at_the_end_and_after_an_interrupt(shell: Shell) -> None:
+@pytest.mark.parametrize("sent", [None, signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_what_was_kept_is_removed_at_the_end_and_after_signals(sent: signal.Signals | None, shell: Shell) -> None:
     environment = {**ENVIRONMENT, "TMPDIR": "temporary"}
-    for interrupted in (False, True):
-        words = ["timeout", "60", sys.executable, "-m", "adaline", "fit", "-", "-t", "y", "--features", "a,b"]
-        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as process:
-            assert process.stdin is not None
-            process.stdin.write(as_bytes("csv"))
-            if interrupted:
-                process.stdin.flush()
-                while not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
-                    time.sleep(0.01)
-                process.send_signal(signal.SIGINT)
-            else:
-                process.stdin.close()
-            assert process.wait() == (130 if interrupted else 0)
-        assert list(Path("temporary").iterdir()) == []
+    words = ["timeout", "60", sys.executable, "-m", "adaline", "fit", "-", "-t", "y", "--features", "a,b"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as process:
+        assert process.stdin is not None
+        process.stdin.write(as_bytes("csv"))
+        if sent is None:
+            process.stdin.close()
+        else:
+            process.stdin.flush()
+            while not list(Path("temporary").glob("adaline-pipe*/stdin.csv")):
+                time.sleep(0.01)
+            process.send_signal(sent)
+        assert process.wait() == (0 if sent is None else 128 + sent)
+    assert list(Path("temporary").iterdir()) == []
+
+
+def test_types_of_json_that_change_are_those_of_all_rows_in_parquet(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.good("fit", "data.csv", "-t", "y", "--features", "a,b", "-o", "m.adaline")
+    for first, then in ((1, 2.5), (None, "text"), (1, "text"), (True, 3)):
+        rows = [{"a": 1.0, "b": 2.0, "id": first}] * 25_000 + [{"a": 1.0, "b": 2.0, "id": then}]
+        give(monkeypatch, "".join(json.dumps(row) + "\n" for row in rows).encode())
+        shell.good("predict", "m.adaline", "-", "-o", "out.parquet")
+        found = parquet.read_table("out.parquet").column("id")
+        assert len(found) == len(rows)
+        assert str(found[-1].as_py()).strip('"') == str(then)
 
 
 def test_a_query_reads_no_pipe(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

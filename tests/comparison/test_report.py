@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from adaline import Ridge
+from adaline import KeslerPerceptron, Perceptron, Ridge
 from adaline.cli import demo
 from adaline.comparison import report
+from adaline.comparison.changes import changes, steps
 from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from tests.comparison.examples import bundled, classification, labels, numbers, regression
@@ -124,6 +125,24 @@ def test_a_failed_comparison_has_a_report(monkeypatch: pytest.MonkeyPatch) -> No
     text = read(report.render(compare_table(regression(), systems=["Ridge"]))).text
     assert "No recommendation" in text
     assert "failed: out of <luck>" in text
+
+
+def test_a_report_of_models_that_know_fewer_classes_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    for system in (Perceptron, KeslerPerceptron):
+        monkeypatch.setattr(system, "compared_visits", 4 * 60)
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    y[:2] = "c"
+    found = compare_table(Table.of(X, y), systems=["Perceptron", "KeslerPerceptron"])
+    assert [one.model.classes_.tolist() for one in found.results] == [["a", "b"]] * 2
+    assert "Regions of the classes" in report.render(found)
+    for own in changes(found.results[0], found.data, found.task, steps(found.data)):
+        assert {change.side: change.estimate for change in own}["c"] == 0.0
+
+
+def test_columns_in_which_no_step_can_be_taken_have_none() -> None:
+    X = np.column_stack([np.full(5, 0.1), 1e-200 * np.arange(5.0), np.arange(5.0)])
+    assert [step.column for step in steps(Table.of(X, np.arange(5.0)))] == [2]
 
 
 def test_a_report_is_replaced_only_by_a_whole_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ from sklearn.preprocessing import (
 )
 
 from adaline.basis import Custom, Polynomial, Radial
-from adaline.errors import AdalineError, InvalidParameter, InvalidType, ModelFileError
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, ModelFileError
 from adaline.storage import container, export_onnx, load, read_header, save
 from adaline.systems import (
     AdaptiveFilter,
@@ -351,6 +351,17 @@ def test_a_pipeline_that_is_not_fitted_is_refused(tmp_path: Path) -> None:
             write(half, tmp_path / "m")
     with pytest.raises(InvalidType, match="nor a Pipeline"):
         save(StandardScaler().fit(ARRAY), tmp_path / "m")
+
+
+@pytest.mark.parametrize("steps", [[Normalizer(), Binarizer()], []])
+def test_columns_that_no_array_holds_are_limited(steps: list[Any], tmp_path: Path) -> None:
+    dropped = [(f"drop{i}", "drop", slice(0, None)) for i in range(2)]
+    parts = ColumnTransformer([("kept", StandardScaler(), [0]), *dropped])
+    pipeline = make_pipeline(*steps, parts, Ridge()).fit(ARRAY, TARGET)
+    for _, step in pipeline.steps[:-1]:
+        step.n_features_in_ = 600_000
+    with pytest.raises(InvalidData, match="too many columns"):
+        save(pipeline, tmp_path / "m")
 
 
 def original(name: str, path: Path) -> Original:

@@ -1,7 +1,7 @@
 """How a command ends: results on stdout, notes and one line for an error on stderr, and an exit code.
 
 0    done                                2    the user can mend it: wrong option, data, model, or file
-1    a fault of adaline                  130  interrupted;  141  nobody reads the output any more
+1    a fault of adaline                  130  interrupted;  141  nobody reads the output any more;  143  terminated
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adaline.cli.app import TABLE_OPTIONS
 from adaline.errors import AdalineError, InvalidParameter
 from adaline.wording import visible
 
-DONE, FAULT, MISTAKE, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
+DONE, FAULT, MISTAKE, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 130, 141, 143
 
 QUIET = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning, ImportWarning)
 OPTIONS = "|".join([*TABLE_OPTIONS, "interval", "level", "folds", "seed", "systems", "task"])
@@ -42,9 +42,9 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
     unharmed : what is true of the files if it is interrupted.
     debug : whether a traceback precedes the line.
     """
-    interrupts: list[int] = []
+    signals: list[int] = []
     try:
-        with _counting(interrupts), warnings.catch_warnings():
+        with _counting(signals), warnings.catch_warnings():
             warnings.simplefilter("default")
             for kind in QUIET:
                 warnings.simplefilter("ignore", kind)
@@ -52,12 +52,12 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
             job()
             sys.stdout.flush()
     except KeyboardInterrupt:
-        return _say(f"interrupted; {unharmed}", INTERRUPTED)
+        return _stopped(signals, unharmed)
     except BrokenPipeError:
         return _unread()
     except Exception as error:
-        if interrupts:
-            return _say(f"interrupted; {unharmed}", INTERRUPTED)
+        if signals:
+            return _stopped(signals, unharmed)
         if debug:
             print(visible(traceback.format_exc()), end="", file=sys.stderr)
         return _failed(error)
@@ -102,21 +102,33 @@ def check_output(path: Path | None, kinds: tuple[str, ...] = (), replaces: bytes
 
 
 @contextmanager
-def _counting(interrupts: list[int]) -> Iterator[None]:
-    """Note interrupts: a library that is interrupted may raise an error of its own instead of KeyboardInterrupt."""
+def _counting(signals: list[int]) -> Iterator[None]:
+    """Note interrupts: a library that is interrupted may raise an error of its own instead of KeyboardInterrupt.
+
+    A command that is terminated ends in the same way, so that what it kept in files is removed.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(number: int, frame: Any) -> None:
-        interrupts.append(number)
+        signals.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, interrupt)}
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        before[signal.SIGTERM] = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:  # a library may pass an interrupt on once more: the end is on its way already
-        signal.signal(signal.SIGINT, signal.SIG_IGN if interrupts else before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if signals else handler)
+
+
+def _stopped(signals: list[int], unharmed: str) -> int:
+    if signal.SIGTERM in signals:
+        return _say(f"terminated; {unharmed}", TERMINATED)
+    return _say(f"interrupted; {unharmed}", INTERRUPTED)
 
 
 def _failed(error: Exception) -> int:

@@ -150,7 +150,7 @@ def run_predict(
     check_output(output, KINDS)
     model = storage.load(path)
     check_options(model, options)
-    relation = table_to_predict(data, table, model)
+    relation = table_to_predict(data, table, model, one_type=output is not None and _is_parquet(output))
     if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
         raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
     if is_pipeline(model):
@@ -184,13 +184,16 @@ def run_predict(
         say(f"saved: {output}, {counted(rows - missing, 'prediction')}")
 
 
-def table_to_predict(data: str, table: str | None, model: Any) -> UnalteredTable:
-    """Return a table; lines of text and Arrow streams that come through a pipe are read as they come."""
+def table_to_predict(data: str, table: str | None, model: Any, one_type: bool) -> UnalteredTable:
+    """Return a table; lines of text and Arrow streams that come through a pipe are read as they come.
+
+    But for lines of JSON where a column must have one type, as they have the types of their rows.
+    """
     if not is_pipe(data) or isinstance(model, SignalSystem):
         return UnalteredTable(data, table)
     pipe = open_pipe(data)
     with Reporting(pipe.title):
-        tables = tables_in(pipe)
+        tables = None if one_type and pipe.suffix == ".json" else tables_in(pipe)
         return UnalteredTable(pipe, table) if tables is None else PipedTable(pipe.title, tables, coding_of(model))
 
 
@@ -424,7 +427,7 @@ def writing(path: Path | None, as_json: bool = False) -> Iterator[WriteRows]:
         out.flush()
         return
     with replacing(path) as temporary, ExitStack() as ends:
-        if path.name.lower().endswith(".parquet"):
+        if _is_parquet(path):
             opened: list[Any] = []
 
             def write_parquet(table: Any) -> None:
@@ -435,6 +438,10 @@ def writing(path: Path | None, as_json: bool = False) -> Iterator[WriteRows]:
             yield write_parquet
         else:
             yield text_writer(ends.enter_context(open(temporary, "wb")), "\t" if path.suffix.lower() == ".tsv" else ",")
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.name.lower().endswith(".parquet")
 
 
 def _text(column: Any) -> Any:

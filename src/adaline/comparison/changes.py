@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.comparison.result import Result
@@ -69,6 +70,8 @@ class Change:
 def steps(table: Table) -> list[ColumnStep]:
     """Return a step for each column of numbers and each level of a category; none for columns of other codings.
 
+    Nor for columns that are constant, or too small for a standard deviation.
+
     Examples
     --------
     >>> from adaline.comparison.changes import steps
@@ -91,7 +94,7 @@ def steps(table: Table) -> list[ColumnStep]:
                 for j, found, sd in zip(members, levels, spread, strict=True)
                 if found
             ]
-        elif len(members) == 1:
+        elif len(members) == 1 and X.min() < X.max() and spread[0] > 0:
             low, high = float(X.min()), float(X.max())
             if np.isin(X, (low, high)).all():
                 boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)
@@ -112,9 +115,10 @@ def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]
     linear = _linear_effects(result, table, task)
     rows = table.X[:: max(len(table.X) // MOST_ROWS, 1)]
     models = () if linear is not None else (result.model, *result.fold_models)
-    answers = [_answer(model, task) for model in models]
+    labels = np.array([""]) if task == REGRESSION else np.unique(table.y)
+    answers = [_answer(model, task, labels) for model in models]
     start = [answer(rows) for answer in answers]
-    sides = [""] if task == REGRESSION else [str(label) for label in np.unique(table.y)]
+    sides = [str(label) for label in labels]
     out = []
     for step in taken:
         if linear is not None:
@@ -175,13 +179,23 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
     return found if all(name in found for name in table.names) else None
 
 
-def _answer(model: Any, task: str) -> Callable[[Array], Array]:
-    """Return the function from rows to answers: predictions (n, 1), or probabilities or labels as 0 and 1, (n, K)."""
+def _answer(model: Any, task: str, labels: NDArray[Any]) -> Callable[[Array], Array]:
+    """Return the function from rows to answers: predictions (n, 1), or probabilities or labels as 0 and 1, (n, K).
+
+    A model that was fitted to a sample may know fewer than the K labels: the others are given to no row.
+    """
     if task == REGRESSION:
         return lambda X: np.asarray(model.predict(X), dtype=np.float64)[:, None]
-    if hasattr(model, "predict_proba"):
-        return lambda X: np.asarray(model.predict_proba(X), dtype=np.float64)
-    return lambda X: (model.predict(X)[:, None] == model.classes_[None, :]).astype(np.float64)
+    if not hasattr(model, "predict_proba"):
+        return lambda X: (model.predict(X)[:, None] == labels[None, :]).astype(np.float64)
+    own = np.searchsorted(labels, model.classes_)
+
+    def probabilities(X: Array) -> Array:
+        out = np.zeros((len(X), len(labels)))
+        out[:, own] = model.predict_proba(X)
+        return out
+
+    return probabilities
 
 
 def _rows_of(step: ColumnStep, rows: Array) -> tuple[Array, Array]:

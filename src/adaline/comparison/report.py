@@ -340,7 +340,8 @@ def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[dict[str, 
         title = "Do the probabilities hold? On the line they do"
         out.append(_figure(ax, title, "Share of rows of a class against the probability given to it"))
     if len(names) == 2 and numbers:
-        ax = plots.decision_regions(chosen.model, X, y, names=names)
+        known = np.isin(y, chosen.model.classes_)  # a model fitted to a sample may not know them all
+        ax = plots.decision_regions(chosen.model, X[known], y[known], names=names)
         title = "Regions of the classes; rows on the wrong side are ringed"
         out.append(_figure(ax, title, f"Decision regions in the plane of {names[0]} and {names[1]}", dark=False))
     return out

@@ -13,7 +13,7 @@ import math
 import numbers
 import string
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -42,7 +42,7 @@ from adaline.errors import InvalidType
 from adaline.storage.pipelines import real_steps
 from adaline.storage.schema import KNOWN, OUTPUT, Misfit, check_model, check_state
 
-MOST_COLUMNS = 10**6  # of a step, or made by one
+MOST_COLUMNS = 10**6  # made by a step; that all steps of a file take, and all parts of its ColumnTransformers
 MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
 MOST_JOBS = 256  # processes that a file may ask for
 MAY_BE_CODE = ("strategy", "feature_name_combiner", "verbose_feature_names_out")
@@ -235,6 +235,7 @@ def check_pipeline(pipeline: Pipeline) -> None:
     """Refuse a pipeline that is not whole: every step checked, and one row taken through all of them."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        _check_columns(pipeline)
         _check(pipeline)
         through(pipeline, example(pipeline))
 
@@ -242,6 +243,20 @@ def check_pipeline(pipeline: Pipeline) -> None:
 def _hold(right: Any, what: str) -> None:
     if not right:
         raise Misfit(what)
+
+
+def _check_columns(pipeline: Pipeline) -> None:
+    """Refuse more columns than a file may have, before any are made: many steps need no array for theirs."""
+    total = given = 0  # to the steps; to the parts of ColumnTransformers
+    for _, step in _all_steps(pipeline, ""):
+        columns = 0 if KNOWN.get(type(step).__name__) is type(step) else vars(step).get("n_features_in_", 0)
+        _hold(type(columns) is int and columns >= 0, f"{type(step).__name__} is not fitted to a number of columns")
+        total += columns
+        _hold(total <= MOST_COLUMNS, "too many columns")
+        if type(step) is ColumnTransformer and columns:
+            for _, _, some in vars(step).get("transformers_", ()):
+                given += len(column_indices(step, some))
+                _hold(given <= MOST_COLUMNS, "too many columns")
 
 
 def _is_fitted(step: Any) -> bool:
@@ -455,7 +470,7 @@ def _column_transformer(step: Any) -> None:
     """Work out again which columns go to each part, and where its own are among those made."""
     parts = {name: (one, columns) for name, one, columns in step.transformers_ if name != "remainder"}
     _hold(list(parts) == [name for name, *_ in step.transformers], "the parts of ColumnTransformer have other names")
-    inputs = {name: column_indices(step, columns) for name, (_, columns) in parts.items()}
+    inputs = {name: list(column_indices(step, columns)) for name, (_, columns) in parts.items()}
     left = sorted(set(range(step.n_features_in_)) - {j for some in inputs.values() for j in some})
     step._columns = [columns for _, columns in parts.values()]
     step._transformer_to_input_indices = {**inputs, "remainder": left}
@@ -496,7 +511,7 @@ DERIVE: dict[type[Any], Callable[[Any], None]] = {
 """Relations between what was learned, checked, and what follows from it, set."""
 
 
-def column_indices(step: Any, columns: Any) -> list[int]:
+def column_indices(step: Any, columns: Any) -> Sequence[int]:
     """Return the indices of the columns that a name, an index, a slice, a mask or a list picks."""
     names = list(vars(step).get("feature_names_in_", ()))
     every = range(step.n_features_in_)
@@ -507,7 +522,7 @@ def column_indices(step: Any, columns: Any) -> list[int]:
         if isinstance(start, str) or isinstance(stop, str):
             start = None if start is None else names.index(start)
             stop = None if stop is None else names.index(stop) + 1
-        return list(every)[slice(start, stop, columns.step)]
+        return every[slice(start, stop, columns.step)]
     items = np.asarray(columns).tolist() if isinstance(columns, np.ndarray | np.generic) else columns
     items = list(items) if isinstance(items, list | tuple) else [items]
     if items and all(isinstance(one, bool) for one in items):

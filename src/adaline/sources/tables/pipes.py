@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.batches import rechunked
@@ -173,7 +174,8 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
         column_types=dict.fromkeys(found.names, "string"), null_values=MISSING_WORDS, strings_can_be_null=True
     )
     body = head.removeprefix(BOM_UTF8).lstrip()
-    body = body[_line_end(body, first=True) :]
+    ends, _ = _line_ends(body)
+    body = body[ends[0] if len(ends) else 0 :]
     names = csv.ReadOptions(column_names=found.names)
     for piece in chain([body], pieces):
         if piece.strip():
@@ -195,14 +197,17 @@ def _pieces(pipe: Pipe, quotes: bool = True) -> Iterator[bytes]:
 
     The first piece has two lines at least, if there are. With `quotes`, an end of line between them ends no line.
     """
-    waiting, least = pipe.head, 2
+    waiting, least = bytearray(pipe.head), 2
+    seen, inside = 0, False  # how much was searched for ends, and whether that is within quotes
     while True:
-        while len(waiting) < PIECE and _is_ready(pipe.rest) and (more := pipe.rest.read1(HEAD)):
+        while len(waiting) < seen + PIECE and _is_ready(pipe.rest) and (more := pipe.rest.read1(HEAD)):
             waiting += more
-        end = _line_end(waiting) if quotes else waiting.rfind(b"\n") + 1
-        if waiting[:end].strip().count(b"\n") + 1 >= least and end:
-            yield waiting[:end]
-            waiting, least = waiting[end:], 1
+        ends, inside = _line_ends(bytes(waiting[seen:]), inside, quotes)
+        end, seen = seen + int(ends[-1]) if len(ends) else 0, len(waiting)
+        if end and waiting[:end].strip().count(b"\n") + 1 >= least:
+            yield bytes(waiting[:end])
+            del waiting[:end]
+            seen, least = len(waiting), 1
         elif len(waiting) > LONGEST:
             raise UnreadableTable(f"{pipe.title} has a row of more than {LONGEST} bytes: is a quote never closed?")
         more = pipe.rest.read1(HEAD)
@@ -210,14 +215,17 @@ def _pieces(pipe: Pipe, quotes: bool = True) -> Iterator[bytes]:
             break
         waiting += more
     if waiting:
-        yield waiting
+        yield bytes(waiting)
 
 
-def _line_end(text: bytes, first: bool = False) -> int:
-    """Return where the last line (or the first) ends that is whole, quotes closed; 0 where there is none."""
+def _line_ends(text: bytes, inside: bool = False, quotes: bool = True) -> tuple[NDArray[np.intp], bool]:
+    """Return where the lines of a text end that are whole, and whether it ends within quotes, if it begins so or not.
+
+    With `quotes`, an end of line between them ends no line.
+    """
     letters = np.frombuffer(text, np.uint8)
-    ends = np.flatnonzero((letters == ord("\n")) & (np.cumsum(letters == ord('"')) % 2 == 0))
-    return int(ends[0 if first else -1]) + 1 if len(ends) else 0
+    quoted = np.logical_xor.accumulate((letters == ord('"')) & quotes) ^ inside
+    return np.flatnonzero((letters == ord("\n")) & ~quoted) + 1, bool(quoted[-1:].any() if len(quoted) else inside)
 
 
 def _is_ready(file: Any) -> bool:
