@@ -61,7 +61,7 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
         if debug:
             print(visible(traceback.format_exc()), end="", file=sys.stderr)
         return _failed(error)
-    return INTERRUPTED if interrupts else DONE  # a comparison shows what it has found until then
+    return 128 + signals[0] if signals else DONE  # a comparison shows what it has found until then
 
 
 def one_line(text: str) -> str:
