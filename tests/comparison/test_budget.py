@@ -24,8 +24,8 @@ from tests.comparison.examples import classification, numbers, regression
         (LMS(), 100_000, 20, FitBudget(8, None)),
         (LMS(), 10_000, 20, None),
         (Perceptron(epochs=100), 100, 5, None),
-        (RobustRegression(), 1_000_000, 58, FitBudget(None, 144_631)),
-        (RobustRegression(), 100_000, 58, None),
+        (RobustRegression(), 1_000_000, 58, FitBudget(None, 72_315)),
+        (RobustRegression(), 50_000, 58, None),
         (SigmoidPerceptron(), 1_000_000, 58, None),
     ],
 )

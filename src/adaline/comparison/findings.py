@@ -7,7 +7,7 @@ are corrected for their number, so that a thousand clean rows raise no alarm.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -39,9 +39,10 @@ MOST_CLASSES = 10  # up to which each is checked for a hyperplane that separates
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
 DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
 FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
+SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 and rows by which columns that cannot determine the target are seen
 MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
 MOST_COLUMNS = 1000  # up to which their correlations are computed
-FEW_ROWS = 5000  # that are tried first for a plane between classes
+FEW_ROWS = 1000  # that are tried first for a plane between classes
 ENOUGH = 20  # rows from which a column that determines the target is no accident
 
 
@@ -220,11 +221,15 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
     groups = table.groups()
     if len(groups) < 2 or len(table.y) < ENOUGH:
         return
-    if task == REGRESSION:
-        names = tuple(name for name, members in groups.items() if _determines_number(table.X[:, members], table.y))
-    else:
-        codes = table.classes[1]
-        names = tuple(name for name, members in groups.items() if _determines_class(table.X[:, members], codes))
+    target = table.y if task == REGRESSION else table.classes[1]
+    determines: Callable[..., bool] = _determines_number if task == REGRESSION else _determines_class
+    few = slice(None, None, 1 + len(target) // MOST_SCREENED)  # a column that fails on some rows need not see all
+    names = tuple(
+        name
+        for name, members in groups.items()
+        if determines(table.X[few][:, members], target[few], SCREENED)
+        and determines(table.X[:, members], target, DETERMINED)
+    )
     if names:
         how = f"R² above {DETERMINED:g}" if task == REGRESSION else "without a single error"
         yield Finding(
@@ -236,8 +241,8 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
         )
 
 
-def _determines_number(X: Array, y: NDArray[Any]) -> bool:
-    """Whether one column of the data alone leaves a thousandth of the target's variance at most (adjusted for size)."""
+def _determines_number(X: Array, y: NDArray[Any], least: float) -> bool:
+    """Whether one column of the data alone has an R^2, adjusted for its size, above `least`."""
     n, d = X.shape
     if n < 5 * (d + 1):
         return False
@@ -247,14 +252,17 @@ def _determines_number(X: Array, y: NDArray[Any]) -> bool:
     centred /= np.abs(centred).max(axis=0)
     slopes, *_ = np.linalg.lstsq(centred.T @ centred, centred.T @ left)
     rest = left - centred @ slopes
-    return bool(1 - (float(rest @ rest) / total) * (n - 1) / (n - d - 1) > DETERMINED)
+    return bool(1 - (float(rest @ rest) / total) * (n - 1) / (n - d - 1) > least)
 
 
-def _determines_class(X: Array, codes: NDArray[np.intp]) -> bool:
-    """Whether one column of the data alone separates classes 0, 1, ...: intervals that do not meet, pure levels."""
+def _determines_class(X: Array, codes: NDArray[np.intp], least: float) -> bool:
+    """Whether one column of the data alone separates classes 0, 1, ...: intervals that do not meet, pure levels.
+
+    Of screened rows (`least` below DETERMINED) too few of a class prove nothing.
+    """
     classes = int(codes.max()) + 1
     if np.bincount(codes).min() < 5:
-        return False
+        return least < DETERMINED
     if X.shape[1] > 1:
         place = X @ np.random.default_rng(0).normal(size=X.shape[1])  # different levels are at different places
         levels, level = np.unique(place, return_inverse=True)

@@ -115,7 +115,7 @@ class RobustRegression(NearFits, LinearRegressor):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"loss": "absolute"}, {"loss": "tukey"})
-    compared_numbers: ClassVar[int] = 2**23  # of X, that a fit learns from in a comparison: it takes many passes
+    compared_numbers: ClassVar[int] = 2**22  # of X, that a fit learns from in a comparison: it takes many passes
     used_with: ClassVar[UsedWith] = {
         "quantile": {"loss": OneOf("quantile")},
         **{name: {"loss": OneOf(*THRESHOLDS)} for name in ("threshold", "scale", "init")},
