@@ -218,7 +218,6 @@ class RobustRegression(NearFits, LinearRegressor):
         Examples
         --------
         >>> import numpy as np
-        from numpy.typing import NDArray
         >>> from adaline import RobustRegression
         >>> rng = np.random.default_rng(1)
         >>> x = rng.uniform(0, 3, 300)
