@@ -25,15 +25,15 @@ demo: $(VENV)/.installed
 	$(BIN)/python -m adaline.cli.demo
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -n auto --maxprocesses 8
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 quick: $(VENV)/.installed
-	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow"
 
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest
 test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python -m pytest -q -n auto --maxprocesses 8 -m "not slow"
+	$(OLDEST)/bin/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow"
 
 $(OLDEST)/.installed: pyproject.toml tests/lowest.py $(NATIVE)
 	@$(MAKE) --no-print-directory check
@@ -52,7 +52,7 @@ SANITIZED_PYTHON = LD_PRELOAD="$$(native/sanitizer-libraries)" ASAN_OPTIONS=dete
 	"$$($(BIN)/python -c 'import sys; print(sys._base_executable)')"
 
 sanitize: $(SANITIZED)/.installed
-	$(SANITIZED_PYTHON) -m pytest -q -n auto --maxprocesses 8 --capture=sys tests/native tests/sums tests/scans
+	$(SANITIZED_PYTHON) -m pytest -q -n auto --maxprocesses 8 --dist worksteal --capture=sys tests/native tests/sums tests/scans
 
 fuzz: $(VENV)/.installed $(SANITIZED)/.installed
 	$(BIN)/python -m tests.fuzz --seconds $$(($(FUZZ_SECONDS) * 3 / 5))
