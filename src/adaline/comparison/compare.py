@@ -204,7 +204,7 @@ def compare_table(
     constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
-    chosen.sort(key=lambda one: not hasattr(one[2], "_fit_sums"))  # sums take least time
+    chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
     results: list[Result] = []
     with reporting(progress, "compare", (1 + len(chosen)) * (folds + 1)) as report:
         baseline = SystemTrial(name, {}, constant, rows.without_columns(), classes).run(None, report)

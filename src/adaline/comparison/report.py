@@ -242,8 +242,6 @@ def _apart(found: Comparison, chosen: Result, other: Result) -> str:
         if apart < SAME * chosen.error:
             return "its predictions are the same"
         unit = unit_of(found.data.target)
-        if apart < SAME * chosen.error:
-            return "its predictions are the same"
         return f"its predictions differ by {_number(apart, 3)}{' ' if unit else ''}{unit} (root mean square)"
     same = np.average(np.asarray(chosen.predicted) == np.asarray(other.predicted), weights=found.data.weight)
     return (

@@ -34,9 +34,9 @@ from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
 from adaline.sources.threads import run_blocks
 from adaline.sources.views import Fold, fold_of
-from adaline.sums import running
+from adaline.sums import all_but_one, running
 from adaline.systems.families.filter import SignalSystem
-from adaline.systems.families.folds import FoldFits, fit_unions
+from adaline.systems.families.folds import FoldFits, fit_folds, fit_unions
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.wording import counted
 
@@ -272,7 +272,7 @@ class ArrayRows(Rows):
 
         An entry is None where the rows themselves are needed.
         """
-        if not (hasattr(system, "_fit_sums") and _fits_as_we_do(system)):
+        if not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
             return None
         part = np.full(len(self.weight), -1)
         for i, indices in enumerate(parts):
@@ -454,7 +454,11 @@ def first_line(problem: Any) -> str:
 
 def _fit_at_once(system: Any, *given: Any) -> FoldFits | None:
     """Return the fits of all folds by a system that makes them at once; None of one that fits in a way of its own."""
-    return system._fit_folds(*given) if hasattr(system, "_fit_folds") and _fits_as_we_do(system) else None
+    if not _fits_as_we_do(system):
+        return None
+    if hasattr(system, "_sum_folds"):
+        return fit_folds(system, system._sum_folds(*given, all_but_one))
+    return system._fit_folds(*given) if hasattr(system, "_fit_folds") else None
 
 
 def _fits_as_we_do(system: Any) -> bool:

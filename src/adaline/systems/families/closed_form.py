@@ -26,8 +26,8 @@ from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
-from adaline.sums import ClassMoments, Moments, all_but_one
-from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, once, sum_folds
+from adaline.sums import ClassMoments, Moments
+from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs
 from adaline.wording import counted
@@ -128,12 +128,6 @@ class ClosedFormClassifier(LinearClassifier):
         self._finish(None, meter, source)
         refuse_few_digits(self.certificate_.digits, [self._output_digits], getattr(self, "dependencies_", None))
         return self
-
-    def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
-    ) -> FoldFits | None:
-        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
-        return fit_folds(self, self._sum_folds(X, y, sample_weight, fold, shared, all_but_one))
 
     def _sum_folds(
         self,

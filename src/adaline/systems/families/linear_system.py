@@ -31,9 +31,9 @@ from adaline.solvers.least_squares.choose import is_wide, sums
 from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
-from adaline.sums import Moments, all_but_one
+from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
-from adaline.systems.families.folds import FoldedRows, FoldFits, Unions, fit_folds, once, sum_folds
+from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, warn_of_dependence
 
@@ -370,12 +370,6 @@ class LinearSystem(LinearRegressor):
         """
         check_is_fitted(self, "coef_")
         return variance_inflation(self._fits[0], self._sums, self.fit_intercept)
-
-    def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
-    ) -> FoldFits | None:
-        """Return fits to all rows and to all but those of each fold, in one read; None where that needs the rows."""
-        return fit_folds(self, self._sum_folds(X, y, sample_weight, fold, shared, all_but_one))
 
     def _sum_folds(
         self,

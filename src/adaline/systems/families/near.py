@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +17,9 @@ from adaline.systems.families.folds import FoldFits
 class NearFits:
     """A system that can start from a model of nearly the same rows."""
 
+    @abstractmethod
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
         """Fit as `fit` does, starting from a model of nearly the same rows where that helps; None where it misleads."""
-        raise NotImplementedError
 
     basis: Any
 
