@@ -193,6 +193,28 @@ def select(
     run_select(options, system, settings or [], parameters or [], how, output, json)
 
 
+@command(
+    "Judge a model by rows whose target is known.",
+    "adaline score mass.adaline penguins",
+    "adaline score delay.adaline tomorrow.parquet --json",
+)
+def score(
+    model: Model,
+    data: Data,
+    target: Target = None,
+    weight: Weight = None,
+    table: TableName = None,
+    json: Json = False,
+) -> None:
+    """Judge a model by the rows of a table: errors of numbers; accuracy, recall, ranking and calibration of classes.
+
+    Columns are coded as the model has it. Rows that the model was fitted to flatter it: give rows it has not seen.
+    """
+    from adaline.cli.score import run_score
+
+    run_score(model, data, table, target, weight, json)
+
+
 @command("Show what a model file holds.", "adaline summary delay.adaline")
 def summary(model: Model, json: Json = False) -> None:
     """Show what a model file holds: where it comes from, its coefficients, and its certificate."""

@@ -13,7 +13,7 @@ from adaline.cli.app import Options
 from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, open_with_notes
 from adaline.cli.output import print_json, say, show
-from adaline.cli.summary import MOST, certify, described, explain, model_label
+from adaline.cli.summary import MOST, described, explain, model_label
 from adaline.comparison.open_data import OpenedData
 from adaline.comparison.table import MOST_CLASSES
 from adaline.input.coded import CodedRows
@@ -37,12 +37,10 @@ def run_fit(options: Options, system: str | None, settings: Sequence[str], outpu
     rows = opened.source.count_rows()
     say(f"{model_label(model)}: {opened.target} of {opened.request.title}, {counted(rows)}", style="bold")
     say()
-    if training is None:
-        explain(model, MOST, f": adaline summary {output}" if output is not None else "")
-    else:
+    if training is not None:
         _show_training(training)
         say()
-        certify(model.certificate_)
+    explain(model, MOST, f": adaline summary {output}" if output is not None else "")
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {output}")
 

@@ -14,6 +14,9 @@ from adaline.cli.exit import note
 from adaline.comparison.compare import system_name
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidParameter
+from adaline.sources import TableSource
+from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.spec import TableSpec, read_spec
 from adaline.systems import SYSTEMS
 
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
@@ -42,6 +45,20 @@ def chosen_system(opened: OpenedData, named: str | None, settings: Iterable[str]
         given["standardize"] = True
         note(f"{name} sees standardised columns; --set standardize=False is the rule on columns in their own units")
     return SYSTEMS[name](**given)
+
+
+def rows_for(model: Any, relation: Relation, target: str | None, weight: str | None) -> TableSource:
+    """Return the rows of a table with targets for a fitted model: its own target and weights, or those named."""
+    coding = vars(model).get("coding_")
+    if target is None and (coding is None or coding.target is None):
+        raise InvalidParameter("the model does not know the name of its target: say --target COLUMN")
+    if weight is not None and target is None:
+        raise InvalidParameter("--weight goes with --target: name both columns, or neither to use the model's own")
+    if target is None:
+        return TableSource(relation, TableSpec())
+    features = None if coding is None else tuple(coding.needed)
+    spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features)
+    return TableSource(relation, read_spec(relation, spec))
 
 
 def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:

@@ -108,15 +108,16 @@ def certify(proof: Any) -> None:
 
 
 def _show_summary(summary: CoefficientTable, most: int | None, rest: str) -> None:
-    columns = summary.groups()[0]
     digits = 6 if console().width >= WIDE else 5
     for part in summary.sections():
         if part.heading:
-            say(f"\n{part.heading}", style="bold")
-        cells = [[row["name"], *(cell(row, column, digits) for column in columns)] for row in part.rows[:most]]
-        show(["", *columns.values()], cells)
-        _more(len(part.rows), most, rest)
-        say()
+            say(part.heading, style="bold")
+        for k, columns in enumerate(summary.groups()):
+            rows = part.rows[k > 0 and summary.intercept :]  # the odds where all columns are zero are of no interest
+            cells = [[row["name"], *(cell(row, column, digits) for column in columns)] for row in rows[:most]]
+            show(["", *columns.values()], cells)
+            _more(len(part.rows), most, rest)
+            say()
         for line in part.lines:
             say(line)
     for line in [*summary.closing(), *(f"note: {text}" for text in summary.notes)]:

@@ -25,7 +25,7 @@ def list_systems(lectures: bool, as_json: bool) -> None:
         return
     shown = {"name": "system", "task": "for", "about": "what it is", **({"reference": "lectures"} if lectures else {})}
     rows = [[one[key] for key in shown] for one in found]
-    show([*shown.values()], rows, left=len(shown), widest=None if lectures else WIDEST)
+    show([*shown.values()], rows, left=len(shown), widest=WIDEST)
     say()
     say("Parameters are set by adaline fit --set key=value; adaline systems --json lists them.", style="dim")
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from adaline import storage
 from adaline.cli.exit import MODEL_START, check_output, note
+from adaline.cli.open import rows_for
 from adaline.cli.output import print_json, say
 from adaline.cli.summary import certify, described, model_label, rows_of, rows_text
 from adaline.errors import InvalidParameter
-from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.spec import TableSpec, read_spec
 from adaline.wording import counted
 
 
@@ -30,16 +29,9 @@ def run_update(
     check_output(saved, replaces=MODEL_START)
     before = rows_of(model)
     relation = Relation(data, table)
-    coding = vars(model).get("coding_")
-    if target is None and (coding is None or coding.target is None):
-        raise InvalidParameter("the model does not know the name of its target: say --target COLUMN")
     if not hasattr(model, "partial_fit"):
         raise InvalidParameter(f"{type(model).__name__} cannot go on from a saved model; fit all rows anew")
-    if weight is not None and target is None:
-        raise InvalidParameter("--weight goes with --target: name both columns, or neither to use the model's own")
-    weight = weight or (None if coding is None else coding.weight)
-    spec = TableSpec() if target is None else TableSpec(target=target, weight=weight)
-    model.partial_fit(TableSource(relation, read_spec(relation, spec)))
+    model.partial_fit(rows_for(model, relation, target, weight))
     after = rows_of(model)
     rows = relation.count("TRUE")
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:

@@ -80,17 +80,17 @@ def held_out_scores(result: Result, table: Table) -> Array | None:
     if table.fold is None or not result.fold_models or not hasattr(result.model, "decision_function"):
         return None
     out = np.zeros((len(table.y), len(labels)))
-    whole = _size(_decisions(result.model, table.X))
+    whole = _size(decisions(result.model, table.X))
     for k, model in enumerate(result.fold_models):
         rows = slice(*np.searchsorted(table.fold, [k, k + 1]))
-        value = _decisions(model, table.X[rows])
+        value = decisions(model, table.X[rows])
         if value.shape[1] != len(labels):
             return None
         out[rows] = value * (whole / _size(value))
     return out if np.isfinite(out).all() else None
 
 
-def _decisions(model: Any, X: Array) -> Array:
+def decisions(model: Any, X: Any) -> Array:
     """Return the decision values (n, K) of K classes; two have opposite ones."""
     value = np.asarray(model.decision_function(X), dtype=np.float64)
     return np.column_stack([-value, value]) if value.ndim == 1 else value

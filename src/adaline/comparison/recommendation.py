@@ -14,7 +14,7 @@ from adaline.results import Status
 from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible
 
-SAME = 1e-3  # errors that differ by less than this part are called the same
+SAME = 1e-3  # errors that differ by less than this part are called the same, though many rows tell them apart
 ROUNDING = 1e-9  # errors that differ by less than this part may be those of one solution
 
 
@@ -54,7 +54,7 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     """Return the recommendation.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
-    paired over the folds, or by rounding. Of those, systems whose probabilities are worse than the shares of the
+    paired over the folds, or by a thousandth of the error. Of those, systems whose probabilities are worse than the shares of the
     classes, by the log loss, stay out where others have better ones. One whose certificate says "solved" goes before
     others, then one whose coefficients have standard errors (LinearRegression, LogisticRegression), then one that gives
     probabilities; then the simpler: linear weights, fewer of them, no penalty; then the faster, by reads of the rows;
@@ -64,7 +64,7 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     able = [result for result in results if not result.failure]
     if not able:
         return Recommendation("No recommendation", "No system could be fitted: see the errors beside their names.")
-    useful = [result for result in able if not _as_good(baseline, result)]
+    useful = [result for result in able if not _within_error(baseline, result)]
     best = min(useful or able, key=lambda result: result.error)
     if not useful:
         text = (
@@ -128,6 +128,11 @@ def with_error(result: Result, measure: str) -> str:
 
 
 def _as_good(result: Result, best: Result) -> bool:
+    return _within_error(result, best) or result.error <= (1 + SAME) * best.error
+
+
+def _within_error(result: Result, best: Result) -> bool:
+    """Whether an error is larger by no more than one standard error of the difference, or by rounding."""
     apart = result.fold_errors - best.fold_errors
     return bool(apart.mean() <= max(apart.std(ddof=1) / np.sqrt(len(apart)), ROUNDING * best.error))
 

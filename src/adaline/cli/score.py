@@ -1,0 +1,146 @@
+"""`adaline score`: how well a saved model predicts the rows of a table whose targets are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+
+from adaline import storage
+from adaline.arrays import Array
+from adaline.cli.exit import note
+from adaline.cli.open import rows_for
+from adaline.cli.output import facts, print_json, say, show
+from adaline.cli.summary import model_label
+from adaline.comparison.classes import decisions, recalls
+from adaline.errors import InvalidParameter
+from adaline.input.coded import coded
+from adaline.plots.classification import reliability
+from adaline.selection.measures import SMALLEST
+from adaline.sources import TableSource
+from adaline.sources.tables.relation import Relation
+from adaline.storage.pipelines import is_pipeline
+from adaline.wording import counted, number, percentage
+
+MOST = 40  # classes that are listed
+
+
+def run_score(path: Path, data: str, table: str | None, target: str | None, weight: str | None, as_json: bool) -> None:
+    """Judge a saved model by the rows of a table, and show how it did."""
+    model = storage.load(path)
+    relation = Relation(data, table)
+    source = _rows_to_judge(model, relation, target, weight)
+    y, w = source.target_values(), source.read_weights()
+    left_out = relation.count("TRUE") - len(y)
+    if left_out:
+        note(f"{left_out:,} of {counted(len(y) + left_out)} left out: something is missing in them")
+    judge = judge_classes if "classes_" in vars(model) else judge_numbers
+    found = judge(model, source, y, np.ones(len(y)) if w is None else w)
+    if as_json:
+        print_json({"system": type(model).__name__, "rows": len(y), "left_out": left_out, **found})
+        return
+    say(f"{model_label(model)}: {', '.join(source.targets)} of {relation.title}, {counted(len(y))}", style="bold")
+    say()
+    _show(found)
+
+
+def _rows_to_judge(model: Any, relation: Relation, target: str | None, weight: str | None) -> TableSource:
+    """Return the rows in the columns of the model, with their targets."""
+    if is_pipeline(model) or not (is_classifier(model) or is_regressor(model)):
+        raise InvalidParameter(
+            f"{type(model).__name__} has no targets to be judged by: adaline predict gives its answers"
+        )
+    source = coded(model, rows_for(model, relation, target, weight))
+    assert isinstance(source, TableSource)
+    return source
+
+
+def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
+    """Return R^2, errors and bias of the predictions of each target, as plain values."""
+    predicted = np.asarray(model.predict(source), dtype=np.float64).reshape(len(y), -1)
+    true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    out = []
+    for k, name in enumerate(source.targets):
+        error = predicted[:, k] - true[:, k]
+        away = true[:, k] - np.average(true[:, k], weights=weight)
+        spread = float(weight @ away**2)
+        out.append(
+            {
+                "target": name,
+                "r_squared": 1 - float(weight @ error**2) / spread if spread > 0 else np.nan,
+                "rmse": float(np.sqrt(np.average(error**2, weights=weight))),
+                "mae": float(np.average(np.abs(error), weights=weight)),
+                "bias": float(np.average(error, weights=weight)),
+            }
+        )
+    return {"targets": out}
+
+
+def judge_classes(model: Any, source: TableSource, y: NDArray[Any], weight: Array) -> dict[str, Any]:
+    """Return accuracy, recall, ranking and calibration of a classifier, as plain values; new labels count as wrong."""
+    known, labels = model.classes_, np.unique(y)
+    predicted = model.predict(source)
+    own = np.searchsorted(known, y).clip(max=len(known) - 1)
+    is_known = known[own] == y
+    given = np.asarray(model.predict_proba(source)) if hasattr(model, "predict_proba") else None
+    scores = given if given is not None else decisions(model, source) if hasattr(model, "decision_function") else None
+    if scores is not None:
+        column = np.searchsorted(known, labels).clip(max=len(known) - 1)
+        scores = np.where(known[column] == labels, scores[:, column], -np.inf)
+    out: dict[str, Any] = {"accuracy": float(np.average(predicted == y, weights=weight))}
+    if given is not None:
+        right = given[np.arange(len(y)), own] * is_known
+        truth = (known == y[:, None]) & is_known[:, None]
+        out["log_loss"] = float(np.average(-np.log(np.clip(right, SMALLEST, 1.0)), weights=weight))
+        out["brier"] = float(np.average(((given - truth) ** 2).sum(axis=1), weights=weight)) / (1 + (len(known) == 2))
+    each = recalls(y, predicted, scores if len(labels) > 1 else None, weight)
+    if len(labels) == 2 and scores is not None:
+        out["auc"], out["average_precision"] = each[-1].auc, each[-1].average_precision
+    out["classes"] = [one._asdict() for one in each]
+    if given is not None and len(known) == 2:
+        found = reliability(given[:, 1], y == known[1])
+        out["calibration"] = [
+            dict(zip(("probability", "share", "lower", "upper"), map(float, row), strict=True))
+            for row in zip(found.probability, found.share, found.lower, found.upper, strict=True)
+        ]
+    return out
+
+
+FIGURES = {
+    "accuracy": "accuracy",
+    "auc": "AUC",
+    "average_precision": "average precision",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+}
+
+
+def _show(found: dict[str, Any]) -> None:
+    if "targets" in found:
+        heads = {"r_squared": "R²", "rmse": "RMSE", "mae": "MAE", "bias": "mean error"}
+        rows = [[one["target"], *(number(one[key]) for key in heads)] for one in found["targets"]]
+        show(["", *heads.values()], rows)
+        return
+    figures = {name: found[key] for key, name in FIGURES.items() if key in found}
+    facts([(name, percentage(value) if name == "accuracy" else number(value)) for name, value in figures.items()])
+    say()
+    each = found["classes"]
+    rows = [
+        [one["label"], f"{one['rows']:,}", _with_ends(one, "recall"), percentage(one["precision"]), number(one["auc"])]
+        for one in each[:MOST]
+    ]
+    show(["class", "rows", "found (95%)", "right where said", "AUC"], rows)
+    if len(each) > MOST:
+        say(f"... and {len(each) - MOST} more: --json lists them")
+    if found.get("calibration"):
+        say()
+        rows = [[percentage(one["probability"]), _with_ends(one, "share")] for one in found["calibration"]]
+        show([f"probability of {each[-1]['label']}", "true (95%)"], rows)
+
+
+def _with_ends(one: dict[str, Any], key: str) -> str:
+    """Return a share with its interval."""
+    return f"{percentage(one[key])} ({percentage(one['lower'])} to {percentage(one['upper'])})"

@@ -1,0 +1,78 @@
+"""`adaline score`: what scikit-learn's measures say of the same predictions, shown, and refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from adaline import load, open_table
+from tests.cli.command_line import Shell, table
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path / "old.csv", 0)
+    table(tmp_path / "new.csv", 1, 300)
+    return Shell(capsys)
+
+
+def test_numbers_are_judged_as_by_scikit_learn(shell: Shell, tmp_path: Path) -> None:
+    shell.good("fit", "old.csv", "-t", "y", "--features", "a,b,color", "-o", "y.adaline")
+    found = shell.good("score", "y.adaline", "new.csv", "--target", "y", "--weight", "id", "--json").json
+    rows = open_table(tmp_path / "new.csv", target="y", features=["a", "b", "color"], weight="id")
+    y, w = rows.target_values(), rows.read_weights()
+    predicted = load(tmp_path / "y.adaline").predict(rows)
+    (one,) = found["targets"]
+    assert found["rows"] == 300
+    assert one["r_squared"] == pytest.approx(metrics.r2_score(y, predicted, sample_weight=w), rel=1e-12)
+    assert one["rmse"] == pytest.approx(metrics.root_mean_squared_error(y, predicted, sample_weight=w), rel=1e-12)
+    assert one["mae"] == pytest.approx(metrics.mean_absolute_error(y, predicted, sample_weight=w), rel=1e-12)
+    assert one["bias"] == pytest.approx(np.average(predicted - y, weights=w), abs=1e-12)
+    text = shell.good("score", "y.adaline", "new.csv").out
+    assert "y of new.csv, 300 rows" in text
+    assert "R²" in text
+
+
+@pytest.mark.parametrize("target", ["flag", "kind"])
+def test_classes_are_judged_as_by_scikit_learn(target: str, shell: Shell, tmp_path: Path) -> None:
+    words = ("-t", target, "--features", "b,y", "-s", "LogisticRegression")
+    shell.good("fit", "old.csv", *words, "-o", "m.adaline")
+    found = shell.good("score", "m.adaline", "new.csv", "--json").json
+    model = load(tmp_path / "m.adaline")
+    rows = open_table(tmp_path / "new.csv", target=target, features=["b", "y"])
+    y, p = rows.target_values(), model.predict_proba(rows)
+    assert found["accuracy"] == pytest.approx(metrics.accuracy_score(y, model.predict(rows)))
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p), rel=1e-9)
+    if target == "flag":
+        assert found["brier"] == pytest.approx(metrics.brier_score_loss(y, p[:, 1]), rel=1e-9)
+        assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, p[:, 1]), rel=1e-12)
+        assert sum(one["share"] <= 1 for one in found["calibration"]) == len(found["calibration"]) > 3
+    else:
+        each = metrics.roc_auc_score(y, p, multi_class="ovr", average=None)
+        assert [one["auc"] for one in found["classes"]] == pytest.approx(each, rel=1e-12)
+    recall = metrics.recall_score(y, model.predict(rows), average=None)
+    assert [one["recall"] for one in found["classes"]] == pytest.approx(recall)
+    assert "right where said" in shell.good("score", "m.adaline", "new.csv").out
+
+
+def test_labels_that_the_model_has_not_met_count_as_wrong(shell: Shell, tmp_path: Path) -> None:
+    shell.good("fit", "old.csv", "-t", "kind", "--features", "b,y", "-o", "m.adaline")
+    text = (tmp_path / "new.csv").read_text().replace(",z,", ",w,")
+    (tmp_path / "other.csv").write_text(text)
+    found = shell.good("score", "m.adaline", "other.csv", "--json").json
+    assert {one["label"]: one["recall"] for one in found["classes"]}["w"] == 0
+    before = shell.good("score", "m.adaline", "new.csv", "--json").json
+    assert found["accuracy"] < before["accuracy"]
+    assert found["log_loss"] > before["log_loss"]
+
+
+def test_mistakes_are_one_line(shell: Shell, tmp_path: Path) -> None:
+    shell.good("fit", "old.csv", "-t", "y", "--features", "a,b", "-o", "y.adaline")
+    (tmp_path / "bare.csv").write_text("a,b\n1,2\n")
+    assert "'y'" in shell.bad("score", "y.adaline", "bare.csv")
+    assert "'c'" in shell.bad("score", "y.adaline", "new.csv", "--target", "c")
+    assert "no.csv" in shell.bad("score", "y.adaline", "no.csv")
