@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adaline import datasets
+from adaline import LinearRegression, datasets, open_table
 from adaline.storage import load, read_header
 from adaline.systems import SYSTEMS, OnlineSystem
 from tests.cli.command_line import CLASSIFIERS, Shell, table
@@ -266,3 +267,22 @@ def test_the_perceptron_family_sees_standardised_columns_unless_told_otherwise(s
     raw = shell.good("fit", "penguins", "-t", "species", "-s", system, "--set", "standardize=False", "--json")
     assert raw.json["parameters"]["standardize"] is False
     assert "standardised" not in raw.err
+
+
+def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> None:
+    words = ("fit", "penguins", "-t", "body_mass_g", "--features", "bill_length_mm,sex", "--json")
+    rows = open_table(datasets.path("penguins"), target="body_mass_g", features=["bill_length_mm", "sex"])
+    model = LinearRegression().fit(rows)
+    year = open_table(datasets.path("penguins"), target="year", features=["bill_length_mm"]).target_values()
+    for more, expected in (
+        (("--errors", "HC3"), model.summary(errors="HC3", X=rows)),
+        (("--cluster", "year"), model.summary(errors="cluster", X=rows, groups=year)),
+    ):
+        found = shell.good(*words, *more).json["summary"]["coefficients"]
+        assert found == json.loads(json.dumps(expected.to_dict()["coefficients"]))
+    assert (
+        "year" not in shell.good("fit", "penguins", "-t", "body_mass_g", "--cluster", "year", "--json").json["features"]
+    )
+    assert "--cluster COLUMN" in shell.bad(*words, "--errors", "cluster")
+    assert "leave out --errors HC3" in shell.bad(*words, "--errors", "HC3", "--cluster", "year")
+    assert "LMS has no choice of standard errors" in shell.bad(*words, "-s", "LMS", "--errors", "HC3")

@@ -31,6 +31,7 @@ from adaline.cli.app import (
     "adaline fit flights.csv -t arr_delay --drop year,flight --dates time_hour",
     "adaline fit penguins -t species --system FisherDiscriminant --json",
     'adaline fit data.csv --formula "log(y) ~ x1 * x2 + C(x3)" -s Ridge --set penalty=1',
+    "adaline fit wages.csv -t wage --errors HC3",
 )
 def fit(
     options: Options,
@@ -43,13 +44,21 @@ def fit(
             help="A parameter of the system; may be repeated: --set basis=Polynomial --set basis__degree=3.",
         ),
     ] = None,
+    errors: Annotated[
+        str | None,
+        option("--errors", metavar="KIND", help="Standard errors that are robust: HC0 to HC4, HAC; see the summary."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        option("--cluster", metavar="COLUMN", help="Rows of one value belong together: standard errors by cluster."),
+    ] = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE", help="Where to save the model.")] = None,
     json: Json = False,
 ) -> None:
     """Fit a system to a table, show it with its certificate, and save it."""
     from adaline.cli.fit import run_fit
 
-    run_fit(options, system, settings or [], output, json)
+    run_fit(options, system, settings or [], output, json, errors=errors, cluster=cluster)
 
 
 @command(

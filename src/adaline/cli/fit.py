@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,40 @@ from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, described, explain, model_label
 from adaline.comparison.open_data import OpenedData
 from adaline.comparison.table import MOST_CLASSES
+from adaline.errors import InvalidParameter
+from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import CodedRows
+from adaline.sources import TableSource
+from adaline.systems import SYSTEMS
 from adaline.wording import counted, percentage
 
 
-def run_fit(options: Options, system: str | None, settings: Sequence[str], output: Path | None, as_json: bool) -> None:
-    """Fit a system to a table, show it, and save it."""
+def run_fit(
+    options: Options,
+    system: str | None,
+    settings: Sequence[str],
+    output: Path | None,
+    as_json: bool,
+    *,
+    errors: str | None = None,
+    cluster: str | None = None,
+) -> None:
+    """Fit a system to a table, show it with standard errors of a kind, or clustered by a column, and save it."""
     check_output(output, replaces=MODEL_START)
+    if cluster is not None and options["features"] is None and options["formula"] is None:
+        options = {**options, "drop": (*(options["drop"] or ()), cluster)}
     opened = open_with_notes(options)
     model = chosen_system(opened, system, settings)
+    check_errors(model, errors, cluster)
     model.fit(opened.source)
+    summary = summary_with(model, opened.source, errors, cluster)
     _note_amounts(model, opened)
     training = _training_accuracy(model, opened)
     if output is not None:
         storage.save(model, output)
     if as_json:
         saved = None if output is None else str(output)
-        print_json({**described(model), "left_out": opened.left_out, "training": training, "saved": saved})
+        print_json({**described(model, summary), "left_out": opened.left_out, "training": training, "saved": saved})
         return
     rows = opened.source.count_rows()
     say(f"{model_label(model)}: {opened.target} of {opened.request.title}, {counted(rows)}", style="bold")
@@ -40,9 +58,37 @@ def run_fit(options: Options, system: str | None, settings: Sequence[str], outpu
     if training is not None:
         _show_training(training)
         say()
-    explain(model, MOST, f": adaline summary {output}" if output is not None else "")
+    explain(model, MOST, f": adaline summary {output}" if output is not None else "", summary)
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {output}")
+
+
+def check_errors(model: Any, errors: str | None, cluster: str | None) -> None:
+    """Refuse standard errors that the system does not have."""
+    if errors is None and cluster is None:
+        return
+    if errors not in (None, "cluster") and cluster is not None:
+        raise InvalidParameter(f"--cluster names groups for clustered errors: leave out --errors {errors}")
+    if errors == "cluster" and cluster is None:
+        raise InvalidParameter("--errors cluster needs to know which rows belong together: say --cluster COLUMN")
+    if not _takes_errors(type(model)):
+        able = [name for name, cls in SYSTEMS.items() if _takes_errors(cls)]
+        raise InvalidParameter(f"{type(model).__name__} has no choice of standard errors; these do: {', '.join(able)}")
+
+
+def _takes_errors(system: Any) -> bool:
+    return hasattr(system, "summary") and "errors" in inspect.signature(system.summary).parameters
+
+
+def summary_with(model: Any, source: TableSource, errors: str | None, cluster: str | None) -> CoefficientTable | None:
+    """Return the summary of a model with errors of a kind; None where none was asked for."""
+    found: CoefficientTable | None = None
+    if cluster is not None:
+        found = model.summary(errors="cluster", X=source, groups=source.read_column(cluster))
+    elif errors is not None:
+        rows = {"X": source} if errors.upper().startswith("H") else {}  # those that take one more pass
+        found = model.summary(errors=errors, **rows)
+    return found
 
 
 def _note_amounts(model: Any, opened: OpenedData) -> None:

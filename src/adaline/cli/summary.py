@@ -63,8 +63,8 @@ def rows_of(model: Any) -> int | None:
     return None if sums is None else int(sums.rows)
 
 
-def described(model: Any) -> dict[str, Any]:
-    """Return a fitted model as plain values, for JSON."""
+def described(model: Any, summary: CoefficientTable | None = None) -> dict[str, Any]:
+    """Return a fitted model as plain values, for JSON; with its own summary where none is given."""
     coding = vars(model).get("coding_")
     out: dict[str, Any] = {
         "system": type(model).__name__,
@@ -78,17 +78,20 @@ def described(model: Any) -> dict[str, Any]:
         "coef": getattr(model, "coef_", None),
         "certificate": vars(model.certificate_),
     }
-    if hasattr(model, "summary"):
-        out["summary"] = {
-            key: value for key, value in model.summary().to_dict().items() if key not in ("certificate", "title")
-        }
+    if summary is None and hasattr(model, "summary"):
+        summary = model.summary()
+    if summary is not None:
+        out["summary"] = {key: value for key, value in summary.to_dict().items() if key not in ("certificate", "title")}
     return dict(plain(out))
 
 
-def explain(model: Any, most: int | None = None, rest: str = "") -> None:
-    """Print coefficients and certificate; no more than `most` coefficients, then `rest`, which says where they are."""
-    if hasattr(model, "summary"):
-        _show_summary(model.summary(), most, rest)
+def explain(model: Any, most: int | None = None, rest: str = "", summary: CoefficientTable | None = None) -> None:
+    """Print coefficients and certificate; no more than `most` coefficients, then `rest`, which says where they are.
+
+    The table is the model's own summary where none is given.
+    """
+    if summary is not None or hasattr(model, "summary"):
+        _show_summary(summary or model.summary(), most, rest)
     elif "classes_" in vars(model):
         _show_discriminants(model, most, rest)
     elif hasattr(model, "coef_"):

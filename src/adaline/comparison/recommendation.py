@@ -54,11 +54,11 @@ def recommend(results: list[Result], baseline: Result, measure: str) -> Recommen
     """Return the recommendation.
 
     A system does as well as the best one if its error is larger by no more than one standard error of the difference,
-    paired over the folds, or by a thousandth of the error. Of those, systems whose probabilities are worse than the shares of the
-    classes, by the log loss, stay out where others have better ones. One whose certificate says "solved" goes before
-    others, then one whose coefficients have standard errors (LinearRegression, LogisticRegression), then one that gives
-    probabilities; then the simpler: linear weights, fewer of them, no penalty; then the faster, by reads of the rows;
-    then the one that comes first in the registry, from least squares to learning row by row.
+    paired over the folds, or by a thousandth of the error. Of those, systems whose probabilities are worse than the
+    shares of the classes, by the log loss, stay out where others have better ones. One whose certificate says "solved"
+    goes before others, then one whose coefficients have standard errors (LinearRegression, LogisticRegression), then
+    one that gives probabilities; then the simpler: linear weights, fewer of them, no penalty; then the faster, by reads
+    of the rows; then the one that comes first in the registry, from least squares to learning row by row.
     Dependent columns leave predictions as they are, so that "rank-deficient" counts as solved here.
     """
     able = [result for result in results if not result.failure]

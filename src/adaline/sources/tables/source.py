@@ -207,6 +207,18 @@ class TableSource(Source):
         classes = self.find_labels()
         return np.asarray(classes[self.encoded(classes).read_targets()[:, 0].astype(np.intp)])
 
+    def read_column(self, name: str) -> NDArray[Any]:
+        """Return a column of the table, (N,), in the rows that are used, such as groups of rows; refuse gaps."""
+        check_column(self.relation, name, "column")
+        self.learn_coding()
+        found: list[Any] = []
+        for _, run in self.relation.runs([name], self.where, block_rows(1)):
+            for batch in run():
+                found += as_table(batch).column(0).to_pylist()
+        if any(map(is_missing, found)):
+            raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
+        return np.asarray(found)
+
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, held in memory."""
         return self._with(
