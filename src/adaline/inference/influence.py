@@ -26,7 +26,7 @@ from adaline.inference.sample import Sample
 from adaline.solvers.least_squares.factor import Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
-from adaline.sums.scores import row_statistics, runs
+from adaline.sums.scores import runs
 
 INVOLVED = 1e-6  # the share of a column beyond the span of the rows from which it takes part in a dependence
 
@@ -115,7 +115,7 @@ def _diagnostics(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array
     targets = len(fit.squares)
 
     def rows(block: Block) -> Array:
-        parts = [row_statistics(run, through) for run in runs(block)]
+        parts = [through.read(run) for run in runs(block)]
         return np.concatenate(
             [np.column_stack([host(part.leverage), host(part.residual)]) for part in parts]
             or [np.empty((0, 1 + targets))]

@@ -64,6 +64,10 @@ class Loss(ABC):
     def curvature(self, z: Any, t: Any) -> Any:
         """Return d slope / dz, (n, K); zero or more where the loss is convex."""
 
+    def information(self, z: Any, t: Any) -> Any:
+        """Return the mean of the curvature over targets whose mean is that of z, (n, K): Fisher's information."""
+        return self.curvature(z, t)
+
     def product(self, z: Any, t: Any, q: Any) -> Any:
         """Return the matrix of second derivatives of each row times q, (n, K)."""
         return self.curvature(z, t) * q

@@ -13,7 +13,7 @@ from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.sample import RowSample
-from adaline.sums.scores import FittedDesign, GroupScores, Scores
+from adaline.sums.scores import FittedDesign, FittedLikelihood, GroupScores, Scores
 from adaline.sums.spread import Spread
 from adaline.sums.targets import ClassWeights, Targets
 from adaline.sums.triangle import Triangle
@@ -40,6 +40,7 @@ __all__ = [
     "ErrorCounts",
     "FirthScore",
     "FittedDesign",
+    "FittedLikelihood",
     "FoldSums",
     "GroupScores",
     "HessianProduct",

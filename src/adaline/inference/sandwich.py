@@ -1,0 +1,109 @@
+"""Robust errors of a likelihood fit: the root of its covariance with the scores of the rows in the middle.
+
+    Cov = A G A',   A A' = inverse information,   G = the sum of products of scores, as in covariance.py
+
+The fit returned differs from the one given in its root alone, so that tables, tests, intervals and effects take it as
+they take any other. The rows have to be given again; they are recognised by their weight and their log-likelihood.
+
+P. J. Huber, Proc. 5th Berkeley Symposium (1967), 221-233; A. Zeileis, J. Statistical Software 16 (2006), 9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.covariance import (
+    SQUARES_TOLERANCE,
+    TOTAL_TOLERANCE,
+    WEIGHT_TOLERANCE,
+    ErrorOptions,
+    group_scale,
+    lagged,
+    read_groups,
+    refuse_full_leverage,
+    root_of,
+)
+from adaline.losses import Loss
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.sources import Source
+from adaline.sums import FittedLikelihood, GroupScores, Scores
+
+
+def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelihood:
+    """Return a fit in the form in which sums over its rows take it."""
+    if fit.root is None:
+        raise SumsMissing("no standard errors: the matrix of second derivatives was too large to form")
+    kept = fit.without_dependent()
+    assert kept.root is not None
+    root = kept.root.copy()
+    root[:, 1:][:, ~fit.dependence.kept] = 0.0
+    return FittedLikelihood(loss, kept.solution.theta, root, source.shape.targets)
+
+
+def with_errors(
+    fit: LikelihoodFit, loss: Loss, source: Source | None, options: ErrorOptions
+) -> tuple[LikelihoodFit, float]:
+    """Return a fit with the root of its covariance under these errors, and the degrees of freedom of that.
+
+    Classical errors are those it has.
+    """
+    if options.errors == "classical":
+        return fit, fit.weight - fit.parameters
+    assert source is not None
+    if fit.penalised or fit.firth:
+        raise InvalidParameter(
+            f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"
+        )
+    check_rows_weight(fit, source)
+    design, n, p = fitted_rows(fit, loss, source), fit.weight, float(fit.parameters)
+    if n - p <= 0.5:
+        raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
+    m = design.root.shape[2]
+    if options.errors == "cluster":
+        codes = read_groups(options.groups, source.count_rows())
+        joined = source.with_targets(np.column_stack([source.read_targets(), codes]))
+        groups = joined.sum(GroupScores, design, size=m, targets=1)
+        check_rows_cost(fit, source, groups.squares)
+        half = root_of(groups.meat(0), group_scale(len(groups.groups), n, p))
+        return _with_root(fit, design, half, len(groups.groups) - 1.0)
+    design = options.tempered(design, p / n)
+    if options.errors == "HAC":
+        meat, cost = lagged(source, design, options.lags_of(n), 1)
+    else:
+        scores = source.sum(Scores, design, size=m, targets=1)
+        refuse_full_leverage(source, design, scores, options.errors)
+        meat, cost = scores.meat, scores.squares
+    check_rows_cost(fit, source, cost)
+    return _with_root(fit, design, root_of(meat[0], options.scale(n, p)), n - p)
+
+
+def check_rows_weight(fit: LikelihoodFit, source: Source) -> None:
+    """Refuse rows whose weight is not that of the rows fitted."""
+    weight = source.total_weight()
+    if abs(weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
+        raise InvalidData(
+            f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "
+            "Give all rows again, with the same sample_weight."
+        )
+
+
+def check_rows_cost(fit: LikelihoodFit, source: Source, cost: Array) -> None:
+    """Refuse rows that are not finite, or whose loss (1,) at the solution is not that of the fit."""
+    if not np.isfinite(cost).all():
+        source.refuse_nonfinite()
+    off = abs(float(cost.sum()) + fit.log_likelihood)
+    if not off <= SQUARES_TOLERANCE * abs(fit.log_likelihood) + TOTAL_TOLERANCE * abs(fit.null):
+        raise InvalidData(
+            "these are not the rows that were fitted: they have another likelihood under the model. Give the same X "
+            "and y again."
+        )
+
+
+def _with_root(
+    fit: LikelihoodFit, design: FittedLikelihood, half: Array, freedom: float
+) -> tuple[LikelihoodFit, float]:
+    return replace(fit.without_dependent(), root=design.root @ half), freedom
