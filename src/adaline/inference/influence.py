@@ -6,28 +6,45 @@
     Cook's D = standardised^2 h / (1 - h) / p  how far all predictions move without the row
     DFFITS = t sqrt(h / (1 - h))               how far the row's own prediction moves
     r / (1 - h)                                residual of the row in the fit to all others (also with a penalty)
+    DFBETAS = A z r / (1 - h) / (s A_j)        how far coefficients move, in standard errors, s taken without the row
+
+Of a likelihood h = W z'z, W Fisher's information of the row, and residuals are Pearson's, (t - mean) / sd, or those of
+the deviance, sign(t - mean) (2 (loss - least loss))^(1/2). Cook's distance takes Pearson's, the others the deviance's,
+as R does: they are those of one step of a refit, not of the refit itself.
 
 R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982); D. A. Belsley, E. Kuh and R. E. Welsch,
-Regression Diagnostics (1980).
+Regression Diagnostics (1980); D. A. Williams, Applied Statistics 36 (1987), 181-191.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, to_device_of
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.covariance import FULL_LEVERAGE, check_squares, check_weight, factor_of, lens
+from adaline.inference.covariance import (
+    FULL_LEVERAGE,
+    check_squares,
+    check_weight,
+    coordinates,
+    factor_of,
+    lengths,
+    lens,
+)
 from adaline.inference.sample import Sample
+from adaline.inference.sandwich import check_rows_cost, check_rows_weight, fitted_rows
+from adaline.losses import Loss
 from adaline.solvers.least_squares.factor import Factor
 from adaline.solvers.least_squares.fit import Fit
+from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
 from adaline.sums.scores import runs
 
+UNIT_DISPERSION = ("logistic", "binomial", "poisson")  # losses whose studentised residuals R leaves as they are
 INVOLVED = 1e-6  # the share of a column beyond the span of the rows from which it takes part in a dependence
 
 
@@ -46,19 +63,99 @@ class Influence(NamedTuple):
     dffits: Array
 
 
-def influence(fits: Sequence[Fit], sources: Sequence[Source], sample: Sample, flat: bool) -> Influence:
+class CoefficientInfluence(NamedTuple):
+    """The same, and what each row does to coefficients: `dfbetas`, (n, 1 + D), intercept first, or (n, K, 1 + D)."""
+
+    leverage: Array
+    residual: Array
+    standardized: Array
+    studentized: Array
+    cooks_distance: Array
+    dffits: Array
+    dfbetas: Array
+
+
+class LikelihoodInfluence(NamedTuple):
+    """Arrays (n,); `dfbetas` is (n, 1 + D), intercept first.
+
+    residual : target less its mean. pearson, deviance : the residuals of that name. standardized : the deviance's over
+    (dispersion (1 - h))^(1/2). studentized : of both, as if the row had been left out. The others as for `Influence`.
+    """
+
+    leverage: Array
+    residual: Array
+    pearson: Array
+    deviance: Array
+    standardized: Array
+    studentized: Array
+    cooks_distance: Array
+    dffits: Array
+    dfbetas: Array
+
+
+def likelihood_influence(
+    fit: LikelihoodFit, loss: Loss, source: Source, dispersion: float = 1.0
+) -> LikelihoodInfluence:
+    """Return the measures of all rows of one machine's likelihood, in one pass over the rows given again."""
+    if fit.penalised or fit.firth or fit.coupled:
+        raise InvalidParameter(
+            "influence is that of rows on a maximum of the likelihood of one machine: use penalty=0, firth=False and "
+            "two classes"
+        )
+    check_rows_weight(fit, source)
+    design = fitted_rows(fit, loss, source)
+    design = design._replace(root=design.root / np.sqrt(dispersion))  # of the inverse information
+    m = design.root.shape[2]
+
+    def rows(block: Block) -> Array:
+        parts = []
+        for run in runs(block):
+            z, slope, _, leverage, cost = design.read(run)
+            outputs, t = design.outputs(run), to_device_of(z, run.t)[:, : design.targets]
+            each = (leverage[:, None], slope, loss.information(outputs, t), cost, loss.mean(outputs), t[:, :1], z)
+            parts.append(np.concatenate([host(part) for part in each], axis=1))
+        return np.concatenate(parts or [np.empty((0, 6 + m))])
+
+    leverage, slope, information, cost, mean, t = (found := source.map(rows))[:, :6].T
+    weight = source.read_all_weights()
+    check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
+    pearson = slope / np.sqrt(information)
+    least = loss.lowest(source.read_targets())[:, 0]
+    deviance = np.sign(slope) * np.sqrt(2 * np.maximum(cost - least, 0.0))
+    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)
+    freedom = fit.weight - fit.parameters - 1.0
+    sigma = np.sqrt(np.maximum(weight @ deviance**2 - deviance**2 / rest, 0.0) / (freedom if freedom > 0 else np.nan))
+    likely = np.sign(deviance) * np.sqrt(deviance**2 + leverage * pearson**2 / rest)
+    pull = np.sqrt(information) * deviance / (rest * sigma)
+    moved = (found[:, 6:] @ design.root[0].T) * pull[:, None] / lengths(design.root[0])
+    return LikelihoodInfluence(
+        leverage,
+        t - mean,
+        pearson,
+        deviance,
+        deviance / np.sqrt(dispersion * rest),
+        likely if loss.name in UNIT_DISPERSION else likely / sigma,
+        (pearson / rest) ** 2 * leverage / (dispersion * fit.parameters),
+        deviance * np.sqrt(leverage) / (sigma * rest),
+        moved,
+    )
+
+
+def influence(
+    fits: Sequence[Fit], sources: Sequence[Source], sample: Sample, flat: bool, dfbetas: bool = False
+) -> Influence | CoefficientInfluence:
     """Return the measures of all rows, targets side by side, or, where `flat`, vectors of the only one."""
     if any(fit.penalty.any() for fit in fits):
         raise InvalidParameter(
             "no influence for a penalised fit: leave-one-out formulas of its variance do not hold. Use "
             "LinearRegression, or penalty=0."
         )
-    parts = [_influence(fit, source, sample) for fit, source in zip(fits, sources, strict=True)]
+    parts = [_influence(fit, source, sample, dfbetas) for fit, source in zip(fits, sources, strict=True)]
+    kind = type(parts[0])
     if flat:
-        return Influence(*(values[:, 0] if values.ndim == 2 else values for values in parts[0]))
-    columns: list[Any] = [parts[0].leverage]
-    columns += [np.concatenate([part[i] for part in parts], axis=1) for i in range(1, len(Influence._fields))]
-    return Influence(*columns)
+        return kind(*(v[:, 0] if v.ndim > 1 else v for v in parts[0]))
+    columns = [np.concatenate(values, axis=1) for values in zip(*(part[1:] for part in parts), strict=True)]
+    return kind(parts[0].leverage, *columns)
 
 
 class LeaveOneOutResult(NamedTuple):
@@ -91,7 +188,7 @@ def inflation(factor: Factor) -> Array:
     return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)
 
 
-def _influence(fit: Fit, source: Source, sample: Sample) -> Influence:
+def _influence(fit: Fit, source: Source, sample: Sample, dfbetas: bool) -> Influence | CoefficientInfluence:
     """Return the measures of all rows, (n, K), of one fit, block by block."""
     leverage, residual, weight = _diagnostics(fit, source, sample)
     p, freedom = fit.trace, sample.n - fit.trace
@@ -103,9 +200,15 @@ def _influence(fit: Fit, source: Source, sample: Sample) -> Influence:
         without = np.where(freedom > 1.5, freedom - 1.0, np.nan)
         studentized = standardized * np.sqrt(without / np.maximum(freedom - standardized**2, 0.0))
         odds = leverage[:, None] / rest
-    return Influence(
-        leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds)
-    )
+    found = (leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds))
+    if not dfbetas:
+        return Influence(*found)
+    along = coordinates(fit, np.eye(fit.solution.theta.shape[1]))  # A z / A_j, times r / (s (1 - h))
+    along[1:][~factor_of(fit).alive] = np.nan
+    through = lens(fit, sample.precision)
+    z = source.map(lambda block: np.concatenate([host(through.read(run).z) for run in runs(block)]))
+    share = (z @ (along / lengths(along)[:, None]).T) * root
+    return CoefficientInfluence(*found, (studentized / np.sqrt(rest))[:, :, None] * share[:, None, :])
 
 
 def _diagnostics(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array]:

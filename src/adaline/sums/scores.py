@@ -82,6 +82,13 @@ class FittedLikelihood(NamedTuple):
         """Return the statistics of the rows of a block."""
         return likelihood_statistics(block, self)
 
+    def outputs(self, block: Block) -> Any:
+        """Return w'x + w0 of the rows of a block, (n, K)."""
+        x = as_dense(block.x)
+        xp = namespace(x)
+        theta = to_device_of(x, self.theta.T.copy())
+        return xp.matmul(xp.astype(x, xp.float64, copy=False), theta[1:, :]) + theta[:1, :]
+
 
 class RowStatistics(NamedTuple):
     """Coordinates z (n, m), scaled residuals (n, K), weights, leverages h (n,) and costs (n, K) of rows.
@@ -104,8 +111,8 @@ def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
     x = xp.astype(x, xp.float64, copy=False)
     t = to_device_of(x, block.t)[:, : fit.targets]
     k, side, m = fit.root.shape
-    theta, root = (to_device_of(x, a) for a in (fit.theta.T.copy(), fit.root.transpose(1, 0, 2).reshape(side, k * m)))
-    outputs = xp.matmul(x, theta[1:, :]) + theta[:1, :]
+    root = to_device_of(x, fit.root.transpose(1, 0, 2).reshape(side, k * m))
+    outputs = fit.outputs(block)
     z = xp.matmul(x, root[1:, :]) + root[:1, :]
     weight = _weights(block, x)
     cost, residual = fit.loss.value(outputs, t), -fit.loss.slope(outputs, t) / fit.dispersion

@@ -27,6 +27,7 @@ from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import quantile
 from adaline.inference.covariance import ErrorOptions
+from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
 from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import with_errors
@@ -406,6 +407,39 @@ class LogisticRegression(NearFits, LinearClassifier):
             errors=errors,
             freedom=freedom,
         )
+
+    @np.errstate(all="ignore")
+    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> LikelihoodInfluence:
+        """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS (two classes).
+
+            h_n = p (1 - p) x_n' A x_n,   pearson = (t - p) / sqrt(p (1 - p)),   deviance = sign(t - p) sqrt(2 loss),
+            cooks_distance = pearson^2 h / (1 - h)^2 / parameters
+
+        as in R's influence.measures: one pass, n numbers each. A weight of 2 is the row twice, and the numbers are
+        those of one of the two.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that were fitted, in any order. Other rows are refused.
+
+        Returns
+        -------
+        LikelihoodInfluence : named tuple of leverage, residual, pearson, deviance, standardized, studentized,
+            cooks_distance, dffits, each (n,), and dfbetas, (n, 1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+        >>> LogisticRegression().fit(X, y).influence(X, y).cooks_distance.round(3).tolist()
+        [0.008, 0.041, 0.375, 0.375, 0.041, 0.008]
+
+        References
+        ----------
+        D. Pregibon, Annals of Statistics 9 (1981), 705-724; D. A. Williams, Applied Statistics 36 (1987), 181-191.
+        """
+        return likelihood_influence(self._one_fit("influence"), self._loss(), self._same_rows(X, y, sample_weight))
 
     def _with_errors(
         self, what: str, options: ErrorOptions, X: Any, y: Any, sample_weight: Any

@@ -17,7 +17,7 @@ from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, by_target, half_widths
 from adaline.inference.covariance import ErrorOptions, factor_of
 from adaline.inference.hypotheses import HypothesisTest
-from adaline.inference.influence import Influence, influence
+from adaline.inference.influence import CoefficientInfluence, Influence, influence
 from adaline.inference.regression import Summary, hypothesis_test, summarise_regression, variance_inflation
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
@@ -327,7 +327,9 @@ class LinearSystem(LinearRegressor):
         )
 
     @np.errstate(all="ignore")
-    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> Influence:
+    def influence(
+        self, X: Any, y: Any = None, sample_weight: Any = None, dfbetas: bool = False
+    ) -> Influence | CoefficientInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS. One pass, n numbers each.
 
             h_n = x_n'(X'X)^-1 x_n,   standardized = r / (s sqrt(1 - h)),   studentized: the same, s without the row,
@@ -340,11 +342,13 @@ class LinearSystem(LinearRegressor):
         ----------
         X, y, sample_weight
             The rows that were fitted, in any order. Other rows are refused.
+        dfbetas : bool
+            Whether to say also how far each coefficient moves without each row, in standard errors.
 
         Returns
         -------
         Influence : named tuple of leverage (n,), residual, standardized, studentized, cooks_distance and dffits, each
-            (n,) or (n, K).
+            (n,) or (n, K); with dfbetas=True also dfbetas, (n, 1 + D) or (n, K, 1 + D), intercept first.
 
         Examples
         --------
@@ -359,7 +363,7 @@ class LinearSystem(LinearRegressor):
         R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982).
         """
         check_is_fitted(self, "coef_")
-        return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat)
+        return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat, dfbetas)
 
     def variance_inflation(self) -> Array:
         """Return by how much each coefficient's variance is inflated by the other columns, (D,): no pass.

@@ -1,0 +1,83 @@
+"""Robust errors, profile intervals and influence of every fit against R (sandwich, MASS, stats).
+
+tests/data/inference/inference.R made the numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adaline import LinearRegression, LogisticRegression
+
+HERE = Path(__file__).parents[1]
+ROWS = 12  # of which R's measures of influence are kept
+
+
+def table() -> dict[str, dict[str, Any]]:
+    """Return R's numbers by case and by what they are."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    lines = (HERE / "data" / "inference" / "inference.csv").read_text().splitlines()
+    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+        found[row["case"]][row["what"]].append(float(row["value"]))
+    return {case: {what: np.array(values) for what, values in one.items()} for case, one in found.items()}
+
+
+THEIRS = table()
+BIRDS = pd.read_csv(HERE.parent / "src" / "adaline" / "datasets" / "penguins.csv").dropna()
+
+
+def fitted(case: str) -> tuple[Any, dict[str, Any], Any]:
+    """Return the model of a case, the rows as keywords, and the groups of its clusters."""
+    groups = (BIRDS.island + " " + BIRDS.year.astype(str)).to_numpy()
+    if case == "linear":
+        rows = {"X": BIRDS[["bill_length_mm", "flipper_length_mm"]], "y": BIRDS.body_mass_g}
+        return LinearRegression().fit(**rows), rows, groups
+    rows = {"X": BIRDS[["bill_length_mm", "body_mass_g"]], "y": BIRDS.sex}
+    return LogisticRegression().fit(**rows), rows, groups
+
+
+def column(summary: Any, name: str) -> Any:
+    return np.array([row[name] for row in summary.to_dict()["coefficients"]])
+
+
+CASES = sorted(THEIRS)
+ERRORS = [(case, what) for case in CASES for what in THEIRS[case] if what[:2] in ("HC", "cl", "HA")]
+
+
+@pytest.mark.parametrize(("case", "what"), ERRORS)
+def test_standard_errors_are_those_of_r(case: str, what: str) -> None:
+    model, rows, groups = fitted(case)
+    options: dict[str, Any] = {"errors": what} if what != "classical" else {}
+    if what[:3] == "HAC":
+        options = {"errors": "HAC", "lags": int(what[3:])}
+    if what == "cluster":
+        options["groups"] = groups
+    mine = model.summary(**options, **(rows if options else {}))
+    assert column(mine, "std_error") == pytest.approx(THEIRS[case][what], rel=1e-9)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "profile" in THEIRS[case]])
+def test_profile_intervals_are_those_of_r(case: str) -> None:
+    model, rows, _ = fitted(case)
+    mine = model.summary(interval="profile", **rows)
+    ends = THEIRS[case]["profile"].reshape(2, -1)
+    error = column(mine, "std_error")
+    assert np.abs(column(mine, "lower") - ends[0]).max() < 1e-8 * error.max()
+    assert np.abs((column(mine, "lower") - ends[0]) / error).max() < 1e-7
+    assert np.abs((column(mine, "upper") - ends[1]) / error).max() < 1e-7
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "leverage" in THEIRS[case]])
+def test_influence_is_that_of_r(case: str) -> None:
+    model, rows, _ = fitted(case)
+    mine = model.influence(**rows, **({"dfbetas": True} if case == "linear" else {}))
+    for what, theirs in THEIRS[case].items():
+        if hasattr(mine, what):
+            assert getattr(mine, what)[:ROWS].ravel() == pytest.approx(theirs, rel=1e-8, abs=1e-12), what
