@@ -20,11 +20,12 @@ from scipy import special
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.inference.classical import CoefficientStatistics, judged
+from adaline.inference.classical import CoefficientStatistics, Interval, judged, quantile
 from adaline.inference.covariance import lengths, quadratic
 from adaline.inference.hypotheses import read_hypotheses
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.losses import Logistic
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -216,6 +217,30 @@ def wald_test(
     q = len(difference)
     p = special.fdtrc(q, freedom, squares / q) if np.isfinite(freedom) else special.chdtrc(q, squares)
     return WaldTest(texts, about, squares, q, float(p), errors, freedom)
+
+
+def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = np.inf) -> Interval:
+    """Return probabilities at rows x (n, D) with confidence intervals: (n,) of the second of two classes, else (n, K).
+
+    Intervals are made where probabilities are nearly normal, of the log odds ln p / (1 - p), by the delta method, and
+    brought back: they stay between 0 and 1. Rows that the fitted rows do not span have NaN.
+    """
+    LEVEL.check("level", level)
+    if fit.root is None:
+        raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
+    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
+    along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
+    if fit.coupled:  # the log odds of class k are z_k - ln sum_j!=k exp z_j
+        every = z[:, None, :] + np.where(np.eye(z.shape[1], dtype=bool), -np.inf, 0.0)
+        top = every.max(axis=2, keepdims=True)
+        rest = np.exp(every - top)
+        total = rest.sum(axis=2, keepdims=True)
+        z, along = z - (top + np.log(total))[:, :, 0], along - (rest / total) @ along
+    reach = quantile(freedom, level) * np.sqrt((along**2).sum(axis=2))
+    varying = np.where(fit.dependence.constant, 0.0, x)
+    reach[~fit.dependence.determines(np.column_stack([np.ones(len(x)), varying]))] = np.nan
+    bands = (Logistic().mean(band) for band in (z, z - reach, z + reach))
+    return Interval(*(band if fit.coupled else band[:, 0] for band in bands))
 
 
 def index_of(classes: Sequence[Any], label: Any, what: str) -> int:

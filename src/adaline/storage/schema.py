@@ -104,7 +104,7 @@ RECORDS: dict[type[Any], str] = {
     Shape: "features: #D, targets: #K",
     Solution: "theta: number(K, 1+D), certificate: Certificate",
     Standard: "mean: number(D), scale: positive(D)",
-    StandardErrors: "std_error: float(1+D), notes: (str), freedom: float",
+    StandardErrors: "root: float(1+D, .), notes: (str), freedom: float",
     Term: "factors: (TermFactor)",
     TermFactor: "text: str, column: str|None, category: bool, full: bool",
     View: "scale: positive(D), offset: number(D)",

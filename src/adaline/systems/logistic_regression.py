@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
@@ -25,16 +25,17 @@ from adaline.fits.linear_machine import (
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
-from adaline.inference.classical import quantile
+from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
-from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
+from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
 from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
 from adaline.input.first_pass import class_weights_of
+from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import (
@@ -255,6 +256,29 @@ class LogisticRegression(NearFits, LinearClassifier):
             return sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2
         return z[:, 0] if z.shape[1] == 1 else z
 
+    @overload
+    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Labels: ...
+    @overload
+    def predict(self, X: Any, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
+        """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
+
+        These are a named tuple (prediction, lower, upper), each (n,), of P(classes_[1]), or (n, K) with K > 2 classes.
+        They cover the probability with probability `level`: intervals of the log odds, brought to probabilities.
+        """
+        if interval is None:
+            return super().predict(X)
+        OneOf("confidence").check("interval", interval)
+        return self._mean_interval(X, level)
+
+    @by_blocks
+    def _mean_interval(self, X: Any, level: float) -> Interval:
+        fit = self._one_fit("predict(interval=...)")
+        if fit.coupled and len(self._fitted_classes()) < len(self.classes_):
+            raise InvalidParameter("no intervals: some classes have no rows")
+        x = read_finite(self, X)
+        return mean_interval(fit, x.toarray() if is_sparse(x) else host(x), level)
+
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
@@ -332,7 +356,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> row["name"], round(row["estimate"], 4), round(row["std_error"], 4)
         ('x0', 1.214, 0.9126)
         >>> round(model.summary(errors="HC3", X=X, y=y).to_dict()["coefficients"][1]["std_error"], 4)
-        0.9827
+        0.724
 
         References
         ----------
@@ -433,7 +457,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> from adaline import LogisticRegression
         >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
         >>> LogisticRegression().fit(X, y).influence(X, y).cooks_distance.round(3).tolist()
-        [0.008, 0.041, 0.375, 0.375, 0.041, 0.008]
+        [0.013, 0.079, 0.711, 0.711, 0.079, 0.013]
 
         References
         ----------
