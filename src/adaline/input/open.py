@@ -289,7 +289,7 @@ def read_weights(weight: Any, rows: int) -> Array:
 
 
 def read_offset(offset: Any, exposure: Any, rows: int) -> Array | None:
-    """Return offset + ln exposure as (n,) float64, finite; a number stands for all rows; None where neither is given."""
+    """Return offset + ln exposure as (n,) float64, finite; one number is for all rows; None where neither is given."""
     out = None
     for name, given in (("offset", offset), ("exposure", exposure)):
         if given is None:

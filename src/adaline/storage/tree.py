@@ -83,7 +83,7 @@ CRITERIA: dict[type[Any], str] = {
     **{Tweedie: "family tweedie", NegativeBinomial: "family negative_binomial", Binomial: "family binomial"},
     Linked: "loss linked",
 }
-"""The losses, families, links and activations that can be stored, frozen and made of numbers and of each other, by kind and name."""
+"""Losses, families, links and activations that can be stored, frozen and made of numbers and of each other, by name."""
 
 
 def _steps() -> Any:

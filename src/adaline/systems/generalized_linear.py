@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
     Constants,
@@ -365,7 +365,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         fits: list[LikelihoodFit],
         automatic: bool = False,
     ) -> FittedMachine:
-        """Return the machine of the targets `own`; add what inference needs to `fits` where the loss is a likelihood."""
+        """Return the machine of the targets `own`; add what inference needs of a likelihood to `fits`."""
         problem = build_problem(
             *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
         )
