@@ -37,7 +37,7 @@ class HypothesisTest:
     ----------
     hypotheses : each hypothesis as text.
     statistic : F; `chi2` is q F.
-    freedom : degrees of freedom of numerator and denominator.
+    freedom : degrees of freedom of numerator and denominator; the latter is infinite where `chi2` is the test.
     p_value : probability of an F at least as large if the hypotheses hold; `chi2_p_value` the one of chi-squared.
     errors : which standard errors were used.
     """

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array, host, to_device_of
+from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.covariance import (
@@ -36,7 +36,7 @@ from adaline.inference.covariance import (
     lens,
 )
 from adaline.inference.sample import Sample
-from adaline.inference.sandwich import check_rows_cost, check_rows_weight, fitted_rows
+from adaline.inference.sandwich import check_rows_cost, check_rows_weight, fitted_rows, observations
 from adaline.losses import Loss
 from adaline.solvers.least_squares.factor import Factor
 from adaline.solvers.least_squares.fit import Fit
@@ -44,7 +44,7 @@ from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
 from adaline.sums.scores import runs
 
-UNIT_DISPERSION = ("logistic", "binomial", "poisson")  # losses whose studentised residuals R leaves as they are
+UNIT_DISPERSION = ("binomial", "poisson")  # losses whose studentised residuals R leaves as they are
 INVOLVED = 1e-6  # the share of a column beyond the span of the rows from which it takes part in a dependence
 
 
@@ -93,51 +93,49 @@ class LikelihoodInfluence(NamedTuple):
     dfbetas: Array
 
 
-def likelihood_influence(
-    fit: LikelihoodFit, loss: Loss, source: Source, dispersion: float = 1.0
-) -> LikelihoodInfluence:
+def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> LikelihoodInfluence:
     """Return the measures of all rows of one machine's likelihood, in one pass over the rows given again."""
     if fit.penalised or fit.firth or fit.coupled:
         raise InvalidParameter(
             "influence is that of rows on a maximum of the likelihood of one machine: use penalty=0, firth=False and "
             "two classes"
         )
+    linked = loss.linked
+    assert linked is not None
     check_rows_weight(fit, source)
     design = fitted_rows(fit, loss, source)
-    design = design._replace(root=design.root / np.sqrt(dispersion))  # of the inverse information
-    m = design.root.shape[2]
+    dispersion, m = design.dispersion, design.root.shape[2]
 
     def rows(block: Block) -> Array:
         parts = []
         for run in runs(block):
-            z, slope, _, leverage, cost = design.read(run)
-            outputs, t = design.outputs(run), to_device_of(z, run.t)[:, : design.targets]
-            each = (leverage[:, None], slope, loss.information(outputs, t), cost, loss.mean(outputs), t[:, :1], z)
-            parts.append(np.concatenate([host(part) for part in each], axis=1))
-        return np.concatenate(parts or [np.empty((0, 6 + m))])
+            z, slope, _, leverage, cost = (host(part) for part in design.read(run))
+            outputs, t = host(design.outputs(run)), host(run.t)[:, : design.targets]
+            each = (leverage[:, None], slope, linked.expected(outputs, t), cost, linked.predicted(outputs, t), z)
+            parts.append(np.concatenate(each, axis=1))
+        return np.concatenate(parts or [np.empty((0, 5 + m))])
 
-    leverage, slope, information, cost, mean, t = (found := source.map(rows))[:, :6].T
-    weight = source.read_all_weights()
+    leverage, slope, information, cost, mean = (found := source.map(rows))[:, :5].T
+    weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.offset]
     check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
-    pearson = slope / np.sqrt(information)
-    least = loss.lowest(source.read_targets())[:, 0]
-    deviance = np.sign(slope) * np.sqrt(2 * np.maximum(cost - least, 0.0))
+    trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
+    pearson = trials * dispersion * slope / np.sqrt(information)
+    deviance = trials * np.sign(slope) * np.sqrt(2 * np.maximum(cost, 0.0))
     rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)
-    freedom = fit.weight - fit.parameters - 1.0
-    sigma = np.sqrt(np.maximum(weight @ deviance**2 - deviance**2 / rest, 0.0) / (freedom if freedom > 0 else np.nan))
+    freedom = observations(fit) - fit.parameters - 1.0
+    sigma = np.sqrt(np.maximum(own @ deviance**2 - deviance**2 / rest, 0.0) / (freedom if freedom > 0 else np.nan))
     likely = np.sign(deviance) * np.sqrt(deviance**2 + leverage * pearson**2 / rest)
-    pull = np.sqrt(information) * deviance / (rest * sigma)
-    moved = (found[:, 6:] @ design.root[0].T) * pull[:, None] / lengths(design.root[0])
+    pull = trials * np.sqrt(information / dispersion) * deviance / (rest * sigma)
     return LikelihoodInfluence(
         leverage,
-        t - mean,
+        (t[:, 0] / t.sum(axis=1) if t.shape[1] == 2 else t[:, 0]) - mean,
         pearson,
         deviance,
         deviance / np.sqrt(dispersion * rest),
-        likely if loss.name in UNIT_DISPERSION else likely / sigma,
+        likely if linked.family.name in UNIT_DISPERSION else likely / sigma,
         (pearson / rest) ** 2 * leverage / (dispersion * fit.parameters),
         deviance * np.sqrt(leverage) / (sigma * rest),
-        moved,
+        (found[:, 5:] @ design.root[0].T) * pull[:, None] / lengths(design.root[0]),
     )
 
 

@@ -79,6 +79,7 @@ def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool
     fit = fit.without_dependent()
     assert fit.root is not None
     check_rows_weight(fit, source)
+    dispersion = 1.0 if fit.family is None else fit.family.dispersion
     none = RidgePenalty(0.0, np.ones(fit.solution.theta.shape[1] - 1))
     problem = build_problem(source, loss, 1, intercept, none)
     kept = fit.dependence.kept
@@ -93,11 +94,11 @@ def profile_ends(fit: LikelihoodFit, loss: Loss, source: Source, intercept: bool
         gradient[1:][~kept] = 0.0
         return Evaluation(found.value / dispersion, gradient, hessian)
 
-    dispersion = 1.0
     best = problem.from_raw(fit.solution.theta)[0]
     least = evaluate(best).value
     if not fit.firth:
-        check_rows_cost(fit, source, np.array([least * dispersion]))
+        lowest = float(source.read_all_weights() @ loss.lowest(source.read_targets())[:, 0])
+        check_rows_cost(fit, source, np.array([least * dispersion - lowest]))
     errors = lengths(fit.root[0])
     out = np.full((2, len(best)), np.nan)
     for j in range(len(best)):

@@ -41,7 +41,16 @@ def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelih
     assert kept.root is not None
     root = kept.root.copy()
     root[:, 1:][:, ~fit.dependence.kept] = 0.0
-    return FittedLikelihood(loss, kept.solution.theta, root, source.shape.targets)
+    dispersion = 1.0 if fit.family is None else fit.family.dispersion
+    in_trials = fit.family is not None and fit.family.family == "binomial" and observations(fit) != fit.weight
+    return FittedLikelihood(
+        loss, kept.solution.theta, root, source.shape.targets, dispersion=dispersion, precision=in_trials
+    )
+
+
+def observations(fit: LikelihoodFit) -> float:
+    """Return how many observations the rows stand for: their weight, or, where that is of trials, their number."""
+    return fit.weight if fit.family is None else fit.family.freedom + fit.parameters
 
 
 def with_errors(
@@ -52,14 +61,14 @@ def with_errors(
     Classical errors are those it has.
     """
     if options.errors == "classical":
-        return fit, fit.weight - fit.parameters
+        return fit, observations(fit) - fit.parameters
     assert source is not None
     if fit.penalised or fit.firth:
         raise InvalidParameter(
             f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"
         )
     check_rows_weight(fit, source)
-    design, n, p = fitted_rows(fit, loss, source), fit.weight, float(fit.parameters)
+    design, n, p = fitted_rows(fit, loss, source), observations(fit), float(fit.parameters)
     if n - p <= 0.5:
         raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
     m = design.root.shape[2]
@@ -92,11 +101,13 @@ def check_rows_weight(fit: LikelihoodFit, source: Source) -> None:
 
 
 def check_rows_cost(fit: LikelihoodFit, source: Source, cost: Array) -> None:
-    """Refuse rows that are not finite, or whose loss (1,) at the solution is not that of the fit."""
+    """Refuse rows that are not finite, or whose half deviance (1,) at the solution is not that of the fit."""
     if not np.isfinite(cost).all():
         source.refuse_nonfinite()
-    off = abs(float(cost.sum()) + fit.log_likelihood)
-    if not off <= SQUARES_TOLERANCE * abs(fit.log_likelihood) + TOTAL_TOLERANCE * abs(fit.null):
+    known, null = -fit.log_likelihood, -fit.null
+    if fit.family is not None:
+        known, null = 0.5 * fit.family.deviance, 0.5 * fit.family.null_deviance
+    if not abs(float(cost.sum()) - known) <= SQUARES_TOLERANCE * known + TOTAL_TOLERANCE * abs(null):
         raise InvalidData(
             "these are not the rows that were fitted: they have another likelihood under the model. Give the same X "
             "and y again."

@@ -10,7 +10,8 @@ design cost G its digits. A weight of 2 is the row twice. With `precision` a row
 sigma^2 / w instead: w r^2 becomes (w r)^2, and h becomes w h. HC4 takes another power for each row, at most 4: h over
 its mean.
 
-Of a likelihood r is minus the slope of the loss, A A' the inverse information and h = curvature z'z. Where a row has K
+Of a likelihood r is minus the slope of the loss, A A' the inverse of the expected information and h = W z'z, W that of
+the row. Where a row has K
 coupled outputs, Z = A'(1, x) is (m, K), its score Z r, and h the matrix Z V Z', V the second derivatives of the loss:
 
     Z r  becomes  (1 - Z V Z')^(-power/2) Z r
@@ -65,8 +66,8 @@ class FittedDesign(NamedTuple):
 class FittedLikelihood(NamedTuple):
     """A fitted likelihood as the map from a row to its coordinates and slopes, in raw units.
 
-    theta (K, 1 + D), intercept first; root (K, 1 + D, m) of the inverse information; the loss takes the first `targets`
-    targets of a row, and costs `dispersion` times minus the log-likelihood; power and typical as above.
+    theta (K, 1 + D), intercept first; root (K, 1 + D, m) of the covariance, dispersion included; the loss takes the
+    first `targets` targets of a row; power, typical and precision as above: a share has its number of trials as weight.
     """
 
     loss: Loss
@@ -94,7 +95,7 @@ class RowStatistics(NamedTuple):
     """Coordinates z (n, m), scaled residuals (n, K), weights, leverages h (n,) and costs (n, K) of rows.
 
     The score of a row is residual x z; the residual (of coupled outputs z itself) is over (1 - h)^(power/2). Costs are
-    squares of residuals, or losses: their sums tell whether rows are those fitted.
+    squares of residuals, or half the deviance: their sums tell whether rows are those fitted.
     """
 
     z: Any
@@ -115,13 +116,17 @@ def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
     outputs = fit.outputs(block)
     z = xp.matmul(x, root[1:, :]) + root[:1, :]
     weight = _weights(block, x)
-    cost, residual = fit.loss.value(outputs, t), -fit.loss.slope(outputs, t) / fit.dispersion
+    residual = -fit.loss.slope(outputs, t) / fit.dispersion
     if not fit.loss.coupled:
-        leverage = fit.loss.information(outputs, t)[:, 0] / fit.dispersion * xp.vecdot(z, z)
-        leverage = leverage * xp.astype(weight > 0, xp.float64)
+        linked = fit.loss.linked
+        assert linked is not None
+        leverage = linked.expected(outputs, t)[:, 0] / fit.dispersion * xp.vecdot(z, z)
+        leverage = leverage * (weight if fit.precision else xp.astype(weight > 0, xp.float64))
+        cost = to_device_of(x, 0.5 * linked.deviance(host(outputs), host(t)))
         return RowStatistics(z, _tempered(residual, leverage, fit), weight, leverage, cost)
     score, leverage = _coupled(fit, host(outputs), host(t), host(z).reshape(-1, k, m), host(residual))
     one = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
+    cost = fit.loss.value(outputs, t)
     return RowStatistics(to_device_of(x, score), one, weight, to_device_of(x, leverage), cost)
 
 
