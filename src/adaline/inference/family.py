@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import lengths, quadratic
@@ -74,11 +75,14 @@ class FamilySummary(CoefficientTable):
     """
 
     parts: list[FamilyInference]
+    errors: str = "classical"
+    student: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
         return {
             **self._head(),
+            "errors": self.errors,
             "coefficients": self._coefficients(),
             "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
             **_quality(self.parts[0]),
@@ -86,7 +90,7 @@ class FamilySummary(CoefficientTable):
         }
 
     def _statistic(self) -> str:
-        return "t" if self.parts[0].estimated else "z"
+        return "t" if self.student else "z"
 
     def _lines(self, part: FamilyInference) -> list[str]:
         of = "estimated" if part.estimated else "given"
@@ -108,8 +112,10 @@ class FamilySummary(CoefficientTable):
         return lines
 
 
-def infer_family(fit: LikelihoodFit, intercept: bool, level: float) -> FamilyInference:
-    """Return the statistics of one target."""
+def infer_family(
+    fit: LikelihoodFit, intercept: bool, level: float, freedom: float, ends: Array | None = None
+) -> FamilyInference:
+    """Return the statistics of one target, judged by t with `freedom`; `ends` (2, 1 + D) are of other intervals."""
     part = fit.family
     assert part is not None
     theta, root = fit.solution.theta[0], fit.root
@@ -121,8 +127,11 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float) -> FamilyInf
     likely, parameters = fit.log_likelihood, fit.parameters + part.extra
     p = special.fdtrc(columns, part.freedom, gained / max(columns, 1)) if part.estimated else 0.0
     p = p if part.estimated else special.chdtrc(columns, gained)
+    statistics = judged(theta, error, level, freedom)
+    if ends is not None:
+        statistics |= {"lower": ends[0], "upper": ends[1]}
     return FamilyInference(
-        **judged(theta, error, level, fit.freedom),
+        **statistics,
         family=part.family,
         link=part.link,
         dispersion=part.dispersion,
@@ -155,6 +164,9 @@ def summarise_families(
     certificate: Certificate,
     level: float = 0.95,
     notes: Sequence[str] = (),
+    errors: str = "classical",
+    freedom: float | None = None,
+    ends: Sequence[Array | None] | None = None,
 ) -> FamilySummary:
     """Return the table of the fits of one or more targets.
 
@@ -165,10 +177,18 @@ def summarise_families(
     title, intercept, certificate : of the model.
     level : coverage of the intervals.
     notes : lines to put before those that the fits give rise to.
+    errors, freedom : which standard errors the fits have; degrees of freedom of t, infinity for the normal
+        distribution, None for those of the fit.
+    ends : of the intervals of each target, (2, 1 + D), where they are not Wald's.
     """
     LEVEL.check("level", level)
+    freedom = fits[0].freedom if freedom is None else freedom
+    ends = [None] * len(fits) if ends is None else ends
     missing = left_out(fits[0].dependence, names)
-    parts = [infer_family(fit.without_dependent(), intercept, level) for fit in fits]
+    parts = [
+        infer_family(fit.without_dependent(), intercept, level, freedom, own)
+        for fit, own in zip(fits, ends, strict=True)
+    ]
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
     found = {
         PENALISED: fits[0].penalised,
@@ -189,17 +209,28 @@ def summarise_families(
         notes=[*notes, *(note for note, holds in found.items() if holds)],
         intercept=intercept,
         left_out=missing,
+        errors=errors,
+        student=bool(np.isfinite(freedom)),
     )
 
 
 def family_test(
-    fits: Sequence[LikelihoodFit], names: Sequence[str], hypothesis: Any, value: Any, *, intercept: bool, flat: bool
+    fits: Sequence[LikelihoodFit],
+    names: Sequence[str],
+    hypothesis: Any,
+    value: Any,
+    *,
+    intercept: bool,
+    flat: bool,
+    errors: str = "classical",
+    freedom: float | None = None,
 ) -> HypothesisTest:
     """Return the test of C theta = value for each target: F, whose second freedom is infinite where it is chi-squared.
 
     The other arguments are those of `summarise_families`; `flat`: numbers instead of arrays, for the only target.
     """
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    freedom = fits[0].freedom if freedom is None else freedom
     q, statistics, chances = len(matrix), [], []
     for fit in fits:
         if fit.penalised:
@@ -209,7 +240,7 @@ def family_test(
             )
         if fit.root is None:
             raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
-        if not fit.freedom > 0.5:
+        if not freedom > 0.5:
             raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
         lost = ~fit.dependence.determines(matrix)
         if lost.any():
@@ -217,14 +248,15 @@ def family_test(
                 f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns "
                 "that are constant or linear combinations of others (see aliased_). Drop those columns."
             )
-        squares = quadratic(matrix @ fit.root[0], matrix @ fit.solution.theta[0] - values)
+        kept = fit.without_dependent()
+        assert kept.root is not None
+        squares = quadratic(matrix @ kept.root[0], matrix @ kept.solution.theta[0] - values)
         if np.isnan(squares):
             raise InvalidParameter(f"these {q} hypotheses cannot be tested together: some follow from others")
-        known = np.isinf(fit.freedom)
         statistics.append(squares / q)
-        chances.append(special.chdtrc(q, squares) if known else special.fdtrc(q, fit.freedom, squares / q))
+        chances.append(special.chdtrc(q, squares) if np.isinf(freedom) else special.fdtrc(q, freedom, squares / q))
     f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))
-    return HypothesisTest(texts, f, (q, fits[0].freedom), p, "classical")
+    return HypothesisTest(texts, f, (q, freedom), p, errors)
 
 
 def _quality(part: FamilyInference) -> dict[str, Any]:

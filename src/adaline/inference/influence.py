@@ -10,7 +10,8 @@
 
 Of a likelihood h = W z'z, W Fisher's information of the row, and residuals are Pearson's, (t - mean) / sd, or those of
 the deviance, sign(t - mean) (2 (loss - least loss))^(1/2). Cook's distance takes Pearson's, the others the deviance's,
-as R does: they are those of one step of a refit, not of the refit itself.
+as R does: they are those of one step of a refit, not of the refit itself. Where means fall as outputs rise (link
+"inverse"), DFBETAS have the sign of the step, R's the other one.
 
 R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982); D. A. Belsley, E. Kuh and R. E. Welsch,
 Regression Diagnostics (1980); D. A. Williams, Applied Statistics 36 (1987), 181-191.
@@ -119,20 +120,23 @@ def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> Like
     weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.offset]
     check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
     trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
-    pearson = trials * dispersion * slope / np.sqrt(information)
-    deviance = trials * np.sign(slope) * np.sqrt(2 * np.maximum(cost, 0.0))
+    residual = (t[:, 0] / t.sum(axis=1) if t.shape[1] == 2 else t[:, 0]) - mean
+    rising = np.sign(slope) * np.sign(residual)  # whether means rise with outputs
+    pearson = trials * dispersion * slope * rising / np.sqrt(information)
+    deviance = trials * np.sign(residual) * np.sqrt(2 * np.maximum(cost, 0.0))
     rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)
     freedom = observations(fit) - fit.parameters - 1.0
     sigma = np.sqrt(np.maximum(own @ deviance**2 - deviance**2 / rest, 0.0) / (freedom if freedom > 0 else np.nan))
     likely = np.sign(deviance) * np.sqrt(deviance**2 + leverage * pearson**2 / rest)
-    pull = trials * np.sqrt(information / dispersion) * deviance / (rest * sigma)
+    pull = rising * trials * np.sqrt(information / dispersion) * deviance / (rest * sigma)
+    known = linked.family.name in UNIT_DISPERSION and np.isinf(fit.freedom)
     return LikelihoodInfluence(
         leverage,
-        (t[:, 0] / t.sum(axis=1) if t.shape[1] == 2 else t[:, 0]) - mean,
+        residual,
         pearson,
         deviance,
         deviance / np.sqrt(dispersion * rest),
-        likely if linked.family.name in UNIT_DISPERSION else likely / sigma,
+        likely if known else likely / sigma,
         (pearson / rest) ** 2 * leverage / (dispersion * fit.parameters),
         deviance * np.sqrt(leverage) / (sigma * rest),
         (found[:, 5:] @ design.root[0].T) * pull[:, None] / lengths(design.root[0]),

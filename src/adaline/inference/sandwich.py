@@ -10,6 +10,7 @@ P. J. Huber, Proc. 5th Berkeley Symposium (1967), 221-233; A. Zeileis, J. Statis
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -88,6 +89,16 @@ def with_errors(
         meat, cost = scores.meat, scores.squares
     check_rows_cost(fit, source, cost)
     return _with_root(fit, design, root_of(meat[0], options.scale(n, p)), n - p)
+
+
+def all_with_errors(
+    fits: Sequence[LikelihoodFit], loss: Loss, sources: Sequence[Source] | None, options: ErrorOptions
+) -> tuple[list[LikelihoodFit], float]:
+    """Return the fits of all targets with these errors, and the degrees of freedom of what judges coefficients."""
+    rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
+    found = [with_errors(fit, loss, own, options) for fit, own in zip(fits, rows, strict=True)]
+    estimated = fits[0].family is not None and fits[0].family.estimated
+    return [fit for fit, _ in found], options.freedom(found[0][1], estimated)
 
 
 def check_rows_weight(fit: LikelihoodFit, source: Source) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -27,8 +27,14 @@ from adaline.fits.linear_machine import (
 )
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
+from adaline.inference.classical import Interval, quantile
+from adaline.inference.covariance import ErrorOptions
 from adaline.inference.family import FamilySummary, family_test, summarise_families
+from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
+from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
+from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
+from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import coded, score_predictions
@@ -41,6 +47,7 @@ from adaline.parameters import (
     BATCH_RATE,
     COUNT,
     FLAG,
+    LEVEL,
     NONE,
     POSITIVE,
     SEED,
@@ -231,15 +238,51 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self._warn()
         return self
 
-    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
+    @overload
+    def predict(
+        self, X: Any, offset: Any = None, exposure: Any = None, interval: None = None, level: float = 0.95
+    ) -> Array: ...
+    @overload
+    def predict(
+        self,
+        X: Any,
+        offset: Any = None,
+        exposure: Any = None,
+        *,
+        interval: Literal["confidence", "prediction"],
+        level: float = 0.95,
+    ) -> Interval: ...
+    def predict(
+        self, X: Any, offset: Any = None, exposure: Any = None, interval: str | None = None, level: float = 0.95
+    ) -> Array | Interval:
         """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities.
 
-        A model fitted with offsets needs those of these rows; 0, or an exposure of 1, for rates.
+        A model fitted with offsets needs those of these rows; 0, or an exposure of 1, for rates. With `interval` a
+        named tuple (prediction, lower, upper): "confidence" covers the mean, by the interval of z brought to it,
+        "prediction" a new observation (gaussian, gamma, poisson, negative_binomial), with probability `level`.
         """
+        if interval is not None:
+            return self._interval(X, offset, exposure, interval, level)
         z = self._shifted(X, offset, exposure)
         with np.errstate(all="ignore"):  # what is not finite is refused
             y = refuse_overflow(self._loss().mean(z))
         return np.asarray(y[:, 0] if self._flat else y)
+
+    @np.errstate(all="ignore")
+    def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
+        INTERVAL.check("interval", interval)
+        LEVEL.check("level", level)
+        fits, linked = self._likelihoods("predict(interval=...)"), self._row_loss().linked
+        assert linked is not None
+        z = self._shifted(X, offset, exposure)
+        found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
+        refuse_overflow(found.prediction)
+        return Interval(*(band[:, 0] if self._flat else band for band in found))
+
+    @by_blocks
+    def _output_errors(self, X: Any) -> OutputErrors:
+        x = read_finite(self, X)
+        return output_errors(self._fits, dense(host(x) if is_device(x) else x))
 
     @available_if(lambda system: _has_outputs_of_its_own(system))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
@@ -273,32 +316,101 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return score_predictions(self, found, X, y, sample_weight)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
-    def summary(self, level: float = 0.95) -> FamilySummary:
+    def summary(
+        self,
+        level: float = 0.95,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
+        interval: str = "wald",
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> FamilySummary:
         """Return coefficients with standard errors, z or t, p and intervals, deviance, dispersion, AIC and the like.
 
         Errors are those of the expected information, as in R; z where the dispersion is given, t where it is estimated.
+        Robust errors and profile intervals take the rows again, with their offsets, and refuse others.
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals.
+        errors, X, y, sample_weight, groups, lags, distribution
+            As for `LogisticRegression.summary`.
+        interval : "wald" or "profile"
+            Estimate +- quantile x error, or where the deviance, least over all other coefficients, has risen by as much
+            as chi-squared allows, times the dispersion.
+        offset, exposure : (n,)
+            Those of the rows, where the model was fitted with one.
 
         Examples
         --------
         >>> from adaline import GeneralizedLinear
-        >>> model = GeneralizedLinear(loss="poisson").fit([[0.0], [1.0], [2.0], [3.0]], [1, 3, 4, 8])
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 3, 4, 8]
+        >>> model = GeneralizedLinear(loss="poisson").fit(X, y)
         >>> row = model.summary().to_dict()["coefficients"][1]
         >>> row["name"], round(row["estimate"], 4), round(row["std_error"], 4)
         ('x0', 0.6051, 0.2584)
+        >>> row = model.summary(interval="profile", X=X, y=y).to_dict()["coefficients"][1]
+        >>> round(row["lower"], 3), round(row["upper"], 3)
+        (0.128, 1.158)
+
+        References
+        ----------
+        P. McCullagh and J. A. Nelder, Generalized Linear Models (1989); A. Zeileis, J. Statistical Software 16 (2006).
         """
+        LEVEL.check("level", level)
+        OneOf(*INTERVALS).check("interval", interval)
+        fits, options = self._likelihoods("summary"), ErrorOptions(errors, groups, lags, distribution)
+        profile, rows = interval == "profile", (X, y, sample_weight, offset, exposure)
+        if profile:
+            check_profile(options, X)
+        sources = self._same_rows(*rows) if options.needs_rows(X) or profile else None
+        judged, freedom = all_with_errors(fits, self._row_loss(), sources, options)
+        ends = None
+        if profile and sources is not None:
+            reach = quantile(freedom if distribution == "t" else np.inf, level)
+            ends = [
+                profile_ends(fit, self._row_loss(), source, bool(self.fit_intercept), reach)
+                for fit, source in zip(fits, sources, strict=True)
+            ]
         return summarise_families(
-            self._likelihoods("summary"),
+            judged,
             columns_of(self),
             title=type(self).__name__,
             intercept=bool(self.fit_intercept),
             certificate=self.certificate_,
             level=level,
+            notes=[
+                *([options.describe(observations(fits[0]), freedom)] if errors != "classical" else []),
+                *([BY_PROFILE] if profile else []),
+            ],
+            errors=errors,
+            freedom=freedom,
+            ends=ends,
         )
 
-    def test(self, hypothesis: Any, value: Any = 0.0) -> HypothesisTest:
+    def test(
+        self,
+        hypothesis: Any,
+        value: Any = 0.0,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> HypothesisTest:
         """Test linear hypotheses about the coefficients, by Wald's F, or chi-squared where the dispersion is given.
 
-        The hypothesis is written as for `LinearRegression.test`.
+        The hypothesis is written as for `LinearRegression.test`; the other arguments are those of `summary`.
 
         Examples
         --------
@@ -307,10 +419,58 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> round(model.test("x0 = 0").p_value, 4)
         0.0192
         """
-        fits = self._likelihoods("test")
+        fits, options = self._likelihoods("test"), ErrorOptions(errors, groups, lags, distribution)
+        sources = self._same_rows(X, y, sample_weight, offset, exposure) if options.needs_rows(X) else None
+        judged, freedom = all_with_errors(fits, self._row_loss(), sources, options)
         return family_test(
-            fits, columns_of(self), hypothesis, value, intercept=bool(self.fit_intercept), flat=self._flat
+            judged,
+            columns_of(self),
+            hypothesis,
+            value,
+            intercept=bool(self.fit_intercept),
+            flat=self._flat,
+            errors=errors,
+            freedom=freedom,
         )
+
+    @np.errstate(all="ignore")
+    def influence(
+        self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> LikelihoodInfluence:
+        """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS (one target).
+
+        As `LogisticRegression.influence`, and as R's influence.measures. Rows are given again; others are refused.
+
+        Examples
+        --------
+        >>> from adaline import GeneralizedLinear
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 3, 4, 8]
+        >>> GeneralizedLinear(loss="poisson").fit(X, y).influence(X, y).pearson.round(3).tolist()
+        [-0.261, 0.404, -0.169, 0.01]
+
+        References
+        ----------
+        D. A. Williams, Applied Statistics 36 (1987), 181-191.
+        """
+        fits = self._likelihoods("influence")
+        if len(fits) > 1:
+            raise InvalidParameter(f"influence is for one target, and y has {len(fits)}: fit one model for each")
+        source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
+        return likelihood_influence(fits[0], self._row_loss(), source)
+
+    def _row_loss(self) -> Loss:
+        """Return the loss of rows as they were fitted: with the shape that was found, and with offsets."""
+        loss = self._loss()
+        loss = with_family(loss, NegativeBinomial(self.shape_)) if _shape_of(loss) == "auto" else loss
+        return Offset(loss) if self.__dict__.get("_with_offset") else loss
+
+    def _same_rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any) -> list[Source]:
+        """Return rows given again, for each fit those of its targets; refuse others than the model could have."""
+        source = open_rows(self, X, y, sample_weight, reset=False, offset=offset, exposure=exposure).source
+        if source.offset != bool(self.__dict__.get("_with_offset")):
+            what = "with an offset: give it again" if self.__dict__.get("_with_offset") else "without an offset"
+            raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
+        return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(len(self._fits))]
 
     def _likelihoods(self, what: str) -> list[LikelihoodFit]:
         """Return the fits that inference is about; refuse a loss that is no likelihood."""

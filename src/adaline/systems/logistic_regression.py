@@ -30,7 +30,7 @@ from adaline.inference.covariance import ErrorOptions
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
 from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
-from adaline.inference.sandwich import with_errors
+from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
@@ -471,8 +471,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
         fit = self._one_fit(what)
         source = self._same_rows(X, y, sample_weight) if options.needs_rows(X) else None
-        found, freedom = with_errors(fit, self._loss(), source, options)
-        return found, options.freedom(freedom, estimated=False)
+        found, freedom = all_with_errors([fit], self._loss(), None if source is None else [source], options)
+        return found[0], freedom
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()

@@ -55,3 +55,26 @@ fit <- lm(body_mass_g ~ bill_length_mm + flipper_length_mm, birds)
 for (type in c("HC4")) say("linear", type, errors(vcovHC(fit, type = type)))
 for (lag in c(0, 3)) say("linear", paste0("HAC", lag), errors(NeweyWest(fit, lag = lag, prewhite = FALSE)))
 measures("linear", fit)
+rows <- read.csv("tests/data/glm/rows.csv")
+blocks <- (seq_len(nrow(rows)) - 1) %/% 4
+cases <- list(
+  poisson = list(count ~ x1 + x2 + offset(o), poisson()), poisson_sqrt = list(count ~ x1 + x2, poisson("sqrt")),
+  quasipoisson = list(count ~ x1 + x2, quasipoisson()), gamma = list(amount ~ x1 + x2, Gamma("log")),
+  gamma_inverse = list(amount ~ x1 + x2, Gamma()), inverse_gaussian = list(amount ~ x1 + x2, inverse.gaussian("log")),
+  gaussian_log = list(amount ~ x1 + x2, gaussian("log")), binomial = list(cbind(yes, no) ~ x1 + x2 + offset(o), binomial()),
+  probit = list(cbind(yes, no) ~ x1 + x2, binomial("probit")),
+  negative_binomial = list(count ~ x1 + x2, negative.binomial(2.5))
+)
+for (case in names(cases)) {
+  start <- if (case == "gaussian_log") c(1, 0, 0) else NULL
+  likelihoods(case, glm(cases[[case]][[1]], cases[[case]][[2]], rows, control = tight, start = start), blocks)
+}
+# likelihood ratios, and F where the dispersion is estimated
+for (case in names(cases)) {
+  if (case == "negative_binomial") next
+  large <- glm(cases[[case]][[1]], cases[[case]][[2]], rows, control = tight, start = if (case == "gaussian_log") c(1, 0, 0) else NULL)
+  small <- update(large, . ~ . - x1, start = coef(large)[-2])
+  free <- case %in% c("poisson", "poisson_sqrt", "binomial", "probit")
+  table <- anova(small, large, test = if (free) "LRT" else "F")
+  say(case, "anova", c(table[2, "Deviance"], if (free) -1 else table[2, "F"], table[2, ncol(table)]))
+}
