@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from adaline import GeneralizedLinear, LinearRegression, LogisticRegression
+from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, anova
 from adaline.losses import NegativeBinomial
 
 HERE = Path(__file__).parents[1]
@@ -103,3 +104,19 @@ def test_influence_is_that_of_r(case: str) -> None:
         if hasattr(mine, what):
             theirs = -theirs if (case, what) == ("gamma_inverse", "dfbetas") else theirs  # see influence.py
             assert getattr(mine, what)[:ROWS].ravel() == pytest.approx(theirs, rel=1e-8, abs=1e-12), what
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "anova" in THEIRS[case]])
+def test_analysis_of_deviance_is_that_of_r(case: str) -> None:
+    large, rows, _ = fitted(case)
+    small = clone(large).fit(**{**rows, "X": rows["X"][["x2"]]})
+    table = anova(small, large)
+    less, f, p = THEIRS[case]["anova"]
+    assert table.deviance_more[1] == pytest.approx(less, rel=1e-9)
+    assert table.p_value[1] == pytest.approx(p, rel=1e-8)
+    if f >= 0:
+        assert table.f_statistic[1] == pytest.approx(f, rel=1e-9)
+    else:
+        assert np.isnan(table.f_statistic[1])
+        assert table.chi2[1] == table.deviance_more[1]
+    assert f"{table.p_value[1]:.4f}" in str(table)

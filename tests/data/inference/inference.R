@@ -73,6 +73,7 @@ for (case in names(cases)) {
 for (case in names(cases)) {
   if (case == "negative_binomial") next
   large <- glm(cases[[case]][[1]], cases[[case]][[2]], rows, control = tight, start = if (case == "gaussian_log") c(1, 0, 0) else NULL)
+  for (again in 1:2) large <- update(large, start = coef(large))
   small <- update(large, . ~ . - x1, start = coef(large)[-2])
   free <- case %in% c("poisson", "poisson_sqrt", "binomial", "probit")
   table <- anova(small, large, test = if (free) "LRT" else "F")
