@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adaline import datasets, plots
     from adaline.comparison.compare import compare
     from adaline.errors import AdalineError, AdalineWarning
-    from adaline.inference import anova
+    from adaline.inference import anova, regression_table
     from adaline.results import Certificate, Status
     from adaline.selection.learning_curve import learning_curve
     from adaline.selection.select import select
@@ -80,6 +80,7 @@ _HOMES = {
     "load": "adaline.storage",
     "open_table": "adaline.sources",
     "read_header": "adaline.storage",
+    "regression_table": "adaline.inference",
     "save": "adaline.storage",
     "select": "adaline.selection.select",
     "separability": "adaline.separation.separability",
@@ -122,6 +123,7 @@ __all__ = [
     "open_table",
     "plots",
     "read_header",
+    "regression_table",
     "save",
     "select",
     "separability",

@@ -18,8 +18,8 @@ from adaline.comparison.classes import Costs, cheapest_threshold, held_out_score
 from adaline.comparison.compare import Comparison, compare, compare_table
 from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
-from adaline.inference.effects import effects
 from adaline.inference.jackknife import jackknife
+from adaline.inference.strengths import strengths
 from adaline.plots.thresholds import count_at_thresholds
 from tests.comparison.examples import bundled, classification, labels, regression
 
@@ -104,13 +104,13 @@ def test_the_jackknife_by_hand() -> None:
 def test_intervals_of_a_discriminant_are_those_of_its_fold_models() -> None:
     found = two()
     result = next(one for one in found.results if one.system == "FisherDiscriminant")
-    shown = effects(result.model, found.data.X, found.data.names, result.fold_models)
+    shown = strengths(result.model, found.data.X, found.data.names, result.fold_models)
     known = jackknife(result.model.coef_, [model.coef_ for model in result.fold_models])
     np.testing.assert_allclose([effect.std_error for effect in shown], np.ravel(known.std_error))
     logistic = next(one for one in found.results if one.system == "LogisticRegression")
-    assert effects(logistic.model, found.data.X, found.data.names, logistic.fold_models)[1].std_error == pytest.approx(
-        logistic.model.summary().to_dict()["coefficients"][1]["std_error"]
-    )
+    assert strengths(logistic.model, found.data.X, found.data.names, logistic.fold_models)[
+        1
+    ].std_error == pytest.approx(logistic.model.summary().to_dict()["coefficients"][1]["std_error"])
 
 
 def test_a_step_changes_a_linear_prediction_by_its_coefficient() -> None:

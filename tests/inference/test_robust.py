@@ -255,7 +255,7 @@ def test_bad_arguments() -> None:
     model = LinearRegression().fit(rows.X, rows.y)
     again = {"X": rows.X, "y": rows.y}
     with pytest.raises(InvalidParameter, match="errors must be one of classical, HC0"):
-        model.summary(errors="HC4", **again)
+        model.summary(errors="HC5", **again)
     with pytest.raises(InvalidParameter, match="level must be between 0 and 1"):
         model.summary(level=95)
     with pytest.raises(InvalidParameter, match="needs groups"):

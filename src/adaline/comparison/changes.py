@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES, REGRESSION, Table
-from adaline.inference.effects import effects
 from adaline.inference.jackknife import jackknife
+from adaline.inference.strengths import strengths
 from adaline.plots.style import short
 
 MOST_ROWS = 2000  # that a change is the mean of
@@ -175,7 +175,7 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
     """Return the coefficients by name where a prediction is a sum of columns and `summary()` knows their intervals."""
     if task != REGRESSION or result.settings.get("loss") in LOSSES or not hasattr(result.model, "summary"):
         return None
-    found = {effect.name: effect for effect in effects(result.model, table.X, table.names)}
+    found = {effect.name: effect for effect in strengths(result.model, table.X, table.names)}
     return found if all(name in found for name in table.names) else None
 
 

@@ -22,8 +22,8 @@ from adaline.comparison.compare import Comparison, status_text
 from adaline.comparison.recommendation import SAME, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
-from adaline.inference.effects import Effect, effects, strongest
-from adaline.plots.coefficients import draw_effects
+from adaline.inference.strengths import Strength, strengths, strongest
+from adaline.plots.coefficients import draw_strengths
 from adaline.plots.style import on_dark
 from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
@@ -136,11 +136,11 @@ def _comparison_words(found: Comparison) -> str:
 
 def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return the picture and the table of the strongest coefficients; None where the model is not linear."""
-    every = effects(chosen.model, found.data.X, found.data.names, chosen.fold_models)
+    every = strengths(chosen.model, found.data.X, found.data.names, chosen.fold_models)
     if not every:
         return None
     shown, left = strongest(every, MOST_COEFFICIENTS)
-    rows: dict[str, list[Effect]] = {}
+    rows: dict[str, list[Strength]] = {}
     for effect in every:
         rows.setdefault(effect.name, []).append(effect)
     order = [name for name in ("intercept",) if name in rows and name not in found.data.names] + shown
@@ -149,7 +149,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     notes = chosen.model.summary().to_dict()["notes"] if summary else []
     sides = [effect.side for effect in rows[order[0]]]
     return {
-        "figure": _figure(draw_effects(every, limit=MOST_COEFFICIENTS), "", alt),
+        "figure": _figure(draw_strengths(every, limit=MOST_COEFFICIENTS), "", alt),
         "rows": [(name, rows[name][:MOST_CLASSES]) for name in order],
         "intervals": any(not math.isnan(effect.std_error) for effect in every),
         "summary": summary,
@@ -167,7 +167,7 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return what steps in the columns do by the recommended system, and what the runner-up says differently."""
     taken = steps(found.data)
     if len(taken) > MOST_STEPS:
-        first = strongest(effects(chosen.model, found.data.X, found.data.names), MOST_STEPS)[0] or found.data.names
+        first = strongest(strengths(chosen.model, found.data.X, found.data.names), MOST_STEPS)[0] or found.data.names
         taken = [step for step in taken if found.data.names[step.column] in first][:MOST_STEPS]
     if not taken:
         return None

@@ -243,7 +243,7 @@ def _assembled(
     """Return the fit in raw units."""
     if proof.status is Status.RANK_DEFICIENT:
         proof = replace(proof, advice=DEPENDENT)
-    errors = {name: replace(one, std_error=np.ldexp(one.std_error, units.exponent)) for name, one in errors.items()}
+    errors = {name: replace(one, root=np.ldexp(one.root, units.exponent)) for name, one in errors.items()}
     raw = units.to_raw(shortest_slopes(problem, theta, gram.null))
     raw[0, 0] *= problem.intercept
     total = float(weight.sum())

@@ -1,5 +1,15 @@
 """Inference from the sums of a fit, and from its rows where they are given again."""
 
-from adaline.inference.nested_models import Anova, Deviances, LikelihoodRatio, anova, likelihood_ratio
+from adaline.inference.nested_models import Anova, Deviances, FamilyDeviances, LikelihoodRatio, anova, likelihood_ratio
+from adaline.inference.table import RegressionTable, regression_table
 
-__all__ = ["Anova", "Deviances", "LikelihoodRatio", "anova", "likelihood_ratio"]
+__all__ = [
+    "Anova",
+    "Deviances",
+    "FamilyDeviances",
+    "LikelihoodRatio",
+    "RegressionTable",
+    "anova",
+    "likelihood_ratio",
+    "regression_table",
+]

@@ -19,7 +19,7 @@ from scipy import special
 
 from adaline.arrays import Array
 from adaline.errors import SumsMissing
-from adaline.inference.covariance import Covariance
+from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions
 from adaline.inference.sample import Sample
 from adaline.solvers.least_squares.fit import Fit
 
@@ -64,7 +64,13 @@ class Inference(CoefficientStatistics):
 
 
 def infer(
-    fit: Fit, k: int, intercept: bool, level: float, sample: Sample | None = None, robust: Covariance | None = None
+    fit: Fit,
+    k: int,
+    intercept: bool,
+    level: float,
+    sample: Sample | None = None,
+    robust: Covariance | None = None,
+    options: ErrorOptions = CLASSICAL,
 ) -> Inference:
     """Return the statistics of target k; with frequencies where no sample says otherwise."""
     theta = fit.solution.theta[k]
@@ -86,7 +92,7 @@ def infer(
     likelihood = -0.5 * n * (np.log(2 * np.pi) + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
     return Inference(
-        **judged(theta, error, level, freedom if robust is None else np.inf),
+        **judged(theta, error, level, options.freedom(freedom if robust is None else robust.freedom, True)),
         sigma=sigma,
         freedom=freedom,
         model_freedom=model,

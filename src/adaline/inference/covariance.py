@@ -1,57 +1,61 @@
 """The covariance of the coefficients, kept as a root: Cov(w0, w) = A root (A root)', A A' = (X'X + P)^-1.
 
 A comes from the factor of the fit, so that large means and unlike units cost no digits. Classical: root = sigma I.
-Robust errors, which hold without equal variances (HC0 to HC3) or independent rows (cluster), take one more pass:
+Robust errors, which hold without equal variances (HC0 to HC4) or independent rows (cluster, HAC), take one more pass:
 
     root root' = G,   G = c sum w r^2 / (1 - h)^power z z'     or     G = c sum_g s_g s_g'
 
     HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
+    HC4: c = 1, power min(4, h N/p) of each row
     cluster: c = G/(G - 1) (N - 1)/(N - p), G groups
+    HAC: G = sum over rows i and j at most L apart of (1 - |i - j| / (L + 1)) s_i s_j'
 
 The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their residuals.
+
+F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233 (HC4); W. K. Newey and K. D. West,
+Econometrica 55 (1987), 703-708 (HAC).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from adaline.arrays import Array, host
+from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.sample import Sample
+from adaline.parameters import NONE, AnyOf, OneOf, WholeNumber
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
-from adaline.sums import FittedDesign, GroupScores, Scores
-from adaline.sums.scores import row_statistics
+from adaline.sums import FittedDesign, FittedLikelihood, GroupScores, Scores
+from adaline.sums.scores import runs
+from adaline.wording import counted, degrees
 
-POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}
-ERRORS = ("classical", *POWERS, "cluster")
+POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
+ERRORS = ("classical", *POWERS, "cluster", "HAC")
+DISTRIBUTIONS = ("normal", "t")
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
 FULL_LEVERAGE = 1e-12  # of 1 - h
 FEW_GROUPS = 4  # groups a coefficient
 DEPENDENT = 1e-13  # a direction this much shorter than the others is one that rounding made
 
 
+Design = TypeVar("Design", FittedDesign, FittedLikelihood)
+
+
 @dataclass(frozen=True)
 class Covariance:
-    """Cov of target k: root (m, s), degrees of freedom of F tests, what the errors are called.
-
-    `normal`: whether single coefficients are judged by the normal distribution instead of Student's t.
-    """
+    """Cov of target k: root (m, s), degrees of freedom of F tests, what the errors are called."""
 
     fit: Fit
     k: int
     root: Array
     freedom: float
     errors: str = "classical"
-
-    @property
-    def normal(self) -> bool:
-        """Whether z, not t, judges single coefficients: so for all robust errors."""
-        return self.errors != "classical"
 
     def along(self, contrasts: Array) -> Array:
         """Return rows b, (q, s), with b b' = C Cov C' for the rows of C (q, 1 + D), intercept first."""
@@ -150,9 +154,76 @@ def quadratic(root: Array, difference: Array) -> float:
     return float((((difference / length) @ u / s) ** 2).sum())
 
 
-def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, groups: Any = None) -> list[Covariance]:
+@dataclass(frozen=True)
+class ErrorOptions:
+    """Which standard errors are wanted.
+
+    Parameters
+    ----------
+    errors : one of `ERRORS`.
+    groups : labels of the rows, (n,), for "cluster".
+    lags : how far apart rows may be related, for "HAC"; None for 4 (N/100)^(2/9), rounded down.
+    distribution : "normal" or "t", which judges single coefficients; None is "t" where the variance of the rows is
+        estimated and the errors are classical, else "normal".
+    """
+
+    errors: str = "classical"
+    groups: Any = None
+    lags: int | None = None
+    distribution: str | None = None
+
+    def needs_rows(self, X: Any) -> bool:
+        """Return whether these errors read the rows; refuse words that mean nothing, and rows not given."""
+        OneOf(*ERRORS).check("errors", self.errors)
+        AnyOf(NONE, OneOf(*DISTRIBUTIONS)).check("distribution", self.distribution)
+        AnyOf(NONE, WholeNumber(0)).check("lags", self.lags)
+        if self.groups is not None and self.errors != "cluster":
+            raise InvalidParameter(f"groups are for errors='cluster', not for {self.errors!r}")
+        if self.lags is not None and self.errors != "HAC":
+            raise InvalidParameter(f"lags are for errors='HAC', not for {self.errors!r}")
+        if self.errors == "classical":
+            return False
+        if X is None:
+            raise SumsMissing(
+                f"errors={self.errors!r} needs the rows: this model keeps only sums; give X and y again (and "
+                "sample_weight, if it was fitted with one)"
+            )
+        return True
+
+    def lags_of(self, rows: float) -> int:
+        """Return how far apart rows may be related."""
+        return int(4 * (rows / 100) ** (2 / 9)) if self.lags is None else int(self.lags)
+
+    def scale(self, rows: float, parameters: float) -> float:
+        """Return c of the formulas above, but for groups."""
+        return rows / (rows - parameters) if self.errors == "HC1" else 1.0
+
+    def tempered(self, design: Design, mean: float) -> Design:
+        """Return a fit with the power of these errors; `mean` is that of the leverages."""
+        return design._replace(power=POWERS.get(self.errors, 0.0), typical=mean if self.errors == "HC4" else None)
+
+    def freedom(self, freedom: float, estimated: bool) -> float:
+        """Return the degrees of freedom of what judges single coefficients, infinity for the normal distribution.
+
+        `freedom` are those of Student's t; `estimated` says whether the variance of the rows is.
+        """
+        exact = self.errors == "classical" and estimated
+        return freedom if self.distribution == "t" or (self.distribution is None and exact) else np.inf
+
+    def describe(self, rows: float, freedom: float) -> str:
+        """Return the line that a table says about robust errors."""
+        by = f"t, p and intervals by Student's t with {degrees(freedom)} degrees of freedom"
+        by = by if np.isfinite(freedom) else "z, p and intervals by the normal distribution"
+        lags = f" (Newey and West, {counted(self.lags_of(rows), 'lag')})" if self.errors == "HAC" else ""
+        return f"{self.errors} standard errors{lags}; {by}"
+
+
+CLASSICAL = ErrorOptions()
+
+
+def covariances(fit: Fit, source: Source | None, sample: Sample, options: ErrorOptions) -> list[Covariance]:
     """Return the covariance of each target of a fit; robust ones read the rows of `source`."""
-    targets = len(fit.squares)
+    targets, errors = len(fit.squares), options.errors
     if errors == "classical":
         return [classical(fit, k, sample) for k in range(targets)]
     assert source is not None
@@ -162,18 +233,52 @@ def covariances(fit: Fit, source: Source | None, errors: str, sample: Sample, gr
         )
     check_weight(source, fit, sample)
     if errors == "cluster":
-        return _clustered(fit, source, sample, read_groups(groups, source.count_rows()))
-    through = lens(fit, sample.precision)._replace(power=POWERS[errors])
-    scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
-    check_squares(source, fit, scores.squares)
-    if through.power and scores.rest[0] <= FULL_LEVERAGE:
-        _refuse_leverage(source, through, errors)
+        return _clustered(fit, source, sample, read_groups(options.groups, source.count_rows()))
+    through = options.tempered(lens(fit, sample.precision), float(fit.trace[0]) / sample.n)
+    if errors == "HAC":
+        meat, squares = lagged(source, through, options.lags_of(source.count_rows()), targets)
+    else:
+        scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
+        refuse_full_leverage(source, through, scores, errors)
+        meat, squares = scores.meat, scores.squares
+    check_squares(source, fit, squares)
     out = []
     for k in range(targets):
-        freedom = sample.n - float(fit.trace[k])
-        scale = sample.n / freedom if errors == "HC1" else 1.0
-        out.append(Covariance(fit, k, _root(fit, k, scores.meat[k], scale), freedom, errors))
+        parameters = float(fit.trace[k])
+        root = _root(fit, k, meat[k], options.scale(sample.n, parameters))
+        out.append(Covariance(fit, k, root, sample.n - parameters, errors))
     return out
+
+
+def lagged(source: Source, design: FittedDesign, lags: int, targets: int) -> tuple[Array, Array]:
+    """Return G (K, m, m) of rows in their order, related up to `lags` apart, and the sums of w cost, (K,).
+
+    The scores of all rows are held in memory.
+    """
+    given = source.read_weights()
+    if given is not None and not design.precision and (host(given) != 1.0).any():
+        raise InvalidParameter(
+            "errors='HAC' takes rows in their order, each once: frequencies would repeat some of them. Use "
+            "weights='precision', or repeat the rows"
+        )
+
+    def rows(block: Block) -> Array:
+        parts = [design.read(run) for run in runs(block)]
+        columns = [
+            np.concatenate([(host(p.residual * p.weight[:, None])[:, k : k + 1] * host(p.z)) for p in parts])
+            for k in range(targets)
+        ]
+        return np.concatenate([*columns, np.concatenate([host(p.cost * p.weight[:, None]) for p in parts])], axis=1)
+
+    found = source.map(rows)
+    meat = []
+    for scores in np.split(found[:, : found.shape[1] - targets], targets, axis=1):
+        total = scores.T @ scores
+        for lag in range(1, min(lags, len(scores) - 1) + 1):
+            apart = scores[lag:].T @ scores[:-lag]
+            total += (1 - lag / (lags + 1)) * (apart + apart.T)
+        meat.append(total)
+    return np.stack(meat), found[:, found.shape[1] - targets :].sum(axis=0)
 
 
 def lens(fit: Fit, precision: bool) -> FittedDesign:
@@ -241,16 +346,21 @@ def read_groups(groups: Any, rows: int) -> Array:
     return codes.astype(np.float64)
 
 
+def group_scale(groups: int, rows: float, parameters: float) -> float:
+    """Return c of the formulas above for groups; refuse one group."""
+    if groups < 2:
+        raise InvalidData("errors='cluster' needs at least 2 groups: one group says nothing about their variation")
+    return groups / (groups - 1.0) * (rows - 1.0) / (rows - parameters)
+
+
 def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[Covariance]:
     joined = source.with_targets(np.column_stack([source.read_targets(), codes]))
     scores = joined.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank)
     check_squares(source, fit, scores.squares)
     count = len(scores.groups)
-    if count < 2:
-        raise InvalidData("errors='cluster' needs at least 2 groups: one group says nothing about their variation")
     out = []
     for k in range(len(fit.squares)):
-        scale = count / (count - 1.0) * (sample.n - 1.0) / (sample.n - float(fit.trace[k]))
+        scale = group_scale(count, sample.n, float(fit.trace[k]))
         if count <= FEW_GROUPS * scores.scores.shape[2]:  # the scores are a root themselves, and show its rank
             root = np.ldexp(np.sqrt(scale) * scores.scores[:, k].T, factor_of(fit).scaling.target_scale[k])
         else:
@@ -261,15 +371,22 @@ def _clustered(fit: Fit, source: Source, sample: Sample, codes: Array) -> list[C
 
 def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
     """Return a root of scale times the meat in raw units of the target."""
+    return np.asarray(np.ldexp(root_of(meat, scale), factor_of(fit).scaling.target_scale[k]))
+
+
+def root_of(meat: Array, scale: float) -> Array:
+    """Return a root (m, m) of scale times the meat; directions that rounding made are zero."""
     if not np.isfinite(meat).all():
         raise InvalidData("no robust errors: sums over the rows overflow float64. Rescale columns that are very large.")
     values, vectors = np.linalg.eigh(meat)
-    root = vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0))
-    return np.asarray(np.ldexp(root, factor_of(fit).scaling.target_scale[k]))
+    return np.asarray(vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0)))
 
 
-def _refuse_leverage(source: Source, through: FittedDesign, errors: str) -> None:
-    rest = 1.0 - source.map(lambda block: host(row_statistics(block.gathered(), through).leverage))
+def refuse_full_leverage(source: Source, design: Design, scores: Scores, errors: str) -> None:
+    """Refuse a row of leverage 1 where its residual is divided by 1 - h."""
+    if not design.power or scores.rest[0] > FULL_LEVERAGE:
+        return
+    rest = 1.0 - source.map(lambda block: host(design.read(block.gathered()).leverage))
     row = int(np.argmin(rest))
     raise InvalidData(
         f"row {row} has leverage 1: the fit passes through it whatever its target, and {errors} divides by zero there. "

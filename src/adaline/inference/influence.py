@@ -6,28 +6,46 @@
     Cook's D = standardised^2 h / (1 - h) / p  how far all predictions move without the row
     DFFITS = t sqrt(h / (1 - h))               how far the row's own prediction moves
     r / (1 - h)                                residual of the row in the fit to all others (also with a penalty)
+    DFBETAS = A z r / (1 - h) / (s A_j)        how far coefficients move, in standard errors, s taken without the row
+
+Of a likelihood h = W z'z, W Fisher's information of the row, and residuals are Pearson's, (t - mean) / sd, or those of
+the deviance, sign(t - mean) (2 (loss - least loss))^(1/2). Cook's distance takes Pearson's, the others the deviance's,
+as R does: they are those of one step of a refit, not of the refit itself. Where means fall as outputs rise (link
+"inverse"), DFBETAS have the sign of the step, R's the other one.
 
 R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982); D. A. Belsley, E. Kuh and R. E. Welsch,
-Regression Diagnostics (1980).
+Regression Diagnostics (1980); D. A. Williams, Applied Statistics 36 (1987), 181-191.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.covariance import FULL_LEVERAGE, check_squares, check_weight, factor_of, lens
+from adaline.inference.covariance import (
+    FULL_LEVERAGE,
+    check_squares,
+    check_weight,
+    coordinates,
+    factor_of,
+    lengths,
+    lens,
+)
 from adaline.inference.sample import Sample
+from adaline.inference.sandwich import check_rows_cost, check_rows_weight, fitted_rows, observations
+from adaline.losses import Loss
 from adaline.solvers.least_squares.factor import Factor
 from adaline.solvers.least_squares.fit import Fit
+from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
-from adaline.sums.scores import row_statistics, runs
+from adaline.sums.scores import runs
 
+UNIT_DISPERSION = ("binomial", "poisson")  # losses whose studentised residuals R leaves as they are
 INVOLVED = 1e-6  # the share of a column beyond the span of the rows from which it takes part in a dependence
 
 
@@ -46,19 +64,100 @@ class Influence(NamedTuple):
     dffits: Array
 
 
-def influence(fits: Sequence[Fit], sources: Sequence[Source], sample: Sample, flat: bool) -> Influence:
+class CoefficientInfluence(NamedTuple):
+    """The same, and what each row does to coefficients: `dfbetas`, (n, 1 + D), intercept first, or (n, K, 1 + D)."""
+
+    leverage: Array
+    residual: Array
+    standardized: Array
+    studentized: Array
+    cooks_distance: Array
+    dffits: Array
+    dfbetas: Array
+
+
+class LikelihoodInfluence(NamedTuple):
+    """Arrays (n,); `dfbetas` is (n, 1 + D), intercept first.
+
+    residual : target less its mean. pearson, deviance : the residuals of that name. standardized : the deviance's over
+    (dispersion (1 - h))^(1/2). studentized : of both, as if the row had been left out. The others as for `Influence`.
+    """
+
+    leverage: Array
+    residual: Array
+    pearson: Array
+    deviance: Array
+    standardized: Array
+    studentized: Array
+    cooks_distance: Array
+    dffits: Array
+    dfbetas: Array
+
+
+def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> LikelihoodInfluence:
+    """Return the measures of all rows of one machine's likelihood, in one pass over the rows given again."""
+    if fit.penalised or fit.firth or fit.coupled:
+        raise InvalidParameter(
+            "influence is that of rows on a maximum of the likelihood of one machine: use penalty=0, firth=False and "
+            "two classes"
+        )
+    linked = loss.linked
+    assert linked is not None
+    check_rows_weight(fit, source)
+    design = fitted_rows(fit, loss, source)
+    dispersion, m = design.dispersion, design.root.shape[2]
+
+    def rows(block: Block) -> Array:
+        parts = []
+        for run in runs(block):
+            z, slope, _, leverage, cost = (host(part) for part in design.read(run))
+            outputs, t = host(design.outputs(run)), host(run.t)[:, : design.targets]
+            each = (leverage[:, None], slope, linked.expected(outputs, t), cost, linked.predicted(outputs, t), z)
+            parts.append(np.concatenate(each, axis=1))
+        return np.concatenate(parts or [np.empty((0, 5 + m))])
+
+    leverage, slope, information, cost, mean = (found := source.map(rows))[:, :5].T
+    weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.offset]
+    check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
+    trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
+    residual = (t[:, 0] / t.sum(axis=1) if t.shape[1] == 2 else t[:, 0]) - mean
+    rising = np.sign(slope) * np.sign(residual)  # whether means rise with outputs
+    pearson = trials * dispersion * slope * rising / np.sqrt(information)
+    deviance = trials * np.sign(residual) * np.sqrt(2 * np.maximum(cost, 0.0))
+    rest = np.where((1.0 - leverage > FULL_LEVERAGE) & (weight > 0), 1.0 - leverage, np.nan)
+    freedom = observations(fit) - fit.parameters - 1.0
+    sigma = np.sqrt(np.maximum(own @ deviance**2 - deviance**2 / rest, 0.0) / (freedom if freedom > 0 else np.nan))
+    likely = np.sign(deviance) * np.sqrt(deviance**2 + leverage * pearson**2 / rest)
+    pull = rising * trials * np.sqrt(information / dispersion) * deviance / (rest * sigma)
+    known = linked.family.name in UNIT_DISPERSION and np.isinf(fit.freedom)
+    return LikelihoodInfluence(
+        leverage,
+        residual,
+        pearson,
+        deviance,
+        deviance / np.sqrt(dispersion * rest),
+        likely if known else likely / sigma,
+        (pearson / rest) ** 2 * leverage / (dispersion * fit.parameters),
+        deviance * np.sqrt(leverage) / (sigma * rest),
+        (found[:, 5:] @ design.root[0].T) * pull[:, None] / lengths(design.root[0]),
+    )
+
+
+def influence(
+    fits: Sequence[Fit], sources: Sequence[Source], sample: Sample, flat: bool, dfbetas: bool = False
+) -> Influence | CoefficientInfluence:
     """Return the measures of all rows, targets side by side, or, where `flat`, vectors of the only one."""
     if any(fit.penalty.any() for fit in fits):
         raise InvalidParameter(
             "no influence for a penalised fit: leave-one-out formulas of its variance do not hold. Use "
             "LinearRegression, or penalty=0."
         )
-    parts = [_influence(fit, source, sample) for fit, source in zip(fits, sources, strict=True)]
+    parts = [_influence(fit, source, sample, dfbetas) for fit, source in zip(fits, sources, strict=True)]
+    kind = type(parts[0])
     if flat:
-        return Influence(*(values[:, 0] if values.ndim == 2 else values for values in parts[0]))
-    columns: list[Any] = [parts[0].leverage]
-    columns += [np.concatenate([part[i] for part in parts], axis=1) for i in range(1, len(Influence._fields))]
-    return Influence(*columns)
+        return kind(*(v[:, 0] if v.ndim > 1 else v for v in parts[0]))
+    columns = [np.concatenate(values, axis=1) for values in zip(*(part[1:] for part in parts), strict=True)]
+    return kind(parts[0].leverage, *columns)
 
 
 class LeaveOneOutResult(NamedTuple):
@@ -91,7 +190,7 @@ def inflation(factor: Factor) -> Array:
     return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)
 
 
-def _influence(fit: Fit, source: Source, sample: Sample) -> Influence:
+def _influence(fit: Fit, source: Source, sample: Sample, dfbetas: bool) -> Influence | CoefficientInfluence:
     """Return the measures of all rows, (n, K), of one fit, block by block."""
     leverage, residual, weight = _diagnostics(fit, source, sample)
     p, freedom = fit.trace, sample.n - fit.trace
@@ -103,9 +202,15 @@ def _influence(fit: Fit, source: Source, sample: Sample) -> Influence:
         without = np.where(freedom > 1.5, freedom - 1.0, np.nan)
         studentized = standardized * np.sqrt(without / np.maximum(freedom - standardized**2, 0.0))
         odds = leverage[:, None] / rest
-    return Influence(
-        leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds)
-    )
+    found = (leverage, residual, standardized, studentized, standardized**2 * odds / p, studentized * np.sqrt(odds))
+    if not dfbetas:
+        return Influence(*found)
+    along = coordinates(fit, np.eye(fit.solution.theta.shape[1]))  # A z / A_j, times r / (s (1 - h))
+    along[1:][~factor_of(fit).alive] = np.nan
+    through = lens(fit, sample.precision)
+    z = source.map(lambda block: np.concatenate([host(through.read(run).z) for run in runs(block)]))
+    share = (z @ (along / lengths(along)[:, None]).T) * root
+    return CoefficientInfluence(*found, (studentized / np.sqrt(rest))[:, :, None] * share[:, None, :])
 
 
 def _diagnostics(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array, Array]:
@@ -115,7 +220,7 @@ def _diagnostics(fit: Fit, source: Source, sample: Sample) -> tuple[Array, Array
     targets = len(fit.squares)
 
     def rows(block: Block) -> Array:
-        parts = [row_statistics(run, through) for run in runs(block)]
+        parts = [through.read(run) for run in runs(block)]
         return np.concatenate(
             [np.column_stack([host(part.leverage), host(part.residual)]) for part in parts]
             or [np.empty((0, 1 + targets))]

@@ -12,7 +12,7 @@ A. Wald, Trans. AMS 54 (1943), 426-482; D. McFadden, in Frontiers in Econometric
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,15 +20,16 @@ from scipy import special
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.inference.classical import CoefficientStatistics, judged
+from adaline.inference.classical import CoefficientStatistics, Interval, judged, quantile
 from adaline.inference.covariance import lengths, quadratic
 from adaline.inference.hypotheses import read_hypotheses
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.losses import Logistic
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.wording import counted, number, p_value, visible
+from adaline.wording import counted, degrees, number, p_value, visible
 
 ODDS = ("odds_ratio", "odds_lower", "odds_upper")
 
@@ -95,6 +96,8 @@ class WaldTest:
     hypotheses : each hypothesis as text.
     about : which classes they are about, and against which.
     chi2, freedom, p_value : the statistic, its degrees of freedom, and the chance of as much if the hypotheses hold.
+    errors : which standard errors were used.
+    residual_freedom : those of the denominator of F = chi2 / freedom, which p_value is of; infinity for chi-squared.
     """
 
     hypotheses: tuple[str, ...]
@@ -102,11 +105,21 @@ class WaldTest:
     chi2: float
     freedom: int
     p_value: float
+    errors: str = "classical"
+    residual_freedom: float = np.inf
+
+    @property
+    def statistic(self) -> float:
+        """F: chi-squared over its degrees of freedom."""
+        return self.chi2 / self.freedom
 
     def __str__(self) -> str:
         what = "\n            ".join(self.hypotheses)
-        test = f"chi² {self.chi2:.6g} on {counted(self.freedom, 'degree')} of freedom, p {p_value(self.p_value)}"
-        return visible(f"hypothesis: {what}\nlog odds of {self.about}: {test}")
+        test = f"chi² {self.chi2:.6g} on {counted(self.freedom, 'degree')} of freedom"
+        if np.isfinite(self.residual_freedom):
+            test = f"F {self.statistic:.6g} on {self.freedom} and {degrees(self.residual_freedom)} degrees of freedom"
+        robust = "" if self.errors == "classical" else f" ({self.errors} errors)"
+        return visible(f"hypothesis: {what}\n{self.about}: {test}, p {p_value(self.p_value)}{robust}")
 
     __repr__ = __str__
 
@@ -120,12 +133,12 @@ def against(fit: LikelihoodFit, k: int, reference: int) -> tuple[Array, Array | 
     return sign * theta[0], None if root is None else sign * root[0]
 
 
-def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float) -> WaldInference:
-    """Return the statistics of class k against the reference."""
+def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float, freedom: float = np.inf) -> WaldInference:
+    """Return the statistics of class k against the reference, judged by t where `freedom` is finite."""
     estimate, root = against(fit, k, reference)
     error = np.full(len(estimate), np.nan) if root is None else lengths(root)
     error[1:][~fit.dependence.kept] = np.nan
-    found = judged(estimate, error, level)
+    found = judged(estimate, error, level, freedom)
     if fit.ratios is not None:
         found["p_value"][1:] = np.where(np.isnan(error[1:]), np.nan, special.chdtrc(1, fit.ratios[1:]))
     return WaldInference(**found)
@@ -159,6 +172,8 @@ def wald_test(
     intercept: bool,
     target: Any = None,
     reference: Any = None,
+    errors: str = "classical",
+    freedom: float = np.inf,
 ) -> WaldTest:
     """Test C (w_k - w_reference) = value by Wald's chi-squared, for one class k or for all of them together.
 
@@ -170,6 +185,8 @@ def wald_test(
     intercept : whether the model has one.
     target : the class the hypothesis is about; None for all but the reference.
     reference : the class that others are compared with, the first by default.
+    errors, freedom : which standard errors the fit has; degrees of freedom of the denominator of F, infinity for
+        chi-squared.
     """
     if fit.penalised:
         raise InvalidParameter(
@@ -196,8 +213,34 @@ def wald_test(
     squares = quadratic(np.concatenate([matrix @ root for _, root in pairs if root is not None]), difference)
     if np.isnan(squares):
         raise InvalidParameter(f"these {len(matrix)} hypotheses cannot be tested together: some follow from others")
-    about = f"{', '.join(str(classes[k]) for k in tested)} against {classes[base]}"
-    return WaldTest(texts, about, squares, len(difference), float(special.chdtrc(len(difference), squares)))
+    about = f"log odds of {', '.join(str(classes[k]) for k in tested)} against {classes[base]}"
+    q = len(difference)
+    p = special.fdtrc(q, freedom, squares / q) if np.isfinite(freedom) else special.chdtrc(q, squares)
+    return WaldTest(texts, about, squares, q, float(p), errors, freedom)
+
+
+def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = np.inf) -> Interval:
+    """Return probabilities at rows x (n, D) with confidence intervals: (n,) of the second of two classes, else (n, K).
+
+    Intervals are made where probabilities are nearly normal, of the log odds ln p / (1 - p), by the delta method, and
+    brought back: they stay between 0 and 1. Rows that the fitted rows do not span have NaN.
+    """
+    LEVEL.check("level", level)
+    if fit.root is None:
+        raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
+    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
+    along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
+    if fit.coupled:  # the log odds of class k are z_k - ln sum_j!=k exp z_j
+        every = z[:, None, :] + np.where(np.eye(z.shape[1], dtype=bool), -np.inf, 0.0)
+        top = every.max(axis=2, keepdims=True)
+        rest = np.exp(every - top)
+        total = rest.sum(axis=2, keepdims=True)
+        z, along = z - (top + np.log(total))[:, :, 0], along - (rest / total) @ along
+    reach = quantile(freedom, level) * np.sqrt((along**2).sum(axis=2))
+    varying = np.where(fit.dependence.constant, 0.0, x)
+    reach[~fit.dependence.determines(np.column_stack([np.ones(len(x)), varying]))] = np.nan
+    bands = (Logistic().mean(band) for band in (z, z - reach, z + reach))
+    return Interval(*(band if fit.coupled else band[:, 0] for band in bands))
 
 
 def index_of(classes: Sequence[Any], label: Any, what: str) -> int:
@@ -228,11 +271,17 @@ class LikelihoodSummary(CoefficientTable):
     parts: list[WaldInference]
     reference: str
     quality: Quality
+    errors: str = "classical"
+    freedom: float = np.inf
+
+    def _statistic(self) -> str:
+        return "t" if np.isfinite(self.freedom) else "z"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
         return {
             **self._head(),
+            "errors": self.errors,
             "reference": self.reference,
             "targets": list(self.targets),
             "coefficients": self._coefficients(),
@@ -273,6 +322,9 @@ def summarise(
     reference: Any = None,
     notes: Sequence[str] = (),
     certificate: Certificate | None = None,
+    errors: str = "classical",
+    freedom: float = np.inf,
+    ends: Array | None = None,
 ) -> LikelihoodSummary:
     """Return the table of a fit; `reference` is one of the classes, the first by default.
 
@@ -285,6 +337,8 @@ def summarise(
     reference : the class that all others are compared with.
     notes : lines to put below the table, such as `SEPARATED`.
     certificate : of the model, where it is not that of the fit.
+    errors, freedom : which standard errors the fit has; degrees of freedom of t, infinity for the normal distribution.
+    ends : of the intervals of the second class against the first, (2, 1 + D), where they are not Wald's.
     """
     LEVEL.check("level", level)
     base = index_of(classes, reference, "reference")
@@ -297,11 +351,15 @@ def summarise(
     ]
     fit = fit.without_dependent()
     missing = left_out(fit.dependence, names)
+    parts = [infer_class(fit, k, base, level, freedom) for k in others]
+    if ends is not None:
+        lower, upper = ends if base == 0 else -ends[::-1]
+        parts = [replace(parts[0], lower=lower, upper=upper)]
     return LikelihoodSummary(
         title=title,
         names=list(names),
         targets=[str(classes[k]) for k in others],
-        parts=[infer_class(fit, k, base, level) for k in others],
+        parts=parts,
         level=level,
         rows=fit.rows,
         weight=fit.weight,
@@ -311,4 +369,6 @@ def summarise(
         reference=str(classes[base]),
         quality=quality(fit, len(classes), intercept),
         left_out=missing,
+        errors=errors,
+        freedom=freedom,
     )

@@ -2,6 +2,8 @@
 
     F = ((RSS_0 - RSS_1) / (df_0 - df_1)) / (RSS / df),   RSS / df of the largest model
     chi2 = 2 (ln L_1 - ln L_0),   degrees of freedom = parameters_1 - parameters_0
+    chi2 = (deviance_0 - deviance_1) / dispersion;   F = chi2 / degrees of freedom where the dispersion is estimated,
+                                                     by the largest model
 
 S. S. Wilks, Annals of Mathematical Statistics 9 (1938), 60-62.
 """
@@ -57,11 +59,12 @@ class Anova(ModelTable):
     p_value: NDArray[np.float64]
 
 
-def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
+def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDeviances:
     """Compare nested models, each with the one before it: least squares by F tests, likelihoods by chi-squared.
 
     The rows must be the same for all and each model must contain the columns of the one before; F uses the residual
-    variance of the last model, which is the largest; likelihoods are compared two at a time. No pass over the rows.
+    variance of the last model, which is the largest; likelihoods are compared two at a time. Families whose dispersion
+    is estimated are compared by F too, with the dispersion of the last model, as in R. No pass over the rows.
 
     Parameters
     ----------
@@ -70,8 +73,8 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
 
     Returns
     -------
-    Anova : `rss`, `freedom`, `f_statistic`, `p_value` and more; prints as a table. For likelihoods, Deviances: `chi2`,
-        `freedom_more`, `p_value` and more.
+    Anova : `rss`, `freedom`, `f_statistic`, `p_value` and more; prints as a table. For classes, Deviances: `chi2`,
+        `freedom_more`, `p_value` and more. For families, FamilyDeviances: `deviance`, `chi2`, `f_statistic` and more.
 
     Examples
     --------
@@ -87,11 +90,12 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances:
     R. A. Fisher, Statistical Methods for Research Workers (1925); S. S. Wilks, Annals of Mathematical Statistics 9
     (1938), 60-62.
     """
-    if all(
-        isinstance(fit, LikelihoodFit) for model in (smaller, larger, *more) for fit in getattr(model, "_fits", [None])
-    ):
-        return deviances([smaller, larger, *more])
     models = [smaller, larger, *more]
+    if all(isinstance(fit, LikelihoodFit) for model in models for fit in getattr(model, "_fits", None) or [None]):
+        of_family = [model._fits[0].family is not None for model in models]
+        if any(of_family) != all(of_family):
+            raise InvalidParameter("anova compares models of one kind: likelihoods of classes, or of one family")
+        return family_deviances(models) if all(of_family) else deviances(models)
     for model in models:
         _check(model)
     for before, after in pairwise(models):
@@ -244,6 +248,93 @@ def deviances(models: Sequence[Any]) -> Deviances:
         chi2,
         p,
     )
+
+
+@dataclass(frozen=True, repr=False)
+class FamilyDeviances(ModelTable):
+    """The table that `anova` of families returns: arrays with one entry a model, NaN where one compares two.
+
+    Parameters
+    ----------
+    columns : number of columns of each model.
+    freedom, deviance : residual degrees of freedom, and deviance.
+    freedom_more, deviance_more : by how much a model differs from the one before.
+    chi2, f_statistic : deviance_more over the dispersion (of an estimated shape, twice the gain of the log-likelihood),
+        and that over freedom_more where the dispersion is estimated.
+    p_value : of F, or of chi-squared where there is none.
+    """
+
+    TITLE: ClassVar[str] = "Analysis of deviance"
+    COLUMNS: ClassVar[dict[str, tuple[str, str]]] = {
+        "columns": ("columns", "d"),
+        "df": ("freedom", "g"),
+        "deviance": ("deviance", ".6g"),
+        "df more": ("freedom_more", ".6g"),
+        "less": ("deviance_more", ".6g"),
+        "chi²": ("chi2", ".5g"),
+        "F": ("f_statistic", ".5g"),
+        "p": ("p_value", "p"),
+    }
+
+    columns: tuple[int, ...]
+    freedom: NDArray[np.float64]
+    deviance: NDArray[np.float64]
+    freedom_more: NDArray[np.float64]
+    deviance_more: NDArray[np.float64]
+    chi2: NDArray[np.float64]
+    f_statistic: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+
+
+def family_deviances(models: Sequence[Any]) -> FamilyDeviances:
+    """Compare nested models of one family, each with the one before it."""
+    if any(len(model._fits) > 1 for model in models):
+        raise InvalidParameter("anova: the model has several targets; fit and compare them one at a time")
+    fits = [model._fits[0] for model in models]
+    for (before, after), (a, b) in zip(pairwise(models), pairwise(fits), strict=True):
+        check_nested_columns(before, after)
+        _check_families(a, b, bool(before.fit_intercept) == bool(after.fit_intercept))
+    families = [fit.family for fit in fits]
+    last, nothing = families[-1], [np.nan]
+    freedom, deviance = (np.array([getattr(part, name) for part in families]) for name in ("freedom", "deviance"))
+    more = np.array([np.nan, *np.diff([fit.parameters for fit in fits])])
+    less = np.array([np.nan, *np.maximum(-np.diff(deviance), 0.0)])
+    chi2 = less / last.dispersion
+    if not np.isnan(last.shape_error):
+        chi2 = np.array([np.nan, *np.maximum(2 * np.diff([fit.log_likelihood for fit in fits]), 0.0)])
+    f = chi2 / more if last.estimated else np.array(nothing * len(fits))
+    p = special.fdtrc(more, last.freedom, f) if last.estimated else special.chdtrc(more, chi2)
+    columns = tuple(fit.solution.theta.shape[1] - 1 for fit in fits)
+    return FamilyDeviances(columns, freedom, deviance, more, less, chi2, f, p)
+
+
+def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool) -> None:
+    """Refuse fits of two families or of other rows, penalised ones, and those of which the second is no larger.
+
+    `intercepts`: whether both have an intercept or neither has, so that their null deviances are the same.
+    """
+    a, b = small.family, full.family
+    assert a is not None
+    assert b is not None
+    if (a.family, a.link) != (b.family, b.link):
+        raise InvalidParameter(f"anova: the models are of {a.family} ({a.link}) and of {b.family} ({b.link})")
+    if small.penalised or full.penalised:
+        raise InvalidParameter("no likelihood-ratio test: a penalised fit is not where its likelihood is largest")
+    same = small.rows == full.rows and abs(small.weight - full.weight) <= SAME * full.weight
+    known = np.isnan(a.shape_error) and np.isnan(b.shape_error)  # the deviance of other shapes is another one
+    nulls = (a.null_deviance, b.null_deviance)
+    alike = not known or not intercepts or abs(nulls[0] - nulls[1]) <= SAME * abs(nulls[1])
+    if not (same and alike):
+        raise InvalidData(
+            f"the models were not fitted to the same rows: {small.rows} and {full.rows} rows of weight "
+            f"{small.weight:g} and {full.weight:g}, null deviances {nulls[0]:.9g} and {nulls[1]:.9g}"
+        )
+    if full.parameters <= small.parameters:
+        raise InvalidData(
+            f"not nested: the models have {small.parameters} and {full.parameters} parameters; the smaller comes first"
+        )
+    if known and b.deviance > a.deviance + SAME * abs(b.null_deviance):
+        raise InvalidData(f"not nested: the larger model has more deviance, {b.deviance:.9g} against {a.deviance:.9g}")
 
 
 def _equal_odds(fit: LikelihoodFit) -> float:

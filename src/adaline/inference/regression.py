@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from adaline.arrays import Array
-from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import Inference, by_target, infer
-from adaline.inference.covariance import ERRORS, Covariance, covariances, factor_of
+from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.influence import inflation
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.sample import Sample
 from adaline.inference.summary import STATISTICS, CoefficientTable
-from adaline.parameters import LEVEL, OneOf
+from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.factor import gram_factor
@@ -41,6 +41,7 @@ class Summary(CoefficientTable):
     parts: list[Inference]
     intercept: bool = True
     errors: str = "classical"
+    student: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
@@ -54,7 +55,7 @@ class Summary(CoefficientTable):
         }
 
     def _statistic(self) -> str:
-        return "t" if self.errors == "classical" else "z"
+        return "t" if self.student else "z"
 
     def _lines(self, part: Inference) -> list[str]:
         return [
@@ -76,8 +77,7 @@ def summarise_regression(
     intercept: bool,
     certificate: Certificate,
     level: float = 0.95,
-    errors: str = "classical",
-    groups: Any = None,
+    options: ErrorOptions = CLASSICAL,
     notes: Sequence[str] = (),
 ) -> Summary:
     """Return the table of a regression.
@@ -89,19 +89,21 @@ def summarise_regression(
     sample : how many observations the rows stand for.
     sources : the rows of each fit, or None for classical errors.
     title, intercept, certificate : of the model.
-    level, errors, groups : as for `LinearRegression.summary`.
+    level : coverage of the intervals.
+    options : which standard errors.
     notes : lines to put before those that the fits give rise to.
     """
     LEVEL.check("level", level)
     kept = [fit.without_dependent() for fit in fits]
     robust: Sequence[Covariance | None] = [None] * len(by_target(fits))
     if sources is not None:
-        robust = _covariances(kept, sample, sources, errors, groups)
+        robust = _covariances(kept, sample, sources, options)
+    freedom = options.freedom(sample.n - float(fits[0].trace[0]) if robust[0] is None else robust[0].freedom, True)
     factor = fits[0].factor
     missing = {} if factor is None else left_out(factor.dependence, names)
     too_few = any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in by_target(fits))
     found = {
-        f"{errors} standard errors; z, p and intervals by the normal distribution": errors != "classical",
+        options.describe(sample.n, freedom): options.errors != "classical",
         f"weights are precisions: every row is one observation, {sample.n:.0f} in all": sample.precision,
         **dict.fromkeys(left_out_notes(missing), True),
         "no standard errors: the solver for wide data keeps no D x D matrix": factor is None,
@@ -112,14 +114,16 @@ def summarise_regression(
         names=list(names),
         targets=[f"y{k}" for k in range(len(robust))],
         parts=[
-            infer(fit, k, intercept, level, sample, one) for (fit, k), one in zip(by_target(kept), robust, strict=True)
+            infer(fit, k, intercept, level, sample, one, options)
+            for (fit, k), one in zip(by_target(kept), robust, strict=True)
         ],
         level=level,
         rows=fits[0].rows,
         weight=fits[0].weight,
         certificate=certificate,
         notes=[*notes, *(note for note, holds in found.items() if holds)],
-        errors=errors,
+        errors=options.errors,
+        student=bool(np.isfinite(freedom)),
         intercept=intercept,
         left_out=missing,
     )
@@ -135,18 +139,19 @@ def hypothesis_test(
     *,
     intercept: bool,
     flat: bool,
-    errors: str = "classical",
-    groups: Any = None,
+    options: ErrorOptions = CLASSICAL,
 ) -> HypothesisTest:
     """Return the F test of C theta = value for each target, or, where `flat`, for the only one.
 
     The other arguments are those of `summarise_regression`.
     """
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
-    found = _covariances(fits, sample, sources, errors, groups)
+    found = _covariances(fits, sample, sources, options)
     tests = np.array([wald(covariance, matrix, values, texts) for covariance in found])
+    if options.distribution == "normal":
+        tests[:, 1] = special.chdtrc(len(matrix), len(matrix) * tests[:, 0])
     f, p = (float(column[0]) if flat else column for column in tests.T)
-    return HypothesisTest(texts, f, (len(matrix), found[0].freedom), p, errors)
+    return HypothesisTest(texts, f, (len(matrix), found[0].freedom), p, options.errors)
 
 
 def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array:
@@ -156,29 +161,12 @@ def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array
     return inflation(factor_of(fit))
 
 
-def needs_rows(errors: str, X: Any, groups: Any) -> bool:
-    """Return whether errors of this name read the rows; refuse a name that means nothing, and rows not given."""
-    OneOf(*ERRORS).check("errors", errors)
-    if groups is not None and errors != "cluster":
-        raise InvalidParameter(f"groups are for errors='cluster', not for {errors!r}")
-    if errors == "classical":
-        return False
-    if X is None:
-        raise SumsMissing(
-            f"errors={errors!r} needs the rows: this model keeps only sums; give X and y again (and sample_weight, "
-            "if it was fitted with one)"
-        )
-    return True
-
-
 def _covariances(
-    fits: Sequence[Fit], sample: Sample, sources: Sequence[Source] | None, errors: str, groups: Any
+    fits: Sequence[Fit], sample: Sample, sources: Sequence[Source] | None, options: ErrorOptions
 ) -> list[Covariance]:
     """Return the covariance of the coefficients of each target."""
     rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
-    return [
-        found for fit, own in zip(fits, rows, strict=True) for found in covariances(fit, own, errors, sample, groups)
-    ]
+    return [found for fit, own in zip(fits, rows, strict=True) for found in covariances(fit, own, sample, options)]
 
 
 def _quality(part: Inference) -> dict[str, float]:

@@ -27,7 +27,7 @@ of the density against its bias for a constant alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -35,9 +35,13 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import CoefficientStatistics, judged
+from adaline.inference.covariance import DISTRIBUTIONS, quadratic
+from adaline.inference.hypotheses import HypothesisTest, read_hypotheses
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
+from adaline.parameters import NONE, AnyOf, OneOf
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.robust.m_estimation import row_lengths
@@ -65,14 +69,19 @@ SPARSE = "no {} standard errors: too few rows lie near the plane to tell the den
 
 @dataclass(frozen=True)
 class StandardErrors:
-    """Standard errors (1 + D,), NaN where there are none, their degrees of freedom, and notes.
+    """A root (1 + D, M) of the covariance, NaN where there are no errors, degrees of freedom, and notes.
 
     Notes say why there are none, or what they rest on.
     """
 
-    std_error: Array
+    root: Array
     notes: tuple[str, ...] = ()
     freedom: float = np.inf
+
+    @property
+    def std_error(self) -> Array:
+        """Standard errors (1 + D,)."""
+        return np.asarray(np.linalg.norm(self.root, axis=1))
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ class TargetAsCurvature(Loss):
 
 def none(problem: Problem, note: str) -> StandardErrors:
     """Return that there are no standard errors, and why."""
-    return StandardErrors(np.full(1 + problem.features, np.nan), (note,))
+    return StandardErrors(np.full((1 + problem.features, 1), np.nan), (note,))
 
 
 def m_errors(
@@ -135,7 +144,7 @@ def m_errors(
         return none(problem, ALL_BEYOND)
     k = 1.0 + p / total * float(weight @ (bent - mean) ** 2) / total / mean**2
     pull = float(weight @ loss.slope(zero, r) ** 2) / (total - p)
-    return StandardErrors(_lengths(problem, gram.root * (k * np.sqrt(pull) / mean), depends))
+    return StandardErrors(_raw_root(problem, gram.root * (k * np.sqrt(pull) / mean), depends))
 
 
 def quantile_errors(
@@ -175,7 +184,7 @@ def quantile_errors(
         spread = np.sqrt(level * (1.0 - level) * np.maximum(values, 0.0))
         freedom = max(h * total, 1.0) if name == "nid" else np.inf
         notes = (*((note,) if note else ()), *few)
-        out[name] = StandardErrors(_lengths(problem, bread.root @ (vectors * spread), depends), notes, freedom)
+        out[name] = StandardErrors(_raw_root(problem, bread.root @ (vectors * spread), depends), notes, freedom)
     return out
 
 
@@ -233,14 +242,14 @@ def _weighed(problem: Problem, f: Array) -> Array:
     return hessian
 
 
-def _lengths(problem: Problem, root: Array, depends: Dependence) -> Array:
-    """Return the square roots of the diagonal of Cov = root root', brought from the view to raw units.
+def _raw_root(problem: Problem, root: Array, depends: Dependence) -> Array:
+    """Return the root of Cov = root root' brought from the view to raw units, (1 + D, M).
 
-    Without the columns that depend on others, as in R: they have none.
+    Without the columns that depend on others, as in R: they are NaN.
     """
     slopes = root[1:] * problem.view.scale[:, None]
     first = root[:1] + problem.view.offset[None] @ root[1:]
-    out = np.linalg.norm(depends.drop_root(np.concatenate([first, slopes])), axis=1)
+    out = depends.drop_root(np.concatenate([first, slopes])).copy()
     out[0] = out[0] if problem.intercept else np.nan
     out[1:][~depends.kept] = np.nan
     return np.asarray(out)
@@ -267,11 +276,69 @@ class RobustEstimate(CoefficientStatistics):
     freedom: float
 
 
-def infer_target(fit: RobustFit, errors: str, level: float) -> RobustEstimate:
+def judging_freedom(fit: RobustFit, errors: str, distribution: str | None, intercept: bool) -> float:
+    """Return the degrees of freedom of what judges coefficients, infinity for the normal distribution.
+
+    Those of the errors, unless a distribution is named: "t" has the weight less the coefficients.
+    """
+    AnyOf(NONE, OneOf(*DISTRIBUTIONS)).check("distribution", distribution)
+    if distribution == "t":
+        return fit.weight - fit.dependence.rank - intercept
+    return fit.errors[errors].freedom if distribution is None else np.inf
+
+
+def check_errors(fit: RobustFit, errors: str | None, loss: str) -> str:
+    """Return the name of the errors, the default for None; refuse those that the loss has not."""
+    known = list(fit.errors)
+    if errors is not None and errors not in known:
+        raise InvalidParameter(f"errors must be one of {', '.join(known)} for loss={loss!r}, got {errors!r}")
+    return known[0] if errors is None else errors
+
+
+def infer_target(fit: RobustFit, errors: str, level: float, freedom: float | None = None) -> RobustEstimate:
     """Return the statistics of one target, p and intervals by Student's distribution or the normal one."""
     theta, judge = fit.dependence.drop(fit.solution.theta)[0], fit.errors[errors]
-    statistics = judged(theta, judge.std_error, level, judge.freedom)
-    return RobustEstimate(**statistics, scale=fit.scale, beyond=fit.beyond, freedom=judge.freedom)
+    freedom = judge.freedom if freedom is None else freedom
+    statistics = judged(theta, judge.std_error, level, freedom)
+    return RobustEstimate(**statistics, scale=fit.scale, beyond=fit.beyond, freedom=freedom)
+
+
+def robust_test(
+    fits: Sequence[RobustFit],
+    names: Sequence[str],
+    hypothesis: Any,
+    value: Any,
+    *,
+    intercept: bool,
+    flat: bool,
+    errors: str,
+    distribution: str | None = None,
+) -> HypothesisTest:
+    """Return Wald's test of C theta = value for each target, or, where `flat`, for the only one.
+
+    The hypothesis is read as for least squares; errors are the name of those of `fits`.
+    """
+    matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    freedom = judging_freedom(fits[0], errors, distribution, intercept)
+    q, tests = len(matrix), []
+    for fit in fits:
+        judge = fit.errors[errors]
+        if np.isnan(judge.std_error).all():
+            raise InvalidParameter(f"no tests: {judge.notes[0].removeprefix('no standard errors: ')}")
+        lost = ~fit.dependence.determines(matrix)
+        if lost.any():
+            raise InvalidData(
+                f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns "
+                "that are constant or linear combinations of others (see aliased_). Drop those columns."
+            )
+        difference = matrix @ fit.dependence.drop(fit.solution.theta)[0] - values
+        squares = quadratic(matrix @ np.nan_to_num(judge.root), difference)
+        if np.isnan(squares):
+            raise InvalidParameter(f"these {q} hypotheses cannot be tested together: some follow from others")
+        p = special.fdtrc(q, freedom, squares / q) if np.isfinite(freedom) else special.chdtrc(q, squares)
+        tests.append((squares / q, float(p)))
+    f, p = (column[0] if flat else np.array(column) for column in zip(*tests, strict=True))
+    return HypothesisTest(texts, f, (q, freedom), p, errors)
 
 
 @dataclass(frozen=True, repr=False)
@@ -288,7 +355,11 @@ class RobustSummary(CoefficientTable):
         """Return how the standard errors were made, in a line, where there are some."""
         if all(np.isnan(part.std_error).all() for part in self.parts):
             return []
-        by = "; z, p and intervals by the normal distribution" if self.quantile is None else ""
+        judge = self.parts[0].freedom
+        by = (
+            f"Student's t with {degrees(judge)} degrees of freedom" if np.isfinite(judge) else "the normal distribution"
+        )
+        by = f"; {self._statistic()}, p and intervals by {by}" if self.quantile is None else ""
         return [f"{self.errors} standard errors{ABOUT.get(self.errors, '')}{by}"]
 
     def to_dict(self) -> dict[str, Any]:

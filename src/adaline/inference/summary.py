@@ -7,12 +7,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
+import narwhals.stable.v1 as nw
+
+from adaline.parameters import NONE, AnyOf, OneOf
 from adaline.results import Certificate, Status
 from adaline.wording import counted, number, p_value, visible
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
+FRAMES = ("pandas", "polars", "pyarrow")
 SEPARATED = (Status.SEPARATED, Status.QUASI_SEPARATED)
 
 
@@ -45,6 +50,21 @@ class CoefficientTable(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the coefficients as a frame, one row each, intercept first, with columns as in `to_dict`.
+
+        Of pandas where it is installed, else of polars or Arrow, or of `backend`: "pandas", "polars" or "pyarrow".
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression
+        >>> model = LinearRegression().fit([[1.0], [2.0], [3.0]], [2.0, 4.1, 6.0])
+        >>> frame = model.summary().to_frame()
+        >>> frame["name"].to_list(), frame["estimate"].round(3).to_list()
+        (['intercept', 'x0'], [0.033, 2.0])
+        """
+        return frame_of(self.to_dict()["coefficients"], backend)
 
     def _statistic(self) -> str:
         """Return the heading of the statistic that judges a coefficient."""
@@ -173,6 +193,14 @@ class ModelTable:
 
     def _repr_html_(self) -> str:
         return html_table(self.TITLE, ["model", *self.COLUMNS], "".join(html_row(row) for row in self._rows()))
+
+
+def frame_of(rows: Sequence[dict[str, Any]], backend: str | None = None) -> Any:
+    """Return rows as a frame: of pandas where it is installed, else of polars or Arrow, or of the one named."""
+    AnyOf(NONE, OneOf(*FRAMES)).check("backend", backend)
+    kind: Any = backend or next(name for name in FRAMES if find_spec(name))
+    names = dict.fromkeys(name for row in rows for name in row)
+    return nw.from_dict({name: [row.get(name) for row in rows] for name in names}, backend=kind).to_native()
 
 
 def text_table(headings: Sequence[str], body: Sequence[Sequence[str]], left: int = 1, ends: int = 0) -> list[str]:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -65,11 +66,19 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any) -> float
         X = source = coded(system, X)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-    found = system.predict(X)
+    return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
+
+
+def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return R^2 of predictions of rows X that were made already."""
+    return _judged(system, RegressorMixin.score, found, X, y, sample_weight)
+
+
+def _judged(system: Any, score: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
     predicted = SimpleNamespace(predict=lambda _: found)
     try:
         with np.errstate(all="ignore"):
-            out = float(score.__func__(predicted, X, y, sample_weight))
+            out = float(score(predicted, X, y, sample_weight))
     except AdalineError:
         raise
     except (ValueError, TypeError, OverflowError) as error:  # of scikit-learn's metrics

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.fits.l1_path import L1Path
-from adaline.inference.effects import Effect, effects, strongest
+from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.input.basis import basis_of, rows_through_basis
 from adaline.plots.inputs import column_names, need, numbers, plain, same_length
 from adaline.plots.style import (
@@ -59,14 +59,14 @@ def coefficients(
     """
     x = numbers(X, "X", 2)
     names = column_names(names, X, model, x.shape[1])
-    found = effects(model, x, names)
+    found = strengths(model, x, names)
     if not found:
         raise InvalidParameter(f"coefficients needs a linear system, and {type(model).__name__} has no `coef_`")
-    return draw_effects(found, ax, limit)
+    return draw_strengths(found, ax, limit)
 
 
 @styled
-def draw_effects(found: Sequence[Effect], ax: Axes | None = None, limit: int = 25) -> Axes:
+def draw_strengths(found: Sequence[Strength], ax: Axes | None = None, limit: int = 25) -> Axes:
     """Draw effects as `coefficients` does, given themselves."""
     shown, _ = strongest(found, limit)
     sides = list(dict.fromkeys(effect.side for effect in found if effect.name in shown))

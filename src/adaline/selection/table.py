@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from textwrap import shorten
 from typing import Any
 
-import narwhals.stable.v1 as nw
-
-from adaline.inference.summary import escaped, html_row, html_table, text_table
+from adaline.inference.summary import escaped, frame_of, html_row, html_table, text_table
 from adaline.wording import visible
 
 LONGEST = 120  # characters of a note
@@ -42,9 +39,7 @@ class ErrorTable:
 
     def to_frame(self) -> Any:
         """Return the rows as a frame: of pandas where it is installed, else of polars or Arrow."""
-        backend: Any = next(name for name in ("pandas", "polars", "pyarrow") if find_spec(name))
-        columns = {name: [row[name] for row in self.rows] for name in self.rows[0]}
-        return nw.from_dict(columns, backend=backend).to_native()
+        return frame_of(self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)

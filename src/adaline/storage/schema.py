@@ -44,7 +44,7 @@ from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, Factor, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
-from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -91,7 +91,9 @@ RECORDS: dict[type[Any], str] = {
     "trace: float(K), rows: count, weight: number, penalty: RidgePenalty",
     LikelihoodFit: "solution: Solution, root: float(K, 1+D, M)|None, log_likelihood: float, null: float, rows: count, "
     "weight: number, parameters: count, penalised: bool, coupled: bool, dependence: Dependence, firth: bool, "
-    "ratios: float(1+D)|None",
+    "ratios: float(1+D)|None, family: FamilyFit|None",
+    FamilyFit: "family: str, link: str, dispersion: float, estimated: bool, freedom: float, deviance: float, "
+    "null_deviance: float, pearson: float, extra: count, shape: float, shape_error: float",
     OnlineResult: "history: [float], certificate: Certificate, rows: count, steps: count, corrections: number, "
     "bounded: bool, pocket: BestWeights|None",
     Recording: "taps: (count), delay: int, windowed: bool, intercept: bool, x: rows(., S), t: number(P, K), "
@@ -104,7 +106,7 @@ RECORDS: dict[type[Any], str] = {
     Shape: "features: #D, targets: #K",
     Solution: "theta: number(K, 1+D), certificate: Certificate",
     Standard: "mean: number(D), scale: positive(D)",
-    StandardErrors: "std_error: float(1+D), notes: (str), freedom: float",
+    StandardErrors: "root: float(1+D, .), notes: (str), freedom: float",
     Term: "factors: (TermFactor)",
     TermFactor: "text: str, column: str|None, category: bool, full: bool",
     View: "scale: positive(D), offset: number(D)",
@@ -154,7 +156,8 @@ STATE: dict[str, str] = {
     **{"_flat": "bool", "_like": "None", "_typical": "number(D)|None", "_names": "(str)|None", "_scan": "Scan"},
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
-    **{"output_": "float|float(K)"},
+    **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
+    **{"shape_": "positive", "_with_offset": "bool"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
@@ -226,7 +229,8 @@ def check_model(model: Any) -> None:
     sizes: Sizes = {}
     check_state(model, sizes)
     trial = copy.copy(model)
-    vars(trial).pop("feature_names_in_", None)  # the row has none, which would be warned of
+    for name in ("feature_names_in_", "_with_offset"):  # the row has neither names nor an offset
+        vars(trial).pop(name, None)
     with np.errstate(all="ignore"):
         trial.predict(np.zeros((1, sizes["F"])))
 

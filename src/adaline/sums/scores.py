@@ -1,4 +1,4 @@
-"""The scores of a least-squares fit, from which robust standard errors are computed.
+"""The scores of a fit, from which robust standard errors are computed.
 
     r = t - w0 - w'x,   z = A'(1, x),   A A' = (X'X + P)^-1,   h = z'z
 
@@ -7,7 +7,14 @@
 
 and Cov(w0, w) = A G A'. In the coordinates z the design is orthonormal: neither means nor units nor an ill-conditioned
 design cost G its digits. A weight of 2 is the row twice. With `precision` a row is one observation of variance
-sigma^2 / w instead: w r^2 becomes (w r)^2, and h becomes w h.
+sigma^2 / w instead: w r^2 becomes (w r)^2, and h becomes w h. HC4 takes another power for each row, at most 4: h over
+its mean.
+
+Of a likelihood r is minus the slope of the loss, A A' the inverse of the expected information and h = W z'z, W that of
+the row. Where a row has K
+coupled outputs, Z = A'(1, x) is (m, K), its score Z r, and h the matrix Z V Z', V the second derivatives of the loss:
+
+    Z r  becomes  (1 - Z V Z')^(-power/2) Z r
 
 H. White, Econometrica 48 (1980), 817-838; J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325; K.-Y. Liang
 and S. L. Zeger, Biometrika 73 (1986), 13-22.
@@ -23,6 +30,7 @@ from scipy import sparse
 
 from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
+from adaline.losses import Loss
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
@@ -35,7 +43,8 @@ class FittedDesign(NamedTuple):
 
     mean_hi, mean_lo, exponent: of the columns [x t]; rotation (D, m - 1) takes scaled centred rows to z, whose first
     coordinate is `constant` (1/sqrt(W), or 0 without intercept); slopes (K, D) scaled; offset (K,): what is added to
-    the residuals where the intercept is not mean_t - mean'w; power and precision as above.
+    the residuals where the intercept is not mean_t - mean'w; power, typical (the mean of h, where each row has a power
+    of its own) and precision as above.
     """
 
     mean_hi: Array
@@ -45,21 +54,126 @@ class FittedDesign(NamedTuple):
     slopes: Array
     offset: Array
     constant: float
-    power: int = 0
+    power: float = 0.0
+    typical: float | None = None
     precision: bool = False
+
+    def read(self, block: Block) -> RowStatistics:
+        """Return the statistics of the rows of a block."""
+        return row_statistics(block, self)
+
+
+class FittedLikelihood(NamedTuple):
+    """A fitted likelihood as the map from a row to its coordinates and slopes, in raw units.
+
+    theta (K, 1 + D), intercept first; root (K, 1 + D, m) of the covariance, dispersion included; the loss takes the
+    first `targets` targets of a row; power, typical and precision as above: a share has its number of trials as weight.
+    """
+
+    loss: Loss
+    theta: Array
+    root: Array
+    targets: int = 1
+    dispersion: float = 1.0
+    power: float = 0.0
+    typical: float | None = None
+    precision: bool = False
+
+    def read(self, block: Block) -> RowStatistics:
+        """Return the statistics of the rows of a block."""
+        return likelihood_statistics(block, self)
+
+    def outputs(self, block: Block) -> Any:
+        """Return w'x + w0 of the rows of a block, (n, K)."""
+        x = as_dense(block.x)
+        xp = namespace(x)
+        theta = to_device_of(x, self.theta.T.copy())
+        return xp.matmul(xp.astype(x, xp.float64, copy=False), theta[1:, :]) + theta[:1, :]
 
 
 class RowStatistics(NamedTuple):
-    """Coordinates z (n, m), scaled residuals (n, K), weights (n,) and leverages h (n,) of rows."""
+    """Coordinates z (n, m), scaled residuals (n, K), weights, leverages h (n,) and costs (n, K) of rows.
+
+    The score of a row is residual x z; the residual (of coupled outputs z itself) is over (1 - h)^(power/2). Costs are
+    squares of residuals, or half the deviance: their sums tell whether rows are those fitted.
+    """
 
     z: Any
     residual: Any
     weight: Any
     leverage: Any
+    cost: Any
+
+
+def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
+    """Return the statistics of the rows of a block at the fit of a likelihood."""
+    x = as_dense(block.x)
+    xp = namespace(x)
+    x = xp.astype(x, xp.float64, copy=False)
+    t = to_device_of(x, block.t)[:, : fit.targets]
+    k, side, m = fit.root.shape
+    root = to_device_of(x, fit.root.transpose(1, 0, 2).reshape(side, k * m))
+    outputs = fit.outputs(block)
+    z = xp.matmul(x, root[1:, :]) + root[:1, :]
+    weight = _weights(block, x)
+    residual = -fit.loss.slope(outputs, t) / fit.dispersion
+    if not fit.loss.coupled:
+        linked = fit.loss.linked
+        assert linked is not None
+        leverage = linked.expected(outputs, t)[:, 0] / fit.dispersion * xp.vecdot(z, z)
+        leverage = leverage * (weight if fit.precision else xp.astype(weight > 0, xp.float64))
+        cost = to_device_of(x, 0.5 * linked.deviance(host(outputs), host(t)))
+        return RowStatistics(z, _tempered(residual, leverage, fit), weight, leverage, cost)
+    score, leverage = _coupled(fit, host(outputs), host(t), host(z).reshape(-1, k, m), host(residual))
+    one = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
+    cost = fit.loss.value(outputs, t)
+    return RowStatistics(to_device_of(x, score), one, weight, to_device_of(x, leverage), cost)
+
+
+def _coupled(fit: FittedLikelihood, outputs: Array, t: Array, z: Array, slope: Array) -> tuple[Array, Array]:
+    """Return tempered scores (n, m) of coupled outputs, and the largest leverage of each row, (n,); z is (n, K, m)."""
+    score = np.einsum("nk,nkm->nm", slope, z)
+    if not fit.power:
+        return score, np.zeros(len(score))
+    unit = np.eye(z.shape[1])
+    second = np.stack([fit.loss.product(outputs, t, np.broadcast_to(e, outputs.shape)) for e in unit], axis=2)
+    left, size, right = np.linalg.svd(z, full_matrices=False)  # Z V Z' has its part in the span of the rows of z
+    spread = left * size[:, None, :]
+    values, vectors = np.linalg.eigh(spread.transpose(0, 2, 1) @ second @ spread)
+    along = (vectors.transpose(0, 2, 1) @ (right @ score[:, :, None]))[:, :, 0]
+    power = _powers(np, values.sum(axis=1, keepdims=True), fit)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along = along / np.maximum(1.0 - values, 0.0) ** (power / 2)
+    return (along[:, None, :] @ (vectors.transpose(0, 2, 1) @ right))[:, 0], values[:, -1]
+
+
+def _tempered(residual: Any, leverage: Any, fit: FittedDesign | FittedLikelihood) -> Any:
+    """Return residuals (n, K) over (1 - h)^(power/2)."""
+    if not fit.power:
+        return residual
+    xp = namespace(residual)
+    rest = 1.0 - leverage
+    if fit.typical is not None:
+        return residual / (rest ** (_powers(xp, leverage, fit) / 2))[:, None]
+    return residual / (xp.sqrt(rest) if fit.power == 1 else rest)[:, None]
+
+
+def _powers(xp: Any, leverage: Any, fit: FittedDesign | FittedLikelihood) -> Any:
+    """Return the power of each row: the same for all, or that of its leverage."""
+    if fit.typical is None:
+        return fit.power
+    return xp.minimum(xp.full_like(leverage, fit.power), leverage / fit.typical)
+
+
+def _weights(block: Block, x: Any) -> Any:
+    xp = namespace(x)
+    if block.weight is not None:
+        return to_device_of(x, block.weight)
+    return xp.ones(block.rows, dtype=xp.float64, device=x.device)
 
 
 def row_statistics(block: Block, fit: FittedDesign) -> RowStatistics:
-    """Return the coordinates, residuals, weights and leverages of the rows of a block."""
+    """Return the statistics of the rows of a block at a least-squares fit."""
     x = as_dense(block.x)
     xp = namespace(x)
     d, k = len(fit.rotation), len(fit.slopes)
@@ -78,15 +192,13 @@ def row_statistics(block: Block, fit: FittedDesign) -> RowStatistics:
     both += to_device_of(x, shift)
     z = both[:, : both.shape[1] - k]
     residual = t - both[:, both.shape[1] - k :] + to_device_of(x, fit.offset - lo[d:])
-    weight = xp.ones(block.rows, dtype=xp.float64, device=x.device)
-    if block.weight is not None:
-        weight = to_device_of(x, block.weight)
+    weight = _weights(block, x)
     leverage = xp.vecdot(z, z) * (weight if fit.precision else xp.astype(weight > 0, xp.float64))
-    return RowStatistics(z, residual, weight, leverage)
+    return RowStatistics(z, _tempered(residual, leverage, fit), weight, leverage, residual * residual)
 
 
 class Scores(Sum):
-    """G (K, m, m) of independent rows, sums (K,) of w r^2, and the smallest 1 - h."""
+    """G (K, m, m) of independent rows, sums (K,) of w cost, and the smallest 1 - h."""
 
     uses_blas: ClassVar[bool] = True
 
@@ -97,24 +209,21 @@ class Scores(Sum):
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sums over no rows; `size` is m."""
-        size = int(config.get("size", 1 + shape.features))
-        return cls(np.zeros((shape.targets, size, size)), np.zeros(shape.targets), np.ones(1))
+        """Return the sums over no rows; `size` is m, `targets` K where it is not the number of targets."""
+        size, targets = int(config.get("size", 1 + shape.features)), int(config.get("targets", shape.targets))
+        return cls(np.zeros((targets, size, size)), np.zeros(targets), np.ones(1))
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Take in a block at the fit theta."""
         for run in runs(block):
-            z, r, weight, leverage = row_statistics(run, theta)
+            z, r, weight, leverage, cost = theta.read(run)
             xp = namespace(z)
-            rest = 1.0 - leverage
-            self.rest[:] = np.fmin(self.rest, host(xp.min(rest)))
+            self.rest[:] = np.fmin(self.rest, host(xp.min(1.0 - leverage)))
             size = xp.sqrt(weight) if not theta.precision else weight
-            if theta.power:
-                size = size / (xp.sqrt(rest) if theta.power == 1 else rest)
             for k in range(len(self.squares)):
                 part = z * (size * r[:, k])[:, None]
                 self.meat[k] += host(xp.matmul(xp.matrix_transpose(part), part))
-            self.squares += host(xp.matmul(weight, r * r))
+            self.squares += host(xp.matmul(weight, cost))
 
     def merge(self, other: Self) -> None:
         """Add; keep the smaller 1 - h."""
@@ -124,9 +233,9 @@ class Scores(Sum):
 
 
 class GroupScores(Sum):
-    """Scores (G, K, m) of the groups met, their labels (G,), sorted, and sums (K,) of w r^2.
+    """Scores (G, K, m) of the groups met, their labels (G,), sorted, and sums (K,) of w cost.
 
-    The last target of a row is the label of its group; the K before it are the targets of the fit.
+    The last target of a row is the label of its group; those before it are the targets of the fit.
     """
 
     uses_blas: ClassVar[bool] = True
@@ -138,9 +247,8 @@ class GroupScores(Sum):
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sums over no rows; `size` is m."""
-        size = int(config.get("size", 1 + shape.features))
-        targets = shape.targets - 1
+        """Return the sums over no rows; `size` is m, `targets` K where it is not the number of targets."""
+        size, targets = int(config.get("size", 1 + shape.features)), int(config.get("targets", shape.targets - 1))
         return cls(np.empty(0), np.empty((0, targets, size)), np.zeros(targets))
 
     def meat(self, k: int) -> Array:
@@ -154,11 +262,11 @@ class GroupScores(Sum):
         scores = np.empty((block.rows, targets * size))
         first = 0
         for run in runs(block):
-            z, r, weight, _ = row_statistics(run, theta)
+            z, r, weight, _, cost = theta.read(run)
             xp = namespace(z)
             for k in range(targets):
                 scores[first : first + run.rows, k * size : (k + 1) * size] = host(z * (weight * r[:, k])[:, None])
-            self.squares += host(xp.matmul(weight, r * r))
+            self.squares += host(xp.matmul(weight, cost))
             first += run.rows
         counted = np.flatnonzero(block.weights() > 0)
         groups, group_index = np.unique(host(block.t)[counted, -1], return_inverse=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters, configured
@@ -25,10 +25,17 @@ from adaline.fits.linear_machine import (
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
-from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, summarise, wald_test
+from adaline.inference.classical import Interval, quantile
+from adaline.inference.covariance import ErrorOptions
+from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
+from adaline.inference.likelihood import SEPARATED, LikelihoodSummary, WaldTest, mean_interval, summarise, wald_test
+from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, profile_ends
+from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of, width_of
-from adaline.input.class_weights import ClassifiedRows, open_classes
+from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
+from adaline.input.first_pass import class_weights_of
+from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import (
@@ -36,6 +43,7 @@ from adaline.parameters import (
     CLASS_WEIGHT,
     FIRST_WEIGHTS,
     FLAG,
+    LEVEL,
     NONE,
     PENALTY,
     POSITIVE,
@@ -52,6 +60,7 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SMOOTH_SOLVERS, needs_metric
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
+from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, in_memory, recoded
 from adaline.sums import Spread
@@ -247,6 +256,29 @@ class LogisticRegression(NearFits, LinearClassifier):
             return sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2
         return z[:, 0] if z.shape[1] == 1 else z
 
+    @overload
+    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Labels: ...
+    @overload
+    def predict(self, X: Any, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
+        """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
+
+        These are a named tuple (prediction, lower, upper), each (n,), of P(classes_[1]), or (n, K) with K > 2 classes.
+        They cover the probability with probability `level`: intervals of the log odds, brought to probabilities.
+        """
+        if interval is None:
+            return super().predict(X)
+        OneOf("confidence").check("interval", interval)
+        return self._mean_interval(X, level)
+
+    @by_blocks
+    def _mean_interval(self, X: Any, level: float) -> Interval:
+        fit = self._one_fit("predict(interval=...)")
+        if fit.coupled and len(self._fitted_classes()) < len(self.classes_):
+            raise InvalidParameter("no intervals: some classes have no rows")
+        x = read_finite(self, X)
+        return mean_interval(fit, x.toarray() if is_sparse(x) else host(x), level)
+
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
@@ -271,37 +303,113 @@ class LogisticRegression(NearFits, LinearClassifier):
             return np.asarray(np.log(self.predict_proba(X)))
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
-    def summary(self, level: float = 0.95, reference: Any = None) -> LikelihoodSummary:
+    def summary(
+        self,
+        level: float = 0.95,
+        reference: Any = None,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
+        interval: str = "wald",
+    ) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
 
-        With K > 2 classes each class is compared with `reference`, the first by default. Standard errors are
-        from the inverse of the observed information; with a penalty they are posterior ones.
+        With K > 2 classes each class is compared with `reference`, the first by default. Classical standard errors are
+        from the inverse of the observed information; with a penalty they are posterior ones. Robust errors take one
+        more pass over the rows, which have to be given again, as the model keeps only sums:
+
+            Cov = A [sum_n w_n s_n s_n'] A,   A = inverse information,   s_n = the score of row n
+
+        HC2 to HC4 divide scores by powers of 1 - h, the leverage (with K > 2 classes a matrix), and "cluster" adds them
+        up by group, as `LinearRegression.summary` says.
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals.
+        reference : label
+            The class that others are compared with.
+        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster" or "HAC"
+            HC: the likelihood need not be right; cluster: rows may belong together; HAC: follow each other.
+        X, y, sample_weight
+            The rows that were fitted, for robust errors. Other rows are refused.
+        groups : (n,) labels of any kind
+            Which rows belong together, for "cluster".
+        lags : int or None
+            For "HAC"; None is 4 (N/100)^(2/9), rounded down.
+        distribution : None, "normal" or "t"
+            What judges coefficients: t has N - p degrees of freedom, G - 1 with clusters. None is the normal one.
+        interval : "wald" or "profile"
+            Estimate +- quantile x error, or where the likelihood, maximised over all other coefficients, has fallen as
+            far as chi-squared allows (two classes; also Firth's): needs the rows, and refits.
 
         Examples
         --------
         >>> from adaline import LogisticRegression
-        >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1])
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+        >>> model = LogisticRegression().fit(X, y)
         >>> row = model.summary().to_dict()["coefficients"][1]
         >>> row["name"], round(row["estimate"], 4), round(row["std_error"], 4)
         ('x0', 1.214, 0.9126)
+        >>> round(model.summary(errors="HC3", X=X, y=y).to_dict()["coefficients"][1]["std_error"], 4)
+        0.724
+
+        References
+        ----------
+        A. Wald, Trans. AMS 54 (1943), 426-482; H. White, Econometrica 50 (1982), 1-25.
         """
+        LEVEL.check("level", level)
+        OneOf(*INTERVALS).check("interval", interval)
+        options = ErrorOptions(errors, groups, lags, distribution)
+        fit, freedom = self._with_errors("summary", options, X, y, sample_weight)
+        ends = None
+        if interval == "profile":
+            check_profile(options, X)
+            rows = self._same_rows(X, y, sample_weight)
+            ends = profile_ends(fit, self._loss(), rows, bool(self.fit_intercept), quantile(freedom, level))
         return summarise(
-            self._one_fit("summary"),
+            fit,
             columns_of(self),
             self._fitted_classes(),
             title=type(self).__name__,
             intercept=bool(self.fit_intercept),
             level=level,
             reference=reference,
-            notes=[SEPARATED] if self.separation_ is not None else [],
+            notes=[
+                *([SEPARATED] if self.separation_ is not None else []),
+                *([options.describe(fit.weight, freedom)] if errors != "classical" else []),
+                *([BY_PROFILE] if ends is not None else []),
+            ],
             certificate=self.certificate_,
+            errors=errors,
+            freedom=freedom,
+            ends=ends,
         )
 
-    def test(self, hypothesis: Any, value: Any = 0.0, target: Any = None, reference: Any = None) -> WaldTest:
+    def test(
+        self,
+        hypothesis: Any,
+        value: Any = 0.0,
+        target: Any = None,
+        reference: Any = None,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
+    ) -> WaldTest:
         """Test linear hypotheses about the coefficients by Wald's chi-squared.
 
         The hypothesis is written as for `LinearRegression.test`. With K > 2 classes it is about `target` against
         `reference`, or about all classes together where no target is named. Nested models are compared by `anova`.
+        Robust errors are those of `summary`, and need the rows again; distribution="t" takes F on q and N - p degrees
+        of freedom instead of chi-squared.
 
         Examples
         --------
@@ -310,8 +418,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> round(model.test("x0 = 0").p_value, 3)
         0.183
         """
+        fit, freedom = self._with_errors("test", ErrorOptions(errors, groups, lags, distribution), X, y, sample_weight)
         return wald_test(
-            self._one_fit("test"),
+            fit,
             hypothesis,
             value,
             columns_of(self),
@@ -319,7 +428,66 @@ class LogisticRegression(NearFits, LinearClassifier):
             intercept=bool(self.fit_intercept),
             target=target,
             reference=reference,
+            errors=errors,
+            freedom=freedom,
         )
+
+    @np.errstate(all="ignore")
+    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> LikelihoodInfluence:
+        """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS (two classes).
+
+            h_n = p (1 - p) x_n' A x_n,   pearson = (t - p) / sqrt(p (1 - p)),   deviance = sign(t - p) sqrt(2 loss),
+            cooks_distance = pearson^2 h / (1 - h)^2 / parameters
+
+        as in R's influence.measures: one pass, n numbers each. A weight of 2 is the row twice, and the numbers are
+        those of one of the two.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that were fitted, in any order. Other rows are refused.
+
+        Returns
+        -------
+        LikelihoodInfluence : named tuple of leverage, residual, pearson, deviance, standardized, studentized,
+            cooks_distance, dffits, each (n,), and dfbetas, (n, 1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+        >>> LogisticRegression().fit(X, y).influence(X, y).cooks_distance.round(3).tolist()
+        [0.013, 0.079, 0.711, 0.711, 0.079, 0.013]
+
+        References
+        ----------
+        D. Pregibon, Annals of Statistics 9 (1981), 705-724; D. A. Williams, Applied Statistics 36 (1987), 181-191.
+        """
+        return likelihood_influence(self._one_fit("influence"), self._loss(), self._same_rows(X, y, sample_weight))
+
+    def _with_errors(
+        self, what: str, options: ErrorOptions, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[LikelihoodFit, float]:
+        """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
+        fit = self._one_fit(what)
+        source = self._same_rows(X, y, sample_weight) if options.needs_rows(X) else None
+        found, freedom = all_with_errors([fit], self._loss(), None if source is None else [source], options)
+        return found[0], freedom
+
+    def _loss(self) -> Loss:
+        return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()
+
+    def _same_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """Return rows given again as they were fitted: weighted by class, without the classes that have no weight."""
+        source = open_labelled(self, X, y, sample_weight, reset=False).encoded(self.classes_)
+        if self.class_weight is not None:
+            own = class_weights(self.class_weight, self.classes_, class_weights_of(source).of(len(self.classes_)))
+            source = recoded(source, np.arange(len(self.classes_), dtype=float)[:, None], own)
+        present = host(self.intercept_) > -np.inf
+        if len(self.classes_) > 2 and not present.all():
+            index = np.where(present, np.cumsum(present) - 1.0, 0.0)
+            source = recoded(source, index[:, None], present.astype(np.float64))
+        return source
 
     def _check_together(self) -> None:
         if self.firth and (self.penalty != 0 or self.l1 != 0):

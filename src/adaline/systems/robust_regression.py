@@ -14,8 +14,16 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.fitted import check_is_fitted
+from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.robust import RobustFit, RobustSummary, infer_target
+from adaline.inference.robust import (
+    RobustFit,
+    RobustSummary,
+    check_errors,
+    infer_target,
+    judging_freedom,
+    robust_test,
+)
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.open import open_rows, read_finite, read_targets, refuse_overflow
@@ -199,7 +207,7 @@ class RobustRegression(NearFits, LinearRegressor):
         return np.asarray(np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
-    def summary(self, level: float = 0.95, errors: str | None = None) -> RobustSummary:
+    def summary(self, level: float = 0.95, errors: str | None = None, distribution: str | None = None) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 
         All are judged by the normal distribution, "nid" by Student's, as its density is that of few rows. There are
@@ -214,6 +222,8 @@ class RobustRegression(NearFits, LinearRegressor):
             from the planes of the quantiles next to it (Hendricks and Koenker; R's figures, except in rows where these
             planes nearly meet, which a note counts), and "kernel" from the residuals near zero (Powell): both allow for
             errors that are wider for some rows than for others. "iid" takes them to be equally wide everywhere.
+        distribution : None, "normal" or "t"
+            What judges coefficients; "t" has N - p degrees of freedom. None is as said above.
 
         Examples
         --------
@@ -232,10 +242,8 @@ class RobustRegression(NearFits, LinearRegressor):
         check_is_fitted(self, "coef_")
         LEVEL.check("level", level)
         missing = left_out(self._fits[0].dependence, columns_of(self))
-        known = list(self._fits[0].errors)
-        errors = known[0] if errors is None else errors
-        if errors not in known:
-            raise InvalidParameter(f"errors must be one of {', '.join(known)} for loss={self.loss!r}, got {errors!r}")
+        errors = check_errors(self._fits[0], errors, self.loss)
+        freedom = judging_freedom(self._fits[0], errors, distribution, bool(self.fit_intercept))
         targets = [f"y{k}" for k in range(len(self._fits))]
         of_level = f", quantile={self.quantile:g}" if self.loss == "quantile" else ""
         notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[errors].notes)
@@ -243,7 +251,7 @@ class RobustRegression(NearFits, LinearRegressor):
             title=f"RobustRegression(loss={self.loss!r}{of_level})",
             names=columns_of(self),
             targets=targets,
-            parts=[infer_target(fit, errors, level) for fit in self._fits],
+            parts=[infer_target(fit, errors, level, freedom) for fit in self._fits],
             level=level,
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
@@ -253,6 +261,38 @@ class RobustRegression(NearFits, LinearRegressor):
             errors=errors,
             quantile=None if self.loss in THRESHOLDS else self._criterion().level,
             left_out=missing,
+        )
+
+    def test(
+        self, hypothesis: Any, value: Any = 0.0, errors: str | None = None, distribution: str | None = None
+    ) -> HypothesisTest:
+        """Test linear hypotheses C theta = value by Wald's chi-squared, or F.
+
+        The hypothesis is written as for `LinearRegression.test`; errors and distribution are those of `summary`. Where
+        t judges coefficients, F on q and as many degrees of freedom judges hypotheses, otherwise chi-squared on q.
+
+        Examples
+        --------
+        >>> from adaline import RobustRegression, datasets
+        >>> data = datasets.load("penguins", target="body_mass_g")
+        >>> print(RobustRegression().fit(data.X, data.y).test("x0 = x1"))
+        hypothesis: x0 - x1 = 0
+        chi² 1.12171 on 1 degree of freedom, p 0.2896 (H1 errors)
+
+        References
+        ----------
+        P. J. Huber, Robust Statistics (1981), chapter 7; R. Koenker, Quantile Regression (2005), chapter 3.
+        """
+        check_is_fitted(self, "coef_")
+        return robust_test(
+            self._fits,
+            columns_of(self),
+            hypothesis,
+            value,
+            intercept=bool(self.fit_intercept),
+            flat=self._flat,
+            errors=check_errors(self._fits[0], errors, self.loss),
+            distribution=distribution,
         )
 
     @property

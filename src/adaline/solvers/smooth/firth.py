@@ -38,13 +38,9 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
     Coefficients with the indices `fixed` stay as they are, and their columns stay in I. `evaluation.value` and the
     history are F* with I in raw units; no gap is known.
     """
-    evaluation = problem.evaluate(theta, second=True)
-    assert evaluation.hessian is not None
-    information = factor_hessian(evaluation.hessian)
-    null = information.null
-    basis = linalg.null_space(null.T) if null.shape[1] else np.eye(len(null))  # directions that the rows determine
-    value = _penalised(problem, evaluation, information, basis)
-    here = _with_score(problem, theta, evaluation, information, value, fixed)
+    here = evaluate_firth(problem, theta, fixed)
+    assert here.curvature is not None
+    basis = _determined(here.curvature)
     pairs: Pairs = deque(maxlen=MEMORY)
     last, size = math.inf, _size(problem)
     for _ in range(max_steps):
@@ -63,6 +59,21 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
             pairs.append((step, change, curvature))
         here = found._replace(history=[*here.history, found.evaluation.value], converged=here.converged)
     return here
+
+
+def evaluate_firth(problem: Problem, theta: Array, fixed: Sequence[int] = ()) -> DescentResult:
+    """Return theta (1, 1 + D) in the view with F*, its gradient, and I for its second derivatives: two passes."""
+    evaluation = problem.evaluate(theta, second=True)
+    assert evaluation.hessian is not None
+    information = factor_hessian(evaluation.hessian)
+    value = _penalised(problem, evaluation, information, _determined(information))
+    return _with_score(problem, theta, evaluation, information, value, fixed)
+
+
+def _determined(information: Curvature) -> Array:
+    """Return a basis of the directions that the rows determine, (M, rank)."""
+    null = information.null
+    return np.asarray(linalg.null_space(null.T) if null.shape[1] else np.eye(len(null)))
 
 
 def firth_ratios(problem: Problem, found: DescentResult, tol: float, kept: NDArray[np.bool_]) -> Array:

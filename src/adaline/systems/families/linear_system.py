@@ -15,10 +15,10 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, by_target, half_widths
-from adaline.inference.covariance import factor_of
+from adaline.inference.covariance import ErrorOptions, factor_of
 from adaline.inference.hypotheses import HypothesisTest
-from adaline.inference.influence import Influence, influence
-from adaline.inference.regression import Summary, hypothesis_test, needs_rows, summarise_regression, variance_inflation
+from adaline.inference.influence import CoefficientInfluence, Influence, influence
+from adaline.inference.regression import Summary, hypothesis_test, summarise_regression, variance_inflation
 from adaline.inference.sample import WEIGHTS, Counted, Sample, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
@@ -202,6 +202,8 @@ class LinearSystem(LinearRegressor):
         y: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
     ) -> Summary:
         """Return coefficients with standard errors, tests and confidence intervals, R^2, F, AIC, and the certificate.
 
@@ -210,11 +212,12 @@ class LinearSystem(LinearRegressor):
 
             Cov = (X'X)^-1 [sum_n w_n r_n^2 / (1 - h_n)^a x_n x_n'] (X'X)^-1,   a = 0, 1, 2 for HC0, HC2, HC3
 
-        HC1 is HC0 times N/(N - p). "cluster" adds the scores r_n x_n up by group before squaring them, times
-        G/(G - 1) (N - 1)/(N - p) for G groups. As in statsmodels, z and p of robust errors and their intervals are
-        those of the normal distribution, and the F line tests all slopes on the robust covariance, with N - p degrees
-        of freedom in the denominator (cluster: G - 1). A weight of 2 is the row twice throughout; with
-        weights="precision" the formulas are those of weighted least squares.
+        HC1 is HC0 times N/(N - p), and HC4 has a = min(4, h_n N/p). "cluster" adds the scores r_n x_n up by group
+        before squaring them, times G/(G - 1) (N - 1)/(N - p) for G groups; "HAC" (Newey and West) takes rows in their
+        order and adds products of scores l rows apart, times 1 - l/(lags + 1). As in statsmodels, z and p of robust
+        errors and their intervals are those of the normal distribution, and the F line tests all slopes on the robust
+        covariance, with N - p degrees of freedom in the denominator (cluster: G - 1). A weight of 2 is the row twice
+        throughout; with weights="precision" the formulas are those of weighted least squares.
 
         Where columns are linear combinations of others, the table is that of the model without those that depend on
         columns before them, as in R: their rows say "left out", all others are determined by the rows fitted. `coef_`
@@ -224,12 +227,17 @@ class LinearSystem(LinearRegressor):
         ----------
         level : float
             Coverage of the intervals.
-        errors : "classical", "HC0", "HC1", "HC2", "HC3" or "cluster"
-            HC: unequal variances; cluster: also rows that belong together.
+        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster" or "HAC"
+            HC: unequal variances; cluster: also rows that belong together; HAC: also rows that follow each other.
         X, y, sample_weight
             The rows that were fitted, for robust errors only. Other rows are refused.
         groups : (n,) labels of any kind
             Which rows belong together, for "cluster".
+        lags : int or None
+            For "HAC"; None is 4 (N/100)^(2/9), rounded down.
+        distribution : None, "normal" or "t"
+            What judges single coefficients: t has N - p degrees of freedom, G - 1 with clusters. None: t for classical
+            errors, the normal distribution for others.
 
         Examples
         --------
@@ -243,20 +251,21 @@ class LinearSystem(LinearRegressor):
 
         References
         ----------
-        J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325.
+        J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325; W. K. Newey and K. D. West, Econometrica 55
+        (1987), 703-708; F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233.
         """
         check_is_fitted(self, "coef_")
+        options = ErrorOptions(errors, groups, lags, distribution)
         return summarise_regression(
             self._fits,
             columns_of(self),
             self._sample(),
-            self._sources(X, y, sample_weight) if needs_rows(errors, X, groups) else None,
+            self._sources(X, y, sample_weight) if options.needs_rows(X) else None,
             title=type(self).__name__,
             intercept=self.fit_intercept,
             certificate=self.certificate_,
             level=level,
-            errors=errors,
-            groups=groups,
+            options=options,
             notes=self._notes(errors),
         )
 
@@ -269,6 +278,8 @@ class LinearSystem(LinearRegressor):
         y: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value: F = (C theta - value)' [C Cov C']^-1 (C theta - value) / q.
 
@@ -282,8 +293,10 @@ class LinearSystem(LinearRegressor):
             where they have none) and `intercept`; names (all zero together); or C, intercept first.
         value : number or (q,)
             What C theta should be, for names and matrices.
-        errors, X, y, sample_weight, groups
+        errors, X, y, sample_weight, groups, lags
             As for `summary`: robust errors need the rows again.
+        distribution : None, "t" or "normal"
+            Whether `p_value` is that of F, or ("normal") of chi-squared.
 
         Examples
         --------
@@ -300,21 +313,23 @@ class LinearSystem(LinearRegressor):
         A. Wald, Trans. AMS 54 (1943), 426-482.
         """
         check_is_fitted(self, "coef_")
+        options = ErrorOptions(errors, groups, lags, distribution)
         return hypothesis_test(
             self._fits,
             columns_of(self),
             self._sample(),
-            self._sources(X, y, sample_weight) if needs_rows(errors, X, groups) else None,
+            self._sources(X, y, sample_weight) if options.needs_rows(X) else None,
             hypothesis,
             value,
             intercept=self.fit_intercept,
             flat=self._flat,
-            errors=errors,
-            groups=groups,
+            options=options,
         )
 
     @np.errstate(all="ignore")
-    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> Influence:
+    def influence(
+        self, X: Any, y: Any = None, sample_weight: Any = None, dfbetas: bool = False
+    ) -> Influence | CoefficientInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS. One pass, n numbers each.
 
             h_n = x_n'(X'X)^-1 x_n,   standardized = r / (s sqrt(1 - h)),   studentized: the same, s without the row,
@@ -327,11 +342,13 @@ class LinearSystem(LinearRegressor):
         ----------
         X, y, sample_weight
             The rows that were fitted, in any order. Other rows are refused.
+        dfbetas : bool
+            Whether to say also how far each coefficient moves without each row, in standard errors.
 
         Returns
         -------
         Influence : named tuple of leverage (n,), residual, standardized, studentized, cooks_distance and dffits, each
-            (n,) or (n, K).
+            (n,) or (n, K); with dfbetas=True also dfbetas, (n, 1 + D) or (n, K, 1 + D), intercept first.
 
         Examples
         --------
@@ -346,7 +363,7 @@ class LinearSystem(LinearRegressor):
         R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982).
         """
         check_is_fitted(self, "coef_")
-        return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat)
+        return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat, dfbetas)
 
     def variance_inflation(self) -> Array:
         """Return by how much each coefficient's variance is inflated by the other columns, (D,): no pass.

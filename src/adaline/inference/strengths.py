@@ -15,7 +15,7 @@ from adaline.sources.expanded import phi
 
 
 @dataclass(frozen=True)
-class Effect:
+class Strength:
     """A coefficient, in units of its column and per standard deviation of it.
 
     Parameters
@@ -42,7 +42,7 @@ class Effect:
         return self.estimate * self.spread
 
 
-def effects(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] = ()) -> list[Effect]:
+def strengths(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] = ()) -> list[Strength]:
     """Return the coefficients of a fitted system, intercept first where it has one; none where it is not linear.
 
     From `summary()` where the system has one, with standard errors and intervals; else from `coef_`, the discriminants
@@ -52,9 +52,9 @@ def effects(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] =
     Examples
     --------
     >>> from adaline import LinearRegression, datasets
-    >>> from adaline.inference.effects import effects
+    >>> from adaline.inference.strengths import strengths
     >>> data = datasets.load("penguins", target="body_mass_g")
-    >>> found = effects(LinearRegression().fit(data.X, data.y), data.X, data.feature_names)
+    >>> found = strengths(LinearRegression().fit(data.X, data.y), data.X, data.feature_names)
     >>> [(e.name, round(e.strength)) for e in found[1:]]
     [('bill_length_mm', 18), ('bill_depth_mm', 35), ('flipper_length_mm', 710)]
     """
@@ -73,7 +73,7 @@ def effects(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] =
             base = f" against {told['reference']}" if told.get("reference") else ""
             keys = ("estimate", "std_error", "p_value", "lower", "upper")
             return [
-                Effect(
+                Strength(
                     name=label,
                     side=f"{row['target']}{base}" if "target" in row else "",
                     spread=float(size),
@@ -89,7 +89,7 @@ def effects(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] =
         sides = [str(model.classes_[-1])]
     known = jackknife(coef, [_about_mean(one) for one in without]) if without else None
     return [
-        Effect(str(name), side, float(coef[k, j]), *_at(known, k, j), float(spread[j]))
+        Strength(str(name), side, float(coef[k, j]), *_at(known, k, j), float(spread[j]))
         for j, name in enumerate(names)
         for k, side in enumerate(sides)
     ]
@@ -109,7 +109,7 @@ def _about_mean(model: Any) -> Array:
     return coef - coef.mean(axis=0) if len(coef) > 1 else coef
 
 
-def strongest(found: Sequence[Effect], limit: int) -> tuple[list[str], int]:
+def strongest(found: Sequence[Strength], limit: int) -> tuple[list[str], int]:
     """Return the names of the columns with the largest effects, strongest first, and how many are left out."""
     size: dict[str, float] = {}
     for effect in found:

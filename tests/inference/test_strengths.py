@@ -6,7 +6,7 @@ import numpy as np
 
 from adaline import GaussianClassifier, LeastSquaresClassifier, LinearRegression
 from adaline.basis import Polynomial
-from adaline.inference.effects import effects, strongest
+from adaline.inference.strengths import strengths, strongest
 from adaline.plots.classification import reliability
 from tests.comparison.examples import labels
 from tests.plots.drawn import LINEAR, NAMES, X, Y
@@ -15,8 +15,8 @@ from tests.plots.drawn import LINEAR, NAMES, X, Y
 def test_effects_do_not_depend_on_units() -> None:
     scale = np.array([1e3, 1e-3, 1.0, 7.0])
     for kind, y in ((LinearRegression, Y), (LeastSquaresClassifier, np.where(Y > Y.mean(), "p", "q"))):
-        one = effects(kind().fit(X, y), X, NAMES)
-        two = effects(kind().fit(X * scale, y), X * scale, NAMES)
+        one = strengths(kind().fit(X, y), X, NAMES)
+        two = strengths(kind().fit(X * scale, y), X * scale, NAMES)
         np.testing.assert_allclose([e.strength for e in one], [e.strength for e in two], rtol=1e-9)
 
 
@@ -26,18 +26,18 @@ def test_effects_of_a_basis_are_those_of_its_columns() -> None:
     names = phi.get_feature_names_out(NAMES).tolist()
     for kind in (LinearRegression, GaussianClassifier):
         target = Y if kind is LinearRegression else np.median(Y) < Y
-        found = effects(kind(basis=phi).fit(X, target), X, NAMES)
-        assert found == effects(kind().fit(columns, target), columns, names)
+        found = strengths(kind(basis=phi).fit(X, target), X, NAMES)
+        assert found == strengths(kind().fit(columns, target), columns, names)
 
 
 def test_effects_are_those_of_the_summary_and_sum_to_zero_over_classes() -> None:
     rows = LINEAR.summary().to_dict()["coefficients"]
-    assert [e.upper for e in effects(LINEAR, X, NAMES)] == [row["upper"] for row in rows]
+    assert [e.upper for e in strengths(LINEAR, X, NAMES)] == [row["upper"] for row in rows]
     three, kinds = labels(classes=3)
-    by_class = effects(GaussianClassifier().fit(three, kinds), three, NAMES[:3])
+    by_class = strengths(GaussianClassifier().fit(three, kinds), three, NAMES[:3])
     assert len(by_class) == 9
     assert abs(sum(e.estimate for e in by_class if e.name == "a")) < 1e-12
-    assert effects(GaussianClassifier(covariance="full").fit(three, kinds), three, NAMES) == []
+    assert strengths(GaussianClassifier(covariance="full").fit(three, kinds), three, NAMES) == []
     names, left = strongest(by_class, 2)
     assert (len(names), left) == (2, 1)
 

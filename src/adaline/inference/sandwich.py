@@ -1,0 +1,131 @@
+"""Robust errors of a likelihood fit: the root of its covariance with the scores of the rows in the middle.
+
+    Cov = A G A',   A A' = inverse information,   G = the sum of products of scores, as in covariance.py
+
+The fit returned differs from the one given in its root alone, so that tables, tests, intervals and effects take it as
+they take any other. The rows have to be given again; they are recognised by their weight and their log-likelihood.
+
+P. J. Huber, Proc. 5th Berkeley Symposium (1967), 221-233; A. Zeileis, J. Statistical Software 16 (2006), 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.covariance import (
+    SQUARES_TOLERANCE,
+    TOTAL_TOLERANCE,
+    WEIGHT_TOLERANCE,
+    ErrorOptions,
+    group_scale,
+    lagged,
+    read_groups,
+    refuse_full_leverage,
+    root_of,
+)
+from adaline.losses import Loss
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.sources import Source
+from adaline.sums import FittedLikelihood, GroupScores, Scores
+
+
+def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelihood:
+    """Return a fit in the form in which sums over its rows take it."""
+    if fit.root is None:
+        raise SumsMissing("no standard errors: the matrix of second derivatives was too large to form")
+    kept = fit.without_dependent()
+    assert kept.root is not None
+    root = kept.root.copy()
+    root[:, 1:][:, ~fit.dependence.kept] = 0.0
+    dispersion = 1.0 if fit.family is None else fit.family.dispersion
+    in_trials = fit.family is not None and fit.family.family == "binomial" and observations(fit) != fit.weight
+    return FittedLikelihood(
+        loss, kept.solution.theta, root, source.shape.targets, dispersion=dispersion, precision=in_trials
+    )
+
+
+def observations(fit: LikelihoodFit) -> float:
+    """Return how many observations the rows stand for: their weight, or, where that is of trials, their number."""
+    return fit.weight if fit.family is None else fit.family.freedom + fit.parameters
+
+
+def with_errors(
+    fit: LikelihoodFit, loss: Loss, source: Source | None, options: ErrorOptions
+) -> tuple[LikelihoodFit, float]:
+    """Return a fit with the root of its covariance under these errors, and the degrees of freedom of that.
+
+    Classical errors are those it has.
+    """
+    if options.errors == "classical":
+        return fit, observations(fit) - fit.parameters
+    assert source is not None
+    if fit.penalised or fit.firth:
+        raise InvalidParameter(
+            f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"
+        )
+    check_rows_weight(fit, source)
+    design, n, p = fitted_rows(fit, loss, source), observations(fit), float(fit.parameters)
+    if n - p <= 0.5:
+        raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
+    m = design.root.shape[2]
+    if options.errors == "cluster":
+        codes = read_groups(options.groups, source.count_rows())
+        joined = source.with_targets(np.column_stack([source.read_targets(), codes]))
+        groups = joined.sum(GroupScores, design, size=m, targets=1)
+        check_rows_cost(fit, source, groups.squares)
+        half = root_of(groups.meat(0), group_scale(len(groups.groups), n, p))
+        return _with_root(fit, design, half, len(groups.groups) - 1.0)
+    design = options.tempered(design, p / n)
+    if options.errors == "HAC":
+        meat, cost = lagged(source, design, options.lags_of(n), 1)
+    else:
+        scores = source.sum(Scores, design, size=m, targets=1)
+        refuse_full_leverage(source, design, scores, options.errors)
+        meat, cost = scores.meat, scores.squares
+    check_rows_cost(fit, source, cost)
+    return _with_root(fit, design, root_of(meat[0], options.scale(n, p)), n - p)
+
+
+def all_with_errors(
+    fits: Sequence[LikelihoodFit], loss: Loss, sources: Sequence[Source] | None, options: ErrorOptions
+) -> tuple[list[LikelihoodFit], float]:
+    """Return the fits of all targets with these errors, and the degrees of freedom of what judges coefficients."""
+    rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
+    found = [with_errors(fit, loss, own, options) for fit, own in zip(fits, rows, strict=True)]
+    estimated = fits[0].family is not None and fits[0].family.estimated
+    return [fit for fit, _ in found], options.freedom(found[0][1], estimated)
+
+
+def check_rows_weight(fit: LikelihoodFit, source: Source) -> None:
+    """Refuse rows whose weight is not that of the rows fitted."""
+    weight = source.total_weight()
+    if abs(weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
+        raise InvalidData(
+            f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "
+            "Give all rows again, with the same sample_weight."
+        )
+
+
+def check_rows_cost(fit: LikelihoodFit, source: Source, cost: Array) -> None:
+    """Refuse rows that are not finite, or whose half deviance (1,) at the solution is not that of the fit."""
+    if not np.isfinite(cost).all():
+        source.refuse_nonfinite()
+    known, null = -fit.log_likelihood, -fit.null
+    if fit.family is not None:
+        known, null = 0.5 * fit.family.deviance, 0.5 * fit.family.null_deviance
+    if not abs(float(cost.sum()) - known) <= SQUARES_TOLERANCE * known + TOTAL_TOLERANCE * abs(null):
+        raise InvalidData(
+            "these are not the rows that were fitted: they have another likelihood under the model. Give the same X "
+            "and y again."
+        )
+
+
+def _with_root(
+    fit: LikelihoodFit, design: FittedLikelihood, half: Array, freedom: float
+) -> tuple[LikelihoodFit, float]:
+    return replace(fit.without_dependent(), root=design.root @ half), freedom
