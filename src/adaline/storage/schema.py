@@ -165,6 +165,7 @@ STATE: dict[str, str] = {
         "_mean": "number(D)",
         "criterion_": "float|float(.)",
         "threshold_": "float|float(.)",
+        "thresholds_": "float(.)",
     },
     **{"directions_": "number(D, M)|number(M, D)", "cluster_centers_": "number(M, D)", "labels_": "int(.)"},
     **{"inertia_": "float", "lower_bound_": "float", "converged_": "bool"},
@@ -185,6 +186,8 @@ REQUIRED: dict[str, str] = {
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",
     "LogisticRegression": "classes_ coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ penalty_ separation_ "
     "aliased_ dependencies_ _fits _typical",
+    "OrdinalRegression": "classes_ coef_ thresholds_ certificate_ history_ n_iter_ rows_seen_ separation_ aliased_ "
+    "dependencies_ _fits _typical",
     "WienerFilter": "coef_ intercept_ rank_ aliased_ dependencies_ certificate_ _recording _flat",
     "AdaptiveFilter": "coef_ intercept_ history_ _state _proof _recorded _flat",
     "OnlineSystem": "_scan _result _standard _names _typical",

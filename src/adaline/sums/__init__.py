@@ -11,6 +11,7 @@ from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.mixture import Components, MixtureMoments
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
+from adaline.sums.ordinal import OrdinalObjective, OrdinalProduct
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.sample import RowSample
 from adaline.sums.scores import FittedDesign, GroupScores, Scores
@@ -25,7 +26,7 @@ SUMS: dict[str, type[Sum]] = {
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
-        *(ClassWeights, JointSum),
+        *(ClassWeights, JointSum, OrdinalObjective, OrdinalProduct),
     )
 }
 
@@ -50,6 +51,8 @@ __all__ = [
     "MixtureMoments",
     "Moments",
     "Objective",
+    "OrdinalObjective",
+    "OrdinalProduct",
     "Point",
     "Prior",
     "Residual",
