@@ -165,6 +165,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else ln P, (n, K)."""
+        check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
             return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().quantile(np.array(0.5)))
         return self.predict_log_proba(X)
@@ -222,6 +223,11 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """
         check_is_fitted(self, "classes_")
         return ordinal_test(self._fits[0], hypothesis, value, columns_of(self))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on classes that have no order
+        return tags
 
     def _link(self) -> CumulativeLink:
         return CUMULATIVE_LINKS[self.link]
