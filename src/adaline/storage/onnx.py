@@ -515,10 +515,9 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
         log_d = graph.op("Add", graph.op("MatMul", capped, graph.real(first)), graph.real(shift))
         terms = [_log_less(graph, log_d), graph.op("Neg", graph.op("Exp", capped))]
     parts = [graph.op("MatMul", part, graph.real(of)) for part, of in zip(terms, (upper, lower), strict=True)]
-    score = graph.op("Add", graph.op("Add", *parts), graph.real(constant))
-    probability = graph.op("Exp", score)
+    probability = graph.op("Exp", graph.op("Add", graph.op("Add", *parts), graph.real(constant)))
     if k > 2:
-        return score, k, probability
+        return probability, k, probability
     middle = CUMULATIVE_LINKS[model.link].quantile(np.array(0.5))
     return graph.op("Add", beyond, graph.real(middle)), 1, probability
 

@@ -52,14 +52,14 @@ class _Labels(Check):
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalRegression(NearFits, LinearClassifier):
-    """Regression on ordered classes: P(y <= k) = g(threshold_k - w'x), by maximum likelihood + penalty/2 ||w||^2.
+    """Regression on ordered classes: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2.
 
-    One line w'x, which K - 1 thresholds cut into K classes: each step of w'x moves the odds of every "this class or a
-    lower one" alike (proportional odds, with the logit). Minus the log-likelihood is convex in thresholds and
-    slopes together, and is minimised by Newton steps that keep the thresholds in order. Two classes are logistic (or
-    probit, or complementary log-log) regression, with minus the threshold as constant. Where some w'x can be cut so
-    that every row lies in its class there is no maximum: `separation_` says so, and the weights under a tiny
-    penalty are returned.
+    P(y <= k) = g(threshold_k - w'x): one line w'x, which K - 1 thresholds cut into K classes. With the logit, a step
+    along it multiplies the odds of being above class k by the same number for every k (proportional odds). The
+    objective is convex in thresholds and slopes together, and Newton steps keep the thresholds in order. Two classes are
+    logistic (or probit, or complementary log-log) regression, with minus the threshold as constant. Where some w'x
+    can be cut so that every row lies in its class there is no maximum: `separation_` says so, and the weights under a
+    tiny penalty are returned.
 
     Parameters
     ----------
@@ -82,6 +82,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     classes_ : labels, the lowest first.
     coef_ : (1, D) slopes w; larger w'x makes higher classes likelier.
     thresholds_ : (K - 1,), ascending. Those of a class without rows are equal, or infinite at either end.
+    intercept_ : minus the thresholds: with the logit, w'x + intercept_[k] are the log odds of the classes above k.
     certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
     rows_seen_ : number of rows.
     aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
@@ -100,8 +101,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     References
     ----------
-    P. McCullagh, J. R. Statist. Soc. B 42 (1980), 109-142. The same as polr of R's MASS, clm of its ordinal, and
-    OrderedModel of statsmodels. Passes over the rows: 6 to 12.
+    Lecture S2: IRLS, for two classes. P. McCullagh, J. R. Statist. Soc. B 42 (1980), 109-142. The same as polr of R's
+    MASS, clm of its ordinal, and OrderedModel of statsmodels. Passes over the rows: 6 to 12.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # only for labels whose order is meant
@@ -156,6 +157,11 @@ class OrdinalRegression(NearFits, LinearClassifier):
         self._warn()
         return self
 
+    @property
+    def intercept_(self) -> Array:
+        """Minus the thresholds, (K - 1,): the constants of the machines that tell higher classes from lower ones."""
+        return np.asarray(-self.thresholds_)
+
     @by_blocks
     def latent(self, X: Any) -> Array:
         """Return w'x of each row, (n,), which the thresholds cut into classes."""
@@ -164,11 +170,11 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:
-        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else ln P, (n, K)."""
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
             return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().quantile(np.array(0.5)))
-        return self.predict_log_proba(X)
+        return self.predict_proba(X)
 
     @by_blocks
     def predict_proba(self, X: Any) -> Array:
