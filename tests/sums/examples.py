@@ -490,7 +490,9 @@ EXAMPLES = (
         for link, config in (("logit", {"second": True}), ("probit", {}), ("cloglog", {"second": True}))
         for config in ({"thresholds": 2, **config},)
     ),
-    Example(OrdinalProduct, read_objective, 1e-13, {"thresholds": 2}, theta=ordinal_point("probit"), coded=one_of_three),
+    Example(
+        OrdinalProduct, read_objective, 1e-13, {"thresholds": 2}, theta=ordinal_point("probit"), coded=one_of_three
+    ),
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(
         MachineObjective,

@@ -224,10 +224,12 @@ def _ends(problem: OrdinalProblem) -> ArraySource | None:
     x = np.where(np.isin(np.arange(x.shape[1]), kept), x, 0.0)
     above = np.vstack([np.zeros(problem.thresholds - 1), np.eye(problem.thresholds - 1)])
     upper, lower = np.flatnonzero(t < problem.thresholds), np.flatnonzero(t > 0)
-    rows = np.vstack([
-        np.column_stack([above[t[upper]], -x[upper]]),
-        np.column_stack([above[t[lower] - 1], -x[lower]]),
-    ])
+    rows = np.vstack(
+        [
+            np.column_stack([above[t[upper]], -x[upper]]),
+            np.column_stack([above[t[lower] - 1], -x[lower]]),
+        ]
+    )
     sides = np.repeat([1.0, 0.0], [len(upper), len(lower)])[:, None]
     return ArraySource(rows, sides)
 

@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from adaline.arrays import Array, host
 from adaline.losses.base import Loss, refuse
 
-NODES, SHARES = np.polynomial.legendre.leggauss(14)
-NARROW = 2.0  # (a - b) (|a| + a - b) up to which the normal density is integrated over the interval
+NODES, SHARES = np.polynomial.legendre.leggauss(7)
+NARROW = 0.25  # (a - b) (|a| + a - b) up to which the normal density is integrated over the interval
 FAR = -8.0  # where the normal tail is a continued fraction
 FRACTIONS = 40  # of which so many are taken
 SMALL = 0.1  # exponents below which x / (exp(x) - 1) is differentiated by its series
@@ -68,8 +69,8 @@ class CumulativeLink(ABC):
         """Return z with g(z) = share, for shares between 0 and 1."""
 
     @abstractmethod
-    def terms(self, a: Array, b: Array, width: Array) -> IntervalTerms:
-        """Return the terms of intervals from b to a, (n,); width = a - b > 0 without rounding."""
+    def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
+        """Return the terms of intervals from b to a, (n,); widths[t] = a - b > 0 without rounding."""
 
 
 class Logit(CumulativeLink):
@@ -86,14 +87,17 @@ class Logit(CumulativeLink):
         """Return the log odds."""
         return np.asarray(special.logit(share))
 
-    def terms(self, a: Array, b: Array, width: Array) -> IntervalTerms:
-        """Return the terms."""
+    def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
+        """Return the terms, in exp(-|a|) and exp(-|b|), which cannot overflow."""
         with np.errstate(over="ignore"):
-            m = 1.0 / np.expm1(width)
-        value = np.logaddexp(0.0, -a) + np.logaddexp(0.0, b) - _log_less(width)
-        above_a, below_b = special.expit(-a), special.expit(b)
-        at_upper, at_lower = above_a * special.expit(a), below_b * special.expit(-b)
-        return IntervalTerms(value, -(above_a + m), below_b + m, at_upper, at_lower, -m * (1.0 + m))
+            m = 1.0 / np.expm1(widths)
+        small_a, small_b = np.exp(-np.abs(a)), np.exp(-np.abs(b))
+        value = np.maximum(-a, 0.0) + np.log1p(small_a) + np.maximum(b, 0.0) + np.log1p(small_b)
+        over_a, over_b = 1.0 / (1.0 + small_a), 1.0 / (1.0 + small_b)
+        upper = -(np.where(a > 0, small_a, 1.0) * over_a + m[t])
+        lower = np.where(b > 0, 1.0, small_b) * over_b + m[t]
+        at_upper, at_lower = small_a * over_a * over_a, small_b * over_b * over_b
+        return IntervalTerms(value - _log_less(widths)[t], upper, lower, at_upper, at_lower, (-m * (1.0 + m))[t])
 
 
 class Probit(CumulativeLink):
@@ -109,13 +113,13 @@ class Probit(CumulativeLink):
         """Return the normal quantile."""
         return np.asarray(special.ndtri(share))
 
-    def terms(self, a: Array, b: Array, width: Array) -> IntervalTerms:
+    def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
         """Return the terms; intervals above zero are turned about it, so that their ends are nearer on the upper side.
 
         With X normal between b and a, and its densities p_a, p_b there, the derivatives are -p_a and p_b, and those of
         their sum p_a (a - E X) and p_b (E X - b).
         """
-        turned = a + b > 0
+        width, turned = widths[t], a + b > 0
         top, bottom = np.where(turned, -b, a), np.where(turned, -a, b)
         value, at_top, at_bottom, room_above, room_below = (np.empty_like(a) for _ in range(5))
         narrow = width * (np.abs(top) + width) <= NARROW
@@ -147,23 +151,22 @@ class Cloglog(CumulativeLink):
         """Return ln(-ln(1 - share))."""
         return np.asarray(np.log(-np.log1p(-share)))
 
-    def terms(self, a: Array, b: Array, width: Array) -> IntervalTerms:
+    def terms(self, a: Array, b: Array, widths: Array, t: NDArray[np.intp]) -> IntervalTerms:
         """Return the terms, by q(d) = d / (exp(d) - 1) and its derivative, from -1/2 at zero to zero."""
+        ends = np.isneginf(b)
         with np.errstate(over="ignore", invalid="ignore"):
-            low, m = np.exp(b), 1.0 / np.expm1(width)
-            d = np.where(np.isneginf(b), np.exp(a), low * np.expm1(width))
-            # far down the line d loses its digits or underflows, and ln d = b + ln(exp(width) - 1) does not
-            log_d = np.where(np.isneginf(b), a, b + width + _log_less(width))
+            growth = np.expm1(widths)
+            low, m = np.exp(b), (1.0 / growth)[t]
+            d = np.where(ends, np.exp(a), low * growth[t])
+            # far down the line d loses its digits or underflows, and ln d does not
+            log_d = np.where(ends, a, b + (widths + _log_less(widths))[t])
             log_p = np.where(d < SMALL, log_d + np.log(special.exprel(-np.minimum(d, SMALL))), _log_less(d))
             q = np.where(d < LARGEST, 1.0 / special.exprel(np.minimum(d, LARGEST)), 0.0)
             slope = _ratio_slope(d)
-            steep = np.where(d < LARGEST, slope * d, 0.0)
-            upper = -(1.0 + m) * q
-            lower = m * q + low
-            at_upper = -(1.0 + m) * steep
+            upper, lower = -(1.0 + m) * q, m * q + low
+            at_upper = -(1.0 + m) * np.where(d < LARGEST, slope * d, 0.0)
             at_lower = low * (1.0 + slope)
             across = -(1.0 + m) * (m * q - slope * low)
-        ends = np.isneginf(b)
         lower, at_lower, across = (np.where(ends, 0.0, part) for part in (lower, at_lower, across))
         return IntervalTerms(low - log_p, upper, lower, at_upper, at_lower, across)
 
@@ -194,10 +197,10 @@ class Ordinal(Loss):
         """That of the link."""
         return self.cumulative.concordance
 
-    def terms(self, z: Array, t: Array) -> IntervalTerms:
+    def terms(self, z: Array, t: NDArray[np.intp]) -> IntervalTerms:
         """Return the terms of rows of output z (n,) and class t (n,), a whole number."""
         ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
-        return self.cumulative.terms(ends[t + 1] - z, ends[t] - z, np.diff(ends)[t])
+        return self.cumulative.terms(ends[t + 1] - z, ends[t] - z, np.diff(ends), t)
 
     def value(self, z: Any, t: Any) -> Array:
         """Return -ln P(y = t), (n, 1)."""

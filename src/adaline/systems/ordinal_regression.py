@@ -44,8 +44,10 @@ class _Labels(Check):
         if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping | Set):
             return False
         labels = list(value)
-        return len(labels) > 1 and all(isinstance(one, str | int | float | np.generic) for one in labels) and (
-            len(set(labels)) == len(labels)
+        return (
+            len(labels) > 1
+            and all(isinstance(one, str | int | float | np.generic) for one in labels)
+            and (len(set(labels)) == len(labels))
         )
 
 
