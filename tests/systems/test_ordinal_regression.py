@@ -50,8 +50,8 @@ def test_thresholds_slopes_and_errors_are_those_of_r(link: str, weights: str) ->
     model = OrdinalRegression(link=link).fit(data[["length", "height", "sex"]], age, times)
     table = model.summary().to_dict()
     found = {row["name"].replace(" ", "").replace("[T.", "").replace("]", ""): row for row in table["coefficients"]}
-    for by, bound in (("clm", 5e-9), ("polr", 1e-5)):  # their own accuracy
-        part = R_FIGURES.query("by == @by and link == @link and weights == @weights").set_index("coefficient")
+    for bound, by in ((5e-9, "clm"), (1e-5, "polr")):  # their own accuracy
+        part = R_FIGURES.query(f"by == {by!r} and link == {link!r} and weights == {weights!r}").set_index("coefficient")
         likelihood = part.loc["log-likelihood", "estimate"]
         np.testing.assert_allclose(table["log_likelihood"], likelihood, rtol=1e-11)
         part = part.drop("log-likelihood")
@@ -233,13 +233,13 @@ def test_summary_tests_and_nested_models() -> None:
     small, model = (OrdinalRegression(classes=ORDER).fit(X[:, :k], y) for k in (1, 3))
     table = model.summary(level=0.9)
     shown, plain = str(table), table.to_dict()
-    assert "odds ratio" in shown and "low | mid" in shown and "thresholds alone" in shown
+    assert all(words in shown for words in ("odds ratio", "low | mid", "thresholds alone"))
     assert "odds ratio" in table._repr_html_()
     first = plain["coefficients"][0]
     assert first["odds_ratio"] == pytest.approx(np.exp(first["estimate"]))
     assert "odds_ratio" not in plain["coefficients"][-1]
     assert model.test("x0 = 0").chi2 == pytest.approx(first["statistic"] ** 2)
-    assert "chi²" in str(model.test("x0 = x1")) and "odds" not in str(model.test("x0 = x1"))
+    assert str(model.test("x0 = x1")).startswith("hypothesis: x0 - x1 = 0\nchi² ")
     compared = anova(small, model)
     ratio = 2 * (plain["log_likelihood"] - small.summary().to_dict()["log_likelihood"])
     assert compared.chi2[1] == pytest.approx(ratio)

@@ -255,7 +255,7 @@ def _shortest(problem: OrdinalProblem, found: DescentResult) -> tuple[Array, Dep
 
 
 def _digits(problem: OrdinalProblem, found: DescentResult, raw: Array) -> float:
-    """Return the correct digits of thresholds and slopes in raw units: what the next step would change, and rounding."""
+    """Return the correct digits of thresholds and slopes in raw units: what the next step would change, rounding."""
     if found.curvature is None:
         return math.nan
     error = np.abs(found.curvature.solve(found.evaluation.gradient))[0]

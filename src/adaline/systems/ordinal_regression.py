@@ -7,26 +7,23 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import INSTEAD, OrdinalOptions, fit_ordinal
-from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.likelihood import WaldTest
 from adaline.inference.ordinal import OrdinalSummary, ordinal_test, summarise_ordinal
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
-from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal
 from adaline.parameters import FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate, Status, without_constants
+from adaline.results import Status, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
@@ -58,8 +55,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     P(y <= k) = g(threshold_k - w'x): one line w'x, which K - 1 thresholds cut into K classes. With the logit, a step
     along it multiplies the odds of being above class k by the same number for every k (proportional odds). The
-    objective is convex in thresholds and slopes together, and Newton steps keep the thresholds in order. Two classes are
-    logistic (or probit, or complementary log-log) regression, with minus the threshold as constant. Where some w'x
+    objective is convex in thresholds and slopes together, and Newton steps keep the thresholds in order. Two classes
+    are logistic (or probit, or complementary log-log) regression, with minus the threshold as constant. Where some w'x
     can be cut so that every row lies in its class there is no maximum: `separation_` says so, and the weights under a
     tiny penalty are returned.
 
@@ -150,7 +147,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         self.classes_, self._typical, self.rows_seen_ = every.classes, every.spread.mean, every.source.n_rows
         self.coef_ = split_theta(theta[:1], False, every.source.empty_on_device())[0]
         self.thresholds_ = _with_absent(-theta[:, 0], every.counts)
-        self._fits = [found.fit]
+        self._fits: list[LikelihoodFit] = [found.fit]
         columns = named([found.fit.dependence], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
         proof = without_constants(found.fit.solution.certificate, columns.constant)
@@ -267,10 +264,9 @@ def _with_absent(thresholds: Array, counts: Array) -> Array:
 
 def _is_near(model: OrdinalRegression, rows: ClassifiedRows, features: int) -> bool:
     """Whether a fit can start from a model: of the same classes, and with a maximum that is unique."""
-    same: NDArray[np.bool_] | Labels = model.classes_
     return (
         model.separation_ is None
         and not model.dependencies_
-        and np.array_equal(same, rows.classes)
+        and np.array_equal(model.classes_, rows.classes)
         and model._fits[0].solution.theta.shape == (len(rows.classes) - 1, 1 + features)
     )

@@ -7,8 +7,9 @@ of order, so that line searches keep them in it; within, it is convex. `to_machi
 that tell the classes above each threshold from those below: their slopes are the same.
 
 With the logistic function F is a sum of logistic losses and of -W_k ln(1 - exp(-width)), W_k the weight of class k and
-width that between its thresholds. The first have |F'''| <= |row| F'', the second |row| F'' + 2 F''^(3/2) / W_k^(1/2): in
-the bound on the gap 2 / min_k W_k^(1/2) is added to the length of a row.
+width that between its thresholds. Third derivatives along a direction are at most |row| F'' for the first, and
+|row| F'' + 2 F''^(3/2) / W_k^(1/2) for the second: in the bound on the gap 2 / min_k W_k^(1/2) is added to the length
+of a row.
 """
 
 from __future__ import annotations
