@@ -1,12 +1,16 @@
-"""Arrays of any array-API namespace (NumPy, torch, cupy, jax) and sparse ones: tests of their kind, and conversions."""
+"""Arrays of any array-API namespace (NumPy, torch, cupy, jax), sparse ones and frames: their kinds, and conversions."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy import sparse
+
+from adaline.errors import InvalidData
 
 Array = NDArray[np.float64]
 
@@ -40,10 +44,16 @@ def to_device_of(other: Any, array: Any) -> Any:
     return xp.asarray(array, dtype=xp.float64, device=other.device)
 
 
-def repeated_name(frame: Any) -> str:
-    """Return the first name that two columns of a frame share."""
-    names = list(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
-    return next(name for i, name in enumerate(names) if name in names[:i])
+def framed(data: Any) -> Any:
+    """Return a frame as narwhals takes it, other objects as they are; refuse two columns of one name."""
+    if isinstance(data, np.ndarray | list | tuple):  # asking narwhals costs a tenth of a small fit
+        return data
+    try:
+        return nw.from_native(data, pass_through=True)
+    except DuplicateError:
+        names = list(map(str, data.column_names if hasattr(data, "column_names") else data.columns))
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InvalidData(f"the frame has two columns called {twice!r}: rename one of them") from None
 
 
 def copy_at_once(array: Array) -> Array:

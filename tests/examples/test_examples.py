@@ -18,7 +18,7 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:.*deprecated:DeprecationWarning:(matplotlib|pyparsing)")  # their own
 def test_example(script: Path) -> None:
     module = importlib.import_module(script.stem)
     figure = module.main()

@@ -53,7 +53,7 @@ FRAME = pd.DataFrame(
         "a": RNG.normal(size=N) + 1000.0,
         "b": np.where(np.arange(N) % 7 == 3, np.nan, RNG.normal(size=N)),
         "kind": np.array(["low", "mid", "ä b"])[np.arange(N) % 3],
-        "gap": np.array(["x", None, "y", "x"], dtype=object)[np.arange(N) % 4],
+        "gap": np.array(["x", np.nan, "y", "x"], dtype=object)[np.arange(N) % 4],
         "whole": np.arange(N) % 5,
         "label": RNG.normal(size=N) ** 2,
     }
@@ -306,6 +306,15 @@ def test_unknown_categories_in_a_graph(tmp_path: Path) -> None:
         else:
             with pytest.raises(Exception, match="out of data bounds"):
                 run(tmp_path / "m", frame, "float64")
+
+
+def test_a_missing_text_that_stays_beside_one_that_is_filled_has_no_graph(tmp_path: Path) -> None:
+    """Of a column of objects scikit-learn fills NaN and leaves None, a category; in ONNX both are the empty text."""
+    pytest.importorskip("onnx")
+    frame = pd.DataFrame({"gap": pd.Series(["x", None, "y", "x"], dtype=object)})
+    pipeline = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()).fit(frame)
+    with pytest.raises(InvalidData, match="make them NaN"):
+        export_onnx(pipeline, tmp_path / "m")
 
 
 REFUSED: dict[str, tuple[Any, str]] = {

@@ -551,7 +551,7 @@ def test_first_mistakes_are_explained(use: Callable[[], Any], message: str) -> N
 
 
 def test_decimals_of_frames_are_numbers() -> None:
-    decimals = [Decimal(number) / 4 for number in (3, 1, 4, 1, 5, 9)]
+    decimals = [Decimal(f"{number / 4:.2f}") for number in (3, 1, 4, 1, 5, 9)]
     plain = pd.DataFrame({"a": [float(number) for number in decimals], "k": list("aababb")})
     wanted = LinearRegression().fit(plain, TARGETS)
     for frame in (plain.assign(a=decimals), pl.DataFrame({"a": decimals, "k": list("aababb")})):

@@ -210,7 +210,8 @@ def faults_of_use(bad: str) -> Iterator[str]:
 def _methods_of_rows(name: str) -> tuple[str, ...]:
     """Return the public methods of a system, but fits, to which rows can be given."""
     model = fitted(name)
-    methods = [one for one in dir(model) if not one.startswith(("_", "fit", "set_")) and callable(getattr(model, one))]
+    methods = [one for one in dir(model) if not one.startswith(("_", "fit", "set_"))]
+    methods = [one for one in methods if callable(getattr(model, one, None))]  # some have only some settings
     return tuple(one for one in methods if {"X", "x"} & set(signature(getattr(model, one)).parameters))
 
 

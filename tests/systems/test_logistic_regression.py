@@ -17,6 +17,7 @@ from adaline.basis import Polynomial
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.results import Status
 from adaline.solvers.smooth import choose
+from tests.peers import l1_logistic
 
 sm = pytest.importorskip("statsmodels.api")
 
@@ -330,8 +331,7 @@ def test_l1_sets_coefficients_to_zero(classes: int, penalty: float) -> None:
     x = rng.normal(size=(200, 12))
     y = (x[:, :classes] + rng.gumbel(size=(200, classes))).argmax(axis=1)
     model = LogisticRegression(l1=8.0, penalty=penalty).fit(x, y)
-    ratio = 8.0 / (8.0 + penalty)
-    theirs = Theirs(C=1 / (8.0 + penalty), l1_ratio=ratio, solver="saga", tol=1e-9, max_iter=100000).fit(x, y)
+    theirs = l1_logistic(8.0, penalty, tol=1e-9, max_iter=100000).fit(x, y)
     assert 0 < (model.coef_ == 0).sum() < model.coef_.size
     np.testing.assert_array_equal(model.coef_ == 0, theirs.coef_ == 0)
     np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-5)

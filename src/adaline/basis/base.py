@@ -15,12 +15,11 @@ from types import MethodType
 from typing import Any, Self
 
 import numpy as np
-from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
-from adaline.arrays import Array, as_dense, repeated_name
+from adaline.arrays import Array, as_dense, framed
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidType
 from adaline.fitted import check_is_fitted
@@ -116,10 +115,8 @@ class Basis(TransformerMixin, BaseEstimator):
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
         """Return rows X as numbers, (n, D); `reset` learns D and the names."""
-        try:
-            return np.asarray(as_dense(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)))
-        except DuplicateError:
-            raise InvalidData(f"the frame has two columns called {repeated_name(X)!r}: rename one of them") from None
+        framed(X)  # scikit-learn refuses two columns of one name only in its newest versions
+        return np.asarray(as_dense(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

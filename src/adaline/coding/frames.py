@@ -9,9 +9,8 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 
-from adaline.arrays import repeated_name
+from adaline.arrays import framed
 from adaline.coding.coding import Coding
 from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category
 from adaline.coding.terms import Term, TermFactor, without_repetition
@@ -26,12 +25,7 @@ def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
 
 def collected(data: Any) -> Any:
     """Return a lazy frame, such as polars', with its rows in memory; other objects as they are."""
-    if isinstance(data, np.ndarray | list | tuple):  # asking narwhals costs a tenth of a small fit
-        return data
-    try:
-        frame = nw.from_native(data, pass_through=True)
-    except DuplicateError:
-        raise InvalidData(f"the frame has two columns called {repeated_name(data)!r}: rename one of them") from None
+    frame = framed(data)
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data
 
 

@@ -315,6 +315,11 @@ def _index_of_text(graph: Graph, one: Any, levels: list[Any]) -> str:
         if key in found:
             raise InvalidData("a category that is the empty text, and one that is missing, are the same in ONNX")
         found[key] = k
+    if "" in found and one.replaced.get(""):
+        raise InvalidData(
+            "None or the empty text is a category of a column in which NaN is filled in: in ONNX they are the same; "
+            "make them NaN, or another text, before the pipeline is fitted"
+        )
     others = {key: found[text] for key, text in one.replaced.items() if text in found}
     found = {key: k for key, k in found.items() if key not in one.replaced} | others
     keys = {"keys_strings": list(found), "values_int64s": list(found.values()), "default_int64": len(levels)}

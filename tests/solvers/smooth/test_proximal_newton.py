@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
+from sklearn.linear_model import ElasticNet, Lasso
 
 from adaline.arrays import Array
 from adaline.losses import Gamma, Huber, Logistic, Poisson, Softmax, Squared, SquaredHinge
@@ -16,6 +16,7 @@ from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.solvers.smooth.proximal_newton import l1_points, proximal
 from adaline.sources.array import ArraySource, SparseSource
 from adaline.sources.sample import select_columns
+from tests.peers import l1_logistic
 
 LOSSES = [Squared(), Logistic(), Softmax(), Poisson(), Gamma(), Huber(), SquaredHinge()]
 NAMES = [loss.name for loss in LOSSES]
@@ -227,10 +228,7 @@ def test_logistic_regression_of_scikit_learn(loss, intercept, ridge):
     problem = _pose(loss, x, t, ridge=ridge, intercept=intercept)
     l1 = _l1(problem, 0.1)
     ours = problem.to_raw(_fit(problem, l1).theta)
-    model = LogisticRegression(
-        C=1 / (l1 + ridge), l1_ratio=l1 / (l1 + ridge), solver="saga", tol=1e-8, max_iter=20_000,
-        fit_intercept=intercept, random_state=0,
-    ).fit(x, t[:, 0])  # fmt: skip
+    model = l1_logistic(l1, ridge, tol=1e-8, max_iter=20_000, fit_intercept=intercept, random_state=0).fit(x, t[:, 0])
     np.testing.assert_allclose(ours[:, 1:], model.coef_, atol=1e-5 * np.abs(model.coef_).max())
 
 
