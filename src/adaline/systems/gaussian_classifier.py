@@ -151,7 +151,9 @@ class GaussianClassifier(ClosedFormClassifier):
             scaling = factor.scaling
             rows = x - found.hi[k]
             rows -= found.lo[k]
-            rows = factor.half(np.ldexp(rows, -scaling.scale, out=rows))
+            for part in (scaling.scale // 2, scaling.scale - scaling.scale // 2):  # a power of two alone may overflow
+                rows *= np.exp2(-part)
+            rows = factor.half(rows)
             out[:, k] = refuse_overflow(np.einsum("ij,ij->i", rows, rows) * scaling.weight)
         return out
 
