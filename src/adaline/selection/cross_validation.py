@@ -357,10 +357,12 @@ def assign_folds(rows: int, folds: int, seed: int, labels: Labels | None) -> Ind
 
 
 def take_rows(x: Any, indices: Indices) -> Any:
-    """Return the rows of an array or frame with these indices."""
+    """Return the rows of an array or frame with these indices; those of a run of an array are not copied."""
     if is_device(x):
         xp = namespace(x)
         return xp.take(x, xp.asarray(indices, device=x.device), axis=0)
+    if isinstance(x, np.ndarray) and len(indices) and (np.diff(indices) == 1).all():
+        return x[indices[0] : indices[-1] + 1]
     if isinstance(x, np.ndarray) and x.ndim == 2 and len(indices) > COPIED_ROWS:
         out = np.empty((len(indices), x.shape[1]), dtype=x.dtype)
 
