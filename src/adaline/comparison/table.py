@@ -20,7 +20,7 @@ from adaline.locks import cached_property
 from adaline.selection.cross_validation import check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
-from adaline.sources.tables.coding import target_columns
+from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.wording import counted
@@ -303,27 +303,37 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
     exact = opened.source.count_rows() <= COUNTED
-    asked = [(name, part) for name in used for part in _column_sql(relation, name, name in categories, exact)]
-    values = relation.rows(f"SELECT {', '.join(sql for _, sql in asked)} FROM {relation.sql}")[0]
-    found: dict[str, list[Any]] = {}
-    for (name, _), value in zip(asked, values, strict=True):
-        found.setdefault(name, []).append(value)
+    found = _query(relation, {name: _column_sql(relation, name, name in categories, exact) for name in used})
+    hidden = [name for name in used if found[name][3:] and found[name][3] != found[name][3]]  # by NaN, which is no NULL
+    found |= _query(relation, {name: _column_sql(relation, name, False, exact, gaps=True) for name in hidden})
     out = [_queried(relation, name, role, name in categories, found[name]) for name, role in used.items()]
     for name, reason in opened.left_out.items():
         out.append(_description(name, "left out", relation.kind(name), note=reason))
     return out
 
 
-def _column_sql(relation: Relation, name: str, category: bool, exact: bool) -> list[str]:
-    """Return SQL for what is missing and how many values differ, then for levels, or for low, mean and high."""
+def _query(relation: Relation, asked: dict[str, list[str]]) -> dict[str, list[Any]]:
+    """Return the number of missing values of each column, then what is asked of it, in SQL; by one scan."""
+    if not asked:
+        return {}
+    texts = [gap_counts(relation, asked), *(sql for own in asked.values() for sql in own)]
+    values = relation.rows(f"SELECT {', '.join(texts)} FROM {relation.sql}")[0]
+    missing, rest = gaps_of(values[: 1 + 2 * len(asked)]), iter(values[1 + 2 * len(asked) :])
+    return {name: [gaps, *(next(rest) for _ in own)] for gaps, (name, own) in zip(missing, asked.items(), strict=True)}
+
+
+def _column_sql(relation: Relation, name: str, category: bool, exact: bool, gaps: bool = False) -> list[str]:
+    """Return SQL for how many values differ, then for levels, or for low, mean and high; with `gaps` of values alone.
+
+    The latter takes ten times as long.
+    """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
-    first = [f"count(*) FILTER ({relation.absent(name)})", distinct]
     if category or relation.kind(name) in ("text", "category", "boolean"):
-        return [*first, f"histogram({relation.value(name)})"]
-    here = f"FILTER (NOT {relation.absent(name)})"
+        return [distinct, f"histogram({relation.value(name)})"]
+    here = f" FILTER (NOT {relation.absent(name)})" if gaps else ""
     number = f"epoch({column}) / 86400" if relation.kind(name) == "date" else f"CAST({column} AS DOUBLE)"
-    return [*first, *(f"{how}({number}) {here}" for how in ("min", "avg", "max"))]
+    return [distinct, *(f"{how}({number}){here}" for how in ("min", "avg", "max"))]
 
 
 def _queried(relation: Relation, name: str, role: str, category: bool, found: list[Any]) -> dict[str, Any]:

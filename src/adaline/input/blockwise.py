@@ -46,7 +46,9 @@ def by_blocks(method: Method) -> Method:
             source.map(rows)
         except ValueError:
             if not isinstance(X, Source):
-                refuse_nonfinite(self, read_rows(self, X))  # which counts rows from the first one, not from that of the block
+                refuse_nonfinite(
+                    self, read_rows(self, X)
+                )  # which counts rows from the first one, not from that of the block
             raise
         found = [parts[first] for first in sorted(parts)]
         if isinstance(found[0], tuple):
