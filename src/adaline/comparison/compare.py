@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from adaline import __version__
+from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import budget_of
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings
@@ -201,7 +201,7 @@ def compare_table(
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
     rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION).split(folds, seed)
     table = table.in_folds(rows.sort_by_fold(), rows.x, rows.fold)
-    constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
+    constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
@@ -460,7 +460,7 @@ def _normalised(table: Table, task: str) -> Table:
     elif y.dtype.kind not in "iubU":
         y = y.astype(str)
     if table.weight is None or (table.weight > 0).all():
-        return replace(table, y=y).varying()
+        return replace(table.varying(), y=y)
     kept = table.weight > 0
     indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
     rows = max(table.total_rows - int(np.count_nonzero(~kept)), 0)

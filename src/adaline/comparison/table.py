@@ -23,6 +23,7 @@ from adaline.sources import Source
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+from adaline.sources.threads import run_blocks
 from adaline.wording import counted
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
@@ -30,6 +31,7 @@ MOST_CLASSES = 20  # whole numbers with more distinct values than this are amoun
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 DISTINCT = 20  # different values from which a skewness says something
 MOST_NUMBERS = 2**26  # of X; 512 MiB
+BLOCK_ROWS = 2**12  # that one thread looks at
 COUNTED = 10**5  # rows up to which different values are counted one by one
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
@@ -129,6 +131,35 @@ class Table:
         """The different labels in y, sorted, and the index of each row's label, (n,)."""
         return np.unique(self.y, return_inverse=True) if self.coded is None else self.coded
 
+    @cached_property
+    def ends(self) -> tuple[Array, Array]:
+        """The smallest and the largest value of each column, (D,) each; NaN where a value is."""
+        low, high = zip(*self._by_blocks(lambda x: (x.min(axis=0), x.max(axis=0))), strict=True)
+        return np.min(low, axis=0), np.max(high, axis=0)
+
+    @cached_property
+    def spread(self) -> Array:
+        """The standard deviation of each column, (D,)."""
+
+        def block_moments(x: Array) -> tuple[int, Array, Array]:
+            centre = x.mean(axis=0)
+            return len(x), centre, np.square(x - centre).sum(axis=0)
+
+        rows, centre, squares = (np.array(part) for part in zip(*self._by_blocks(block_moments), strict=True))
+        mean = rows @ centre / rows.sum()
+        return np.asarray(np.sqrt((squares.sum(axis=0) + rows @ (centre - mean) ** 2) / rows.sum()))
+
+    def _by_blocks(self, function: Callable[[Array], Any]) -> list[Any]:
+        """Return a function of each block of rows, in order, by all threads."""
+        found: dict[int, Any] = {}
+
+        def work(i: int) -> None:
+            with np.errstate(all="ignore"):
+                found[i] = function(self.X[i * BLOCK_ROWS : (i + 1) * BLOCK_ROWS])
+
+        run_blocks(-(-len(self.X) // BLOCK_ROWS), work)
+        return [found[i] for i in range(len(found))]
+
     def groups(self) -> dict[str, list[int]]:
         """Return, for each column of the data, the columns of X that were made from it."""
         out: dict[str, list[int]] = {}
@@ -167,7 +198,7 @@ class Table:
 
     def varying(self) -> Table:
         """Return the table without the columns that are the same in every row, up to rounding."""
-        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        low, high = self.ends
         varies = high - low > ROUNDED * np.maximum(np.abs(low), np.abs(high))
         if varies.all():
             return self
@@ -202,7 +233,7 @@ class Table:
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
             row = int(np.flatnonzero(~(self.weight >= 0) | ~np.isfinite(self.weight))[0])
             raise InvalidData(f"the weight of row {row} is {self.weight[row]}: weights are zero or more")
-        if not np.isfinite(self.X).all():
+        if not np.isfinite(self.ends).all():
             row, column = np.argwhere(~np.isfinite(self.X))[0]
             raise InvalidData(
                 f"column {self.names[column]} is {self.X[row, column]} in row {row}: leave such rows out or fill them"
