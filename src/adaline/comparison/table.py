@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from adaline.arrays import Array
 from adaline.block import Block
 from adaline.coding.columns import plain
-from adaline.comparison.open_data import OpenedData
+from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
-from adaline.selection.cross_validation import check_classes
+from adaline.selection.folds import assign_folds, check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
@@ -258,9 +257,10 @@ class Table:
             raise InvalidData(f"target {self.target} is {y[0]:g} in every row: there is nothing to learn")
 
 
-def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
+def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
     """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers.
 
+    Rows without weights are dealt to folds and put in their order as they are read, which saves a copy of them all.
     `describe_columns` is left for later, as it reads the data again.
     """
     source: Source = opened.source
@@ -270,8 +270,16 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         source = opened.source.encoded(classes)
     rows, most = source.count_rows(), MOST_NUMBERS // max(len(opened.source.names), 1)
     drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
-    x, t, weight = _read_rows(source, drawn)
     indices = _used_rows(opened)
+    indices = indices if drawn is None else drawn if indices is None else indices[drawn]
+    n = rows if drawn is None else len(drawn)
+    fold = order = None
+    if not source.weighted and 2 <= folds <= n // 2:
+        labels = None if classes is None else source.read_targets()[slice(None) if drawn is None else drawn, 0]
+        fold = assign_folds(n, folds, seed, labels)
+        order = np.argsort(fold, kind="stable")
+        fold, indices = fold[order], order if indices is None else indices[order]
+    x, t, weight = _read_rows(source, drawn, order)
     coded = None
     if classes is not None:
         codes = t[:, 0].astype(np.intp)
@@ -287,9 +295,28 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         opened.rows - rows,
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
-        indices=indices if drawn is None else drawn if indices is None else indices[drawn],
+        indices=indices,
         coded=coded,
+        fold=fold,
     )
+
+
+class ReadData(NamedTuple):
+    """Opened data, and their rows in memory."""
+
+    opened: OpenedData
+    table: Table
+
+
+def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int) -> ReadData:
+    """Open data and read their rows for the task that `task_of` says."""
+    opened = open_data(request)
+    return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
+
+
+def told_task(opened: OpenedData, asked: str | None = None) -> str:
+    """Return the task that is asked for, or that the target says."""
+    return asked or (CLASSIFICATION if opened.labels else REGRESSION)
 
 
 def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
@@ -302,11 +329,14 @@ def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
     return np.setdiff1d(np.arange(opened.rows), gone)
 
 
-def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, Array, Array | None]:
-    """Return x, t and weights of all rows, or of those drawn, ascending indices."""
+def _read_rows(
+    source: Source, drawn: NDArray[np.intp] | None, order: NDArray[np.intp] | None
+) -> tuple[Array, Array, Array | None]:
+    """Return x, t and weights of all rows, or of those drawn, ascending indices; in this order where one is given."""
     rows = source.count_rows() if drawn is None else len(drawn)
     x, t = np.empty((rows, source.shape.features)), np.empty((rows, source.shape.targets))
     weight = np.empty(rows) if source.weighted else None
+    place = np.arange(rows) if order is None else np.argsort(order)
 
     def read(block: Block) -> Array:
         low, high = block.first_row, block.first_row + block.rows
@@ -314,9 +344,10 @@ def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, A
         if drawn is not None:
             low, high = np.searchsorted(drawn, [low, high])
             indices = drawn[low:high] - block.first_row
-        x[low:high], t[low:high] = block.x[indices], block.t[indices]
+        where = place[low:high]
+        x[where], t[where] = block.x[indices], block.t[indices]
         if weight is not None:
-            weight[low:high] = block.weights()[indices]
+            weight[where] = block.weights()[indices]
         return np.empty(0)
 
     source.map(read)
@@ -426,8 +457,15 @@ def skewness(y: NDArray[Any]) -> Skewness | None:
     """Return the skewness of a positive target with a long upper tail that a logarithm shortens; None for others."""
     if not y.min() > 0 or len(np.unique(y)) <= DISTINCT:
         return None
-    found = Skewness(float(stats.skew(y)), float(stats.skew(np.log(y))))
+    found = Skewness(_skew(y), _skew(np.log(y)))
     return found if found.raw > SKEW and abs(found.log) < found.raw / 2 else None
+
+
+def _skew(y: Array) -> float:
+    """Return the third moment about the mean in units of the standard deviation; 0 of a constant."""
+    apart = (y - y.mean()) / (np.abs(y).max() or 1.0)
+    square = float((apart**2).mean())
+    return float((apart**3).mean()) / square**1.5 if square > 0 else 0.0
 
 
 LOSSES: dict[Any, Callable[[NDArray[Any]], bool]] = {
