@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from adaline.inference.strengths import strengths
 from adaline.plots.style import short
 
 MOST_ROWS = 2000  # that a change is the mean of
+FEW = 1000  # values that are looked at before all are
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
 UNIT = re.compile(
     r"(?:[_ ]|[\[(])(mm|cm|m|km|in|ft|mg|g|kg|lb|ms|s|min|hours|days|months|years|usd|eur|pct)[\])]?$", re.I
@@ -82,8 +84,8 @@ def steps(table: Table) -> list[ColumnStep]:
     """
     out = []
     for name, members in table.groups().items():
-        X = table.X[:, members]
-        spread = X.std(axis=0)
+        spread = table.spread[members]
+        low, high = (float(end[members[0]]) for end in table.ends)
         levels = [LEVEL.search(table.names[j]) for j in members]
         if all(levels):
             base = _base_level(table, name, [found[1] for found in levels if found])
@@ -94,20 +96,25 @@ def steps(table: Table) -> list[ColumnStep]:
                 for j, found, sd in zip(members, levels, spread, strict=True)
                 if found
             ]
-        elif len(members) == 1 and X.min() < X.max() and spread[0] > 0:
-            low, high = float(X.min()), float(X.max())
-            if np.isin(X, (low, high)).all():
+        elif len(members) == 1 and low < high and spread[0] > 0:
+            x = table.X[:, members[0]]
+            if _all_rows(partial(np.isin, test_elements=(low, high)), x):
                 boolean = any(column["name"] == name and column["kind"] == "boolean" for column in table.columns)
                 values = "true rather than false" if boolean else f"{high:g} rather than {low:g}"
                 text, size = f"{table.names[members[0]]} {values}", high - low
                 out.append(ColumnStep(text, members[0], size, {members[0]: low}, float(spread[0]) / size))
             else:
                 size = _round_step(float(spread[0]))
-                size = max(size, 1.0) if (X == np.floor(X)).all() else size
+                size = max(size, 1.0) if _all_rows(lambda part: part == np.floor(part), x) else size
                 unit = unit_of(name)
                 text = f"{size:g} {unit}{' ' if unit else ''}more {table.names[members[0]]}"
                 out.append(ColumnStep(text, members[0], size, None, float(spread[0]) / size))
     return out
+
+
+def _all_rows(condition: Callable[[Array], NDArray[np.bool_]], x: Array) -> bool:
+    """Whether a condition holds for all values, a few of which are looked at first."""
+    return bool(condition(x[:FEW]).all() and condition(x).all())
 
 
 def changes(result: Result, table: Table, task: str, taken: Sequence[ColumnStep]) -> list[list[Change]]:
@@ -175,7 +182,7 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
     """Return the coefficients by name where a prediction is a sum of columns and `summary()` knows their intervals."""
     if task != REGRESSION or result.settings.get("loss") in LOSSES or not hasattr(result.model, "summary"):
         return None
-    found = {effect.name: effect for effect in strengths(result.model, table.X, table.names)}
+    found = {effect.name: effect for effect in strengths(result.model, table.X, table.names, spread=table.spread)}
     return found if all(name in found for name in table.names) else None
 
 

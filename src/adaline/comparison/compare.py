@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,16 +13,25 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from adaline import __version__
+from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import budget_of
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings
-from adaline.comparison.open_data import DataRequest, open_data
+from adaline.comparison.open_data import DataRequest, OpenedData
 from adaline.comparison.recommendation import Recommendation, recommend, with_error
 from adaline.comparison.result import Result, SystemTrial, plain
-from adaline.comparison.table import CLASSIFICATION, REGRESSION, Table, describe_columns, sample_table, suits
+from adaline.comparison.table import (
+    CLASSIFICATION,
+    REGRESSION,
+    ReadData,
+    Table,
+    describe_columns,
+    read_data,
+    suits,
+    told_task,
+)
 from adaline.errors import InvalidParameter
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
@@ -128,27 +138,35 @@ class CompareOptions:
 
 
 def compare_request(
-    request: DataRequest, options: CompareOptions, progress: Progress = None, on_result: OnResult | None = None
+    request: DataRequest,
+    options: CompareOptions,
+    progress: Progress = None,
+    on_result: OnResult | None = None,
+    reading: Future[ReadData] | None = None,
 ) -> Comparison:
-    """Open the data asked for and compare systems on them."""
+    """Open the data asked for and compare systems on them; `reading` : the data, where they are being read already."""
     costs = None if options.cost is None else Costs.of(options.cost)
     given = [options.systems] if isinstance(options.systems, str) else options.systems or ()
     names = [system_name(name) for name in given]
     asked = options.task or _task_of(names)
-    opened = open_data(request)
-    kind = asked or (CLASSIFICATION if opened.labels else REGRESSION)
-    if options.task is None and kind == CLASSIFICATION and not (opened.labels or opened.few):
-        raise InvalidParameter(
-            f"{names[0]} predicts labels, and {opened.target} holds numbers: name systems for numbers, or say "
-            f"{request.option('task', 'classification')} if each of them is a class"
-        )
+
+    def task_of(opened: OpenedData) -> str:
+        kind = told_task(opened, asked)
+        if options.task is None and kind == CLASSIFICATION and not (opened.labels or opened.few):
+            raise InvalidParameter(
+                f"{names[0]} predicts labels, and {opened.target} holds numbers: name systems for numbers, or say "
+                f"{request.option('task', 'classification')} if each of them is a class"
+            )
+        return kind
+
+    opened, table = read_data(request, task_of, options.seed, options.folds) if reading is None else reading.result()
+    kind = task_of(opened)
     notes = list(opened.notes)
     if asked is None and opened.few:
         notes.append(
             f"{opened.target} has only {opened.few} different whole numbers and is taken for an amount; if they are "
             f"classes, say {request.option('task', 'classification')}"
         )
-    table = sample_table(opened, kind, options.seed)
     if costs is not None:
         costs.check(kind, table.y)
     found = compare_table(
@@ -199,9 +217,12 @@ def compare_table(
     notes = [f"{counted(light)} of weight 0 {'is' if light == 1 else 'are'} left out"] if light else []
     table = _normalised(table, kind)
     classes, y = table.classes if kind == CLASSIFICATION else (None, table.y)
-    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION).split(folds, seed)
-    table = table.in_folds(rows.sort_by_fold(), rows.x, rows.fold)
-    constant = DummyRegressor() if kind == REGRESSION else DummyClassifier()
+    rows = ArrayRows(table.X, y, table.weight, kind == CLASSIFICATION)
+    if table.fold is None:
+        table = table.in_folds(rows.split(folds, seed).sort_by_fold(), rows.x, rows.fold)
+    else:
+        rows.fold = table.fold
+    constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
     chosen.sort(key=lambda one: not hasattr(one[2], "_sum_folds"))  # sums take least time
@@ -460,7 +481,7 @@ def _normalised(table: Table, task: str) -> Table:
     elif y.dtype.kind not in "iubU":
         y = y.astype(str)
     if table.weight is None or (table.weight > 0).all():
-        return replace(table, y=y).varying()
+        return replace(table.varying(), y=y)
     kept = table.weight > 0
     indices = np.flatnonzero(kept) if table.indices is None else table.indices[kept]
     rows = max(table.total_rows - int(np.count_nonzero(~kept)), 0)

@@ -24,7 +24,7 @@ from adaline.results import Status
 from adaline.separation.budget import Undecided
 from adaline.separation.separability import separability
 from adaline.sums import Moments
-from adaline.systems import LinearRegression
+from adaline.systems import LinearRegression, LogisticRegression
 from adaline.wording import counted, part_of, visible
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
@@ -195,16 +195,15 @@ def _far_values(table: Table) -> Iterator[Finding]:
     """Find single values far outside the bulk of a column of numbers."""
     found = []
     for name, members in table.groups().items():
-        x = table.X[:, members[0]]
+        j = members[0]
+        x = table.X[:, j]
         if len(members) > 1 or len(np.unique(x[:1000])) <= 2:
             continue
         low, high = np.quantile(x[:: 1 + len(x) // MOST_QUANTILE_ROWS], [0.25, 0.75])
         reach = FAR * (high - low)
-        if reach > 0:
-            outside = (x < low - reach) | (x > high + reach)
-            if outside.any():
-                worst = x[outside][np.argmax(np.abs(x[outside] - (low + high) / 2))]
-                found.append((name, int(outside.sum()), float(worst)))
+        if reach > 0 and not low - reach <= table.ends[0][j] <= table.ends[1][j] <= high + reach:
+            outside = x[(x < low - reach) | (x > high + reach)]
+            found.append((name, len(outside), float(outside[np.argmax(np.abs(outside - (low + high) / 2))])))
     if found:
         named = some([f"{name} ({counted(count)}, up to {v:.4g})" for name, count, v in found])
         yield Finding(
@@ -413,7 +412,9 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
 def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
     labels, codes = table.classes
     linear = [r.label for r in results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")]
-    apart = [str(label) for label in labels] if linear else _separable_classes(table.X, codes, labels)
+    apart = [str(label) for label in labels] if linear else []
+    if not linear and not any(map(_overlapping, results)):
+        apart = _separable_classes(table.X, codes, labels)
     if apart:
         what = "Each class" if len(apart) == len(labels) else f"Class {some(apart)}"
         proof = f"{linear[0]} makes no error on the rows it was fitted to" if linear else "proved by a plane"
@@ -424,6 +425,17 @@ def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
             "do; logistic weights then grow without bound and posteriors near 0 and 1 are overconfident. Trust the "
             "error on rows held out.",
         )
+
+
+def _overlapping(result: Result) -> bool:
+    """Whether a likelihood has a maximum over all rows, which it has where no plane separates a class from the others.
+
+    A. Albert and J. A. Anderson, Biometrika 71 (1984), 1-10.
+    """
+    model, proof = result.model, result.certificate
+    if not isinstance(model, LogisticRegression) or result.budget or proof is None:
+        return False
+    return proof.status is Status.SOLVED and model.separation_ is None and not np.any(model.penalty_) and not model.l1
 
 
 def _separable_classes(X: Array, codes: NDArray[np.intp], labels: NDArray[Any]) -> list[str]:

@@ -12,7 +12,15 @@ from typing import Any, Self
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources import TableSource
-from adaline.sources.tables.coding import find_identifiers, refuse_prose, target_columns, usable_columns
+from adaline.sources.tables.coding import (
+    count_gaps,
+    find_identifiers,
+    gap_counts,
+    gaps_of,
+    refuse_prose,
+    target_columns,
+    usable_columns,
+)
 from adaline.sources.tables.pipes import is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
@@ -230,23 +238,21 @@ def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
 
 
 def _count_missing(relation: Relation, targets: Sequence[str], columns: Sequence[str]) -> MissingCounts:
-    """Count what is missing, in one scan."""
+    """Count what is missing: in one scan, or in two where rows have no target."""
     no_target = " OR ".join(map(relation.absent, targets))
-    asked = [f"count(*) FILTER (NOT ({no_target}) AND {relation.absent(name)})" for name in columns]
-    first = ["count(*)", f"count(*) FILTER ({no_target})", "0", "FALSE"]
+    first = [f"count_if({no_target})", "0", "FALSE"]
     if len(targets) == 1 and relation.kind(targets[0]) == "number":
         column = quoted(targets[0])
-        first[2:] = f"approx_count_distinct({column})", f"bool_and({column} = floor({column}))"
-    rows, without, values, whole, *each = relation.rows(f"SELECT {', '.join([*first, *asked])} FROM {relation.sql}")[0]
+        first[1:] = f"approx_count_distinct({column})", f"bool_and({column} = floor({column}))"
+    asked = ", ".join([*first, gap_counts(relation, columns)])
+    without, values, whole, rows, *each = relation.rows(f"SELECT {asked} FROM {relation.sql}")[0]
+    without, gaps = int(without or 0), dict(zip(columns, gaps_of([rows, *each]), strict=True))
     if rows == without:
         what = "no rows" if rows == 0 else f"no row with a value of {' and '.join(targets)}"
         raise InvalidData(f"{relation.title} has {what}")
-    return MissingCounts(
-        int(rows),
-        int(without),
-        dict(zip(columns, map(int, each), strict=True)),
-        values if whole and values <= FEW else 0,
-    )
+    if without and any(gaps.values()):
+        gaps = count_gaps(relation, columns, f"NOT ({no_target})")
+    return MissingCounts(int(rows), without, gaps, values if whole and values <= FEW else 0)
 
 
 def _with_policy(

@@ -136,7 +136,7 @@ def _comparison_words(found: Comparison) -> str:
 
 def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return the picture and the table of the strongest coefficients; None where the model is not linear."""
-    every = strengths(chosen.model, found.data.X, found.data.names, chosen.fold_models)
+    every = strengths(chosen.model, found.data.X, found.data.names, chosen.fold_models, found.data.spread)
     if not every:
         return None
     shown, left = strongest(every, MOST_COEFFICIENTS)
@@ -167,7 +167,8 @@ def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     """Return what steps in the columns do by the recommended system, and what the runner-up says differently."""
     taken = steps(found.data)
     if len(taken) > MOST_STEPS:
-        first = strongest(strengths(chosen.model, found.data.X, found.data.names), MOST_STEPS)[0] or found.data.names
+        every = strengths(chosen.model, found.data.X, found.data.names, spread=found.data.spread)
+        first = strongest(every, MOST_STEPS)[0] or found.data.names
         taken = [step for step in taken if found.data.names[step.column] in first][:MOST_STEPS]
     if not taken:
         return None

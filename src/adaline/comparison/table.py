@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from adaline.arrays import Array
 from adaline.block import Block
 from adaline.coding.columns import plain
-from adaline.comparison.open_data import OpenedData
+from adaline.comparison.open_data import DataRequest, OpenedData, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
-from adaline.selection.cross_validation import check_classes
+from adaline.selection.folds import assign_folds, check_classes
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.sources import Source
-from adaline.sources.tables.coding import target_columns
+from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
+from adaline.sources.threads import run_blocks
 from adaline.wording import counted
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
@@ -30,6 +30,7 @@ MOST_CLASSES = 20  # whole numbers with more distinct values than this are amoun
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 DISTINCT = 20  # different values from which a skewness says something
 MOST_NUMBERS = 2**26  # of X; 512 MiB
+BLOCK_ROWS = 2**12  # that one thread looks at
 COUNTED = 10**5  # rows up to which different values are counted one by one
 MOST_LEVELS = 100  # kept of a category, most frequent first
 
@@ -129,6 +130,35 @@ class Table:
         """The different labels in y, sorted, and the index of each row's label, (n,)."""
         return np.unique(self.y, return_inverse=True) if self.coded is None else self.coded
 
+    @cached_property
+    def ends(self) -> tuple[Array, Array]:
+        """The smallest and the largest value of each column, (D,) each; NaN where a value is."""
+        low, high = zip(*self._by_blocks(lambda x: (x.min(axis=0), x.max(axis=0))), strict=True)
+        return np.min(low, axis=0), np.max(high, axis=0)
+
+    @cached_property
+    def spread(self) -> Array:
+        """The standard deviation of each column, (D,)."""
+
+        def block_moments(x: Array) -> tuple[int, Array, Array]:
+            centre = x.mean(axis=0)
+            return len(x), centre, np.square(x - centre).sum(axis=0)
+
+        rows, centre, squares = (np.array(part) for part in zip(*self._by_blocks(block_moments), strict=True))
+        mean = rows @ centre / rows.sum()
+        return np.asarray(np.sqrt((squares.sum(axis=0) + rows @ (centre - mean) ** 2) / rows.sum()))
+
+    def _by_blocks(self, function: Callable[[Array], Any]) -> list[Any]:
+        """Return a function of each block of rows, in order, by all threads."""
+        found: dict[int, Any] = {}
+
+        def work(i: int) -> None:
+            with np.errstate(all="ignore"):
+                found[i] = function(self.X[i * BLOCK_ROWS : (i + 1) * BLOCK_ROWS])
+
+        run_blocks(-(-len(self.X) // BLOCK_ROWS), work)
+        return [found[i] for i in range(len(found))]
+
     def groups(self) -> dict[str, list[int]]:
         """Return, for each column of the data, the columns of X that were made from it."""
         out: dict[str, list[int]] = {}
@@ -167,7 +197,7 @@ class Table:
 
     def varying(self) -> Table:
         """Return the table without the columns that are the same in every row, up to rounding."""
-        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        low, high = self.ends
         varies = high - low > ROUNDED * np.maximum(np.abs(low), np.abs(high))
         if varies.all():
             return self
@@ -202,7 +232,7 @@ class Table:
         if self.weight is not None and not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
             row = int(np.flatnonzero(~(self.weight >= 0) | ~np.isfinite(self.weight))[0])
             raise InvalidData(f"the weight of row {row} is {self.weight[row]}: weights are zero or more")
-        if not np.isfinite(self.X).all():
+        if not np.isfinite(self.ends).all():
             row, column = np.argwhere(~np.isfinite(self.X))[0]
             raise InvalidData(
                 f"column {self.names[column]} is {self.X[row, column]} in row {row}: leave such rows out or fill them"
@@ -227,9 +257,10 @@ class Table:
             raise InvalidData(f"target {self.target} is {y[0]:g} in every row: there is nothing to learn")
 
 
-def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
+def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
     """Return rows of opened data in memory, coded: all of them, or a random sample of MOST_NUMBERS numbers.
 
+    Rows without weights are dealt to folds and put in their order as they are read, which saves a copy of them all.
     `describe_columns` is left for later, as it reads the data again.
     """
     source: Source = opened.source
@@ -239,8 +270,16 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         source = opened.source.encoded(classes)
     rows, most = source.count_rows(), MOST_NUMBERS // max(len(opened.source.names), 1)
     drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
-    x, t, weight = _read_rows(source, drawn)
     indices = _used_rows(opened)
+    indices = indices if drawn is None else drawn if indices is None else indices[drawn]
+    n = rows if drawn is None else len(drawn)
+    fold = order = None
+    if not source.weighted and 2 <= folds <= n // 2:
+        labels = None if classes is None else source.read_targets()[slice(None) if drawn is None else drawn, 0]
+        fold = assign_folds(n, folds, seed, labels)
+        order = np.argsort(fold, kind="stable")
+        fold, indices = fold[order], order if indices is None else indices[order]
+    x, t, weight = _read_rows(source, drawn, order)
     coded = None
     if classes is not None:
         codes = t[:, 0].astype(np.intp)
@@ -256,9 +295,28 @@ def sample_table(opened: OpenedData, task: str, seed: int) -> Table:
         opened.rows - rows,
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
-        indices=indices if drawn is None else drawn if indices is None else indices[drawn],
+        indices=indices,
         coded=coded,
+        fold=fold,
     )
+
+
+class ReadData(NamedTuple):
+    """Opened data, and their rows in memory."""
+
+    opened: OpenedData
+    table: Table
+
+
+def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int) -> ReadData:
+    """Open data and read their rows for the task that `task_of` says."""
+    opened = open_data(request)
+    return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
+
+
+def told_task(opened: OpenedData, asked: str | None = None) -> str:
+    """Return the task that is asked for, or that the target says."""
+    return asked or (CLASSIFICATION if opened.labels else REGRESSION)
 
 
 def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
@@ -271,11 +329,14 @@ def _used_rows(opened: OpenedData) -> NDArray[np.intp] | None:
     return np.setdiff1d(np.arange(opened.rows), gone)
 
 
-def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, Array, Array | None]:
-    """Return x, t and weights of all rows, or of those drawn, ascending indices."""
+def _read_rows(
+    source: Source, drawn: NDArray[np.intp] | None, order: NDArray[np.intp] | None
+) -> tuple[Array, Array, Array | None]:
+    """Return x, t and weights of all rows, or of those drawn, ascending indices; in this order where one is given."""
     rows = source.count_rows() if drawn is None else len(drawn)
     x, t = np.empty((rows, source.shape.features)), np.empty((rows, source.shape.targets))
     weight = np.empty(rows) if source.weighted else None
+    place = np.arange(rows) if order is None else np.argsort(order)
 
     def read(block: Block) -> Array:
         low, high = block.first_row, block.first_row + block.rows
@@ -283,9 +344,10 @@ def _read_rows(source: Source, drawn: NDArray[np.intp] | None) -> tuple[Array, A
         if drawn is not None:
             low, high = np.searchsorted(drawn, [low, high])
             indices = drawn[low:high] - block.first_row
-        x[low:high], t[low:high] = block.x[indices], block.t[indices]
+        where = place[low:high]
+        x[where], t[where] = block.x[indices], block.t[indices]
         if weight is not None:
-            weight[low:high] = block.weights()[indices]
+            weight[where] = block.weights()[indices]
         return np.empty(0)
 
     source.map(read)
@@ -303,27 +365,37 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
     exact = opened.source.count_rows() <= COUNTED
-    asked = [(name, part) for name in used for part in _column_sql(relation, name, name in categories, exact)]
-    values = relation.rows(f"SELECT {', '.join(sql for _, sql in asked)} FROM {relation.sql}")[0]
-    found: dict[str, list[Any]] = {}
-    for (name, _), value in zip(asked, values, strict=True):
-        found.setdefault(name, []).append(value)
+    found = _query(relation, {name: _column_sql(relation, name, name in categories, exact) for name in used})
+    hidden = [name for name in used if found[name][3:] and found[name][3] != found[name][3]]  # by NaN, which is no NULL
+    found |= _query(relation, {name: _column_sql(relation, name, False, exact, gaps=True) for name in hidden})
     out = [_queried(relation, name, role, name in categories, found[name]) for name, role in used.items()]
     for name, reason in opened.left_out.items():
         out.append(_description(name, "left out", relation.kind(name), note=reason))
     return out
 
 
-def _column_sql(relation: Relation, name: str, category: bool, exact: bool) -> list[str]:
-    """Return SQL for what is missing and how many values differ, then for levels, or for low, mean and high."""
+def _query(relation: Relation, asked: dict[str, list[str]]) -> dict[str, list[Any]]:
+    """Return the number of missing values of each column, then what is asked of it, in SQL; by one scan."""
+    if not asked:
+        return {}
+    texts = [gap_counts(relation, asked), *(sql for own in asked.values() for sql in own)]
+    values = relation.rows(f"SELECT {', '.join(texts)} FROM {relation.sql}")[0]
+    missing, rest = gaps_of(values[: 1 + 2 * len(asked)]), iter(values[1 + 2 * len(asked) :])
+    return {name: [gaps, *(next(rest) for _ in own)] for gaps, (name, own) in zip(missing, asked.items(), strict=True)}
+
+
+def _column_sql(relation: Relation, name: str, category: bool, exact: bool, gaps: bool = False) -> list[str]:
+    """Return SQL for how many values differ, then for levels, or for low, mean and high; with `gaps` of values alone.
+
+    The latter takes ten times as long.
+    """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
-    first = [f"count(*) FILTER ({relation.absent(name)})", distinct]
     if category or relation.kind(name) in ("text", "category", "boolean"):
-        return [*first, f"histogram({relation.value(name)})"]
-    here = f"FILTER (NOT {relation.absent(name)})"
+        return [distinct, f"histogram({relation.value(name)})"]
+    here = f" FILTER (NOT {relation.absent(name)})" if gaps else ""
     number = f"epoch({column}) / 86400" if relation.kind(name) == "date" else f"CAST({column} AS DOUBLE)"
-    return [*first, *(f"{how}({number}) {here}" for how in ("min", "avg", "max"))]
+    return [distinct, *(f"{how}({number}){here}" for how in ("min", "avg", "max"))]
 
 
 def _queried(relation: Relation, name: str, role: str, category: bool, found: list[Any]) -> dict[str, Any]:
@@ -385,8 +457,15 @@ def skewness(y: NDArray[Any]) -> Skewness | None:
     """Return the skewness of a positive target with a long upper tail that a logarithm shortens; None for others."""
     if not y.min() > 0 or len(np.unique(y)) <= DISTINCT:
         return None
-    found = Skewness(float(stats.skew(y)), float(stats.skew(np.log(y))))
+    found = Skewness(_skew(y), _skew(np.log(y)))
     return found if found.raw > SKEW and abs(found.log) < found.raw / 2 else None
+
+
+def _skew(y: Array) -> float:
+    """Return the third moment about the mean in units of the standard deviation; 0 of a constant."""
+    apart = (y - y.mean()) / (np.abs(y).max() or 1.0)
+    square = float((apart**2).mean())
+    return float((apart**3).mean()) / square**1.5 if square > 0 else 0.0
 
 
 LOSSES: dict[Any, Callable[[NDArray[Any]], bool]] = {

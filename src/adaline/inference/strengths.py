@@ -42,12 +42,14 @@ class Strength:
         return self.estimate * self.spread
 
 
-def strengths(model: Any, X: Array, names: Sequence[str], without: Sequence[Any] = ()) -> list[Strength]:
+def strengths(
+    model: Any, X: Array, names: Sequence[str], without: Sequence[Any] = (), spread: Array | None = None
+) -> list[Strength]:
     """Return the coefficients of a fitted system, intercept first where it has one; none where it is not linear.
 
     From `summary()` where the system has one, with standard errors and intervals; else from `coef_`, the discriminants
     of several classes taken about their mean, since only their differences matter, with those of the jackknife where
-    the models fitted `without` each fold are given.
+    the models fitted `without` each fold are given. `spread` : standard deviations of columns, where known.
 
     Examples
     --------
@@ -60,8 +62,8 @@ def strengths(model: Any, X: Array, names: Sequence[str], without: Sequence[Any]
     """
     basis = basis_of(model)
     if basis is not None:
-        X, names = phi(basis, X), basis.names(list(names))
-    spread = np.std(X, axis=0)
+        X, names, spread = phi(basis, X), basis.names(list(names)), None
+    spread = np.std(X, axis=0) if spread is None else spread
     if hasattr(model, "summary"):
         told = model.summary().to_dict()
         rows = told["coefficients"]

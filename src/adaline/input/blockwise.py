@@ -42,7 +42,14 @@ def by_blocks(method: Method) -> Method:
                     parts[piece.first_row] = method(self, x, *args, **kwargs)
             return np.empty(0)
 
-        source.map(rows)
+        try:
+            source.map(rows)
+        except ValueError:
+            if not isinstance(X, Source):
+                refuse_nonfinite(
+                    self, read_rows(self, X)
+                )  # which counts rows from the first one, not from that of the block
+            raise
         found = [parts[first] for first in sorted(parts)]
         if isinstance(found[0], tuple):
             return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))
@@ -62,7 +69,6 @@ def _source(system: Any, X: Any) -> Source | None:
     x = read_rows(system, X)
     if x.shape[0] * width_of(system) <= PIECE:
         return None
-    refuse_nonfinite(system, x)
     x = host(x) if is_device(x) else x
     return array_source(x)
 

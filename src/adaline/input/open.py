@@ -37,6 +37,7 @@ ADVICE = {
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
 }
 """What to do, by words in a message of NumPy."""
+MANY = 2**14  # numbers from which a sum tells sooner than a look at each whether all are finite
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
 T = TypeVar("T")
 
@@ -213,7 +214,14 @@ def read_finite(system: Any, x: Any) -> Any:
 
 def refuse_nonfinite(system: Any, x: Any) -> None:
     """Raise, naming the first number of rows in memory that is not finite, if there is one."""
-    if is_device(x) or np.isfinite(x.data if is_sparse(x) else x).all():
+    values = x.data if is_sparse(x) else x
+    if is_device(x):
+        return
+    if values.size > MANY:
+        with np.errstate(all="ignore"):
+            if np.isfinite(values.sum()):  # so is each of them
+                return
+    if np.isfinite(values).all():
         return
     array_source(x, names=columns_on(system).names).refuse_nonfinite()
 

@@ -26,9 +26,10 @@ from sklearn.pipeline import Pipeline
 from adaline.arrays import Array, host, is_device, is_sparse, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.input.labels import Labels, read_labels
+from adaline.input.labels import read_labels
 from adaline.input.open import read_weights
 from adaline.parameters import WholeNumber
+from adaline.selection.folds import assign_folds, check_classes
 from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
 from adaline.sources.progress import watched
@@ -343,24 +344,13 @@ def split_rows(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed
     return kind(x, y, sample_weight, is_classifier(system)).split(folds, seed)
 
 
-def assign_folds(rows: int, folds: int, seed: int, labels: Labels | None) -> Indices:
-    """Return the fold of each row, (n,): shuffled rows go to the folds in turn, class by class.
-
-    A class of two rows or more is in every training set, as its rows go to different folds.
-    """
-    order = np.random.default_rng(seed).permutation(rows)
-    if labels is not None:
-        order = order[np.argsort(labels[order], kind="stable")]
-    fold = np.empty(rows, dtype=np.intp)
-    fold[order] = np.arange(rows) % folds
-    return fold
-
-
 def take_rows(x: Any, indices: Indices) -> Any:
-    """Return the rows of an array or frame with these indices."""
+    """Return the rows of an array or frame with these indices; those of a run of an array are not copied."""
     if is_device(x):
         xp = namespace(x)
         return xp.take(x, xp.asarray(indices, device=x.device), axis=0)
+    if isinstance(x, np.ndarray) and len(indices) and (np.diff(indices) == 1).all():
+        return x[indices[0] : indices[-1] + 1]
     if isinstance(x, np.ndarray) and x.ndim == 2 and len(indices) > COPIED_ROWS:
         out = np.empty((len(indices), x.shape[1]), dtype=x.dtype)
 
@@ -486,19 +476,3 @@ def _check_folds(folds: Any, rows: int) -> None:
     WholeNumber(2).check("folds", folds)
     if folds > rows:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
-
-
-def check_classes(labels: Any, name: str = "y", classes: Any = None) -> None:
-    """Refuse labels of which fewer than two occur twice: folds could not hold one out and learn from another.
-
-    With `classes` the labels are indices among these.
-    """
-    found, counts = np.unique(labels, return_counts=True)
-    found = found if classes is None else classes[found]
-    if len(found) < 2:
-        raise InvalidData(f"{name} is '{found[0]}' in every row: there is nothing to learn")
-    if np.count_nonzero(counts > 1) < 2:
-        raise InvalidData(
-            f"{name} has {len(found)} labels in {len(labels)} rows, fewer than two of them twice: cross-validation "
-            "needs two classes of two rows or more"
-        )

@@ -35,7 +35,9 @@ class Standard:
             out = x.astype(np.float64)
             out.data = out.data / self.scale[out.indices]
             return out
-        return (host(x) - self.mean) / self.scale
+        z = host(x) - self.mean
+        z /= self.scale
+        return z
 
     def raw(self, theta: Array) -> Array:
         """Return weights (K, 1 + D) of the raw columns, intercept first, from those of z."""

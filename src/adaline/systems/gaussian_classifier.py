@@ -42,6 +42,7 @@ COVARIANCES = {
 }
 """Values of `covariance`, and the kind of covariance that each means for the components of a mixture."""
 
+CACHED_ROWS = 1024  # whose distances are computed at a time
 FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
 TOL, MOST_STEPS = 1e-6, 300  # of EM
 
@@ -148,11 +149,16 @@ class GaussianClassifier(ClosedFormClassifier):
             if factor is None:  # a class without rows is infinitely far
                 out[:, k] = np.inf
                 continue
-            scaling = factor.scaling
-            rows = x - found.hi[k]
-            rows -= found.lo[k]
-            rows = factor.half(np.ldexp(rows, -scaling.scale, out=rows))
-            out[:, k] = refuse_overflow(np.einsum("ij,ij->i", rows, rows) * scaling.weight)
+            scaling, half = factor.scaling, factor.scaling.scale // 2
+            powers = np.exp2(-half), np.exp2(half - scaling.scale)  # one alone may overflow
+            for first in range(0, len(x), CACHED_ROWS):
+                rows = x[first : first + CACHED_ROWS] - found.hi[k]
+                rows -= found.lo[k]
+                for power in powers:
+                    rows *= power
+                rows = factor.half(rows)
+                out[first : first + CACHED_ROWS, k] = np.einsum("ij,ij->i", rows, rows) * scaling.weight
+        refuse_overflow(out[:, [factor is not None for factor in found.factors]])
         return out
 
     def decision_function(self, X: Any) -> Array:

@@ -85,7 +85,7 @@ class Pocket(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"standardize": True},)
-    compared_visits: ClassVar[int | None] = 2**22  # an epoch visits the rows several times
+    compared_visits: ClassVar[int | None] = 2**20  # an epoch visits the rows several times
     draws_rows: ClassVar[str] = "rows are drawn at random, and from a streamed table block by block"
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
     _rule = PerceptronRule

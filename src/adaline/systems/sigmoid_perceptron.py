@@ -90,7 +90,8 @@ class SigmoidPerceptron(OnlineClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"activation": "logistic"},)
-    compared_visits: ClassVar[int | None] = None  # its steps are passes over all rows, of which it takes few
+    compared_visits: ClassVar[int | None] = None  # its steps are passes over the rows, of which it takes few
+    compared_numbers: ClassVar[int] = 2**24  # of X, that a fit learns from in a comparison
     expected_failures: ClassVar[dict[str, str]] = {}  # a batch step is a sum over rows: weights are repetitions
 
     _rule = SigmoidRule

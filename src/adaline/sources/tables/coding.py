@@ -162,10 +162,8 @@ def target_columns(relation: Relation, text: str) -> list[str]:
 
 def missing_message(relation: Relation, names: Iterable[str]) -> str:
     """Return a message that names the columns with missing values and their counts, and what to do."""
-    names = list(dict.fromkeys(names))
-    counts = relation.rows(f"SELECT {_gap_counts(relation, names)} FROM {relation.sql}")[0]
-    found = dict(zip(names, _gaps(counts), strict=True))
-    worst = sorted((n for n in names if found[n]), key=lambda name: -found[name])
+    found = count_gaps(relation, names)
+    worst = sorted((n for n in found if found[n]), key=lambda name: -found[name])
     shown = ", ".join(f"{name!r} ({found[name]:,})" for name in worst[:5]) + (", ..." if len(worst) > 5 else "")
     return (
         f"{relation.title} has missing values in column {shown}. Choose missing='drop' to leave such rows out, 'mean' "
@@ -173,8 +171,15 @@ def missing_message(relation: Relation, names: Iterable[str]) -> str:
     )
 
 
-def _gap_counts(relation: Relation, names: Iterable[str]) -> str:
-    """Return SQL of the counts that `_gaps` takes; FILTER is 20 times as slow on 2000 columns."""
+def count_gaps(relation: Relation, names: Iterable[str], where: str = "TRUE") -> dict[str, int]:
+    """Return the number of missing values of each column in the rows that meet a condition, by one scan."""
+    names = list(dict.fromkeys(names))
+    counts = relation.rows(f"SELECT {gap_counts(relation, names)} FROM {relation.sql} WHERE {where}")[0]
+    return dict(zip(names, gaps_of(counts), strict=True))
+
+
+def gap_counts(relation: Relation, names: Iterable[str]) -> str:
+    """Return SQL of the 1 + 2 m counts of m columns that `gaps_of` takes; FILTER takes 20 times as long."""
     counts = ["count(*)"]
     for name in names:
         floating = relation.schema[name] in ("DOUBLE", "FLOAT")
@@ -183,8 +188,8 @@ def _gap_counts(relation: Relation, names: Iterable[str]) -> str:
     return ", ".join(counts)
 
 
-def _gaps(counts: Sequence[int | None]) -> list[int]:
-    """Return the number of missing values of each column, NULL or NaN, from the counts of `_gap_counts`."""
+def gaps_of(counts: Sequence[int | None]) -> list[int]:
+    """Return the number of missing values of each column, NULL or NaN, from the counts of `gap_counts`."""
     rows, *present = (count or 0 for count in counts)
     return [rows - finite - infinite for finite, infinite in zip(present[::2], present[1::2], strict=True)]
 
@@ -210,13 +215,13 @@ def _columns(
     found: dict[str, Any] = {}
     gaps: dict[str, int] = dict.fromkeys(features, 0)
     if asked:
-        counts = _gap_counts(relation, asked)
+        counts = gap_counts(relation, asked)
         where = rows_filter(relation, spec, targets, features)
         values = relation.rows(f"SELECT {', '.join(asked.values())}, {counts} FROM {relation.sql} WHERE {where}")[0]
         if values[len(asked)] == 0:
             raise InvalidData(f"{relation.title} has no rows{'' if where == 'TRUE' else ' without gaps'}")
         found = dict(zip(asked, values, strict=False))
-        gaps |= dict(zip(asked, _gaps(values[len(asked) :]), strict=True))
+        gaps |= dict(zip(asked, gaps_of(values[len(asked) :]), strict=True))
     out = []
     for name in features:
         marked = spec.missing == "indicator" and gaps[name] > 0

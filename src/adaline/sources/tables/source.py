@@ -197,8 +197,11 @@ class TableSource(Source):
         self.relation.counted[self.where] = first
 
     def read_targets(self) -> Array:
-        """Return all targets, (N, K)."""
-        return self.map(lambda block: np.asarray(block.t))
+        """Return all targets, (N, K); the other columns of a large table are not read."""
+        rows = self if self._blocks is not None else self._read_by(self._read_targets, self.shape.targets)
+        if rows is not self:
+            rows._coding = replace(self.coding, columns=(), terms=())
+        return rows.map(lambda block: np.asarray(block.t))
 
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they are in the table: numbers, or labels."""

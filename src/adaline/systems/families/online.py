@@ -60,7 +60,7 @@ class OnlineSystem(BaseEstimator):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
-    compared_visits: ClassVar[int | None] = 2**24  # numbers of X that a fit may visit in a comparison, over all epochs
+    compared_visits: ClassVar[int | None] = 2**22  # numbers of X that a fit may visit in a comparison, over all epochs
     expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(WEIGHT_CHECKS, ORDER)
     """Checks of scikit-learn that cannot pass, each with its reason."""
     basis: Annotated[Any, BASIS]

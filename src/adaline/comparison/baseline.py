@@ -1,0 +1,59 @@
+"""What a comparison measures systems against: the answer that looks at no column."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from adaline.arrays import Array
+
+
+class MeanTarget(BaseEstimator):  # type: ignore[misc]
+    """Predicts the mean of the targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.baseline import MeanTarget
+    >>> MeanTarget().fit(np.zeros((2, 0)), np.array([1.0, 3.0])).predict(np.zeros((1, 0)))
+    array([2.])
+    """
+
+    def fit(self, X: Any, y: Array, sample_weight: Array | None = None) -> Self:
+        """Learn the mean of y, (n,)."""
+        self.mean_ = float(np.average(y, weights=sample_weight))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the mean for each row, (n,)."""
+        return np.full(len(X), self.mean_)
+
+
+class MostFrequentClass(BaseEstimator):  # type: ignore[misc]
+    """Predicts the most frequent class, with the shares of the classes as probabilities; y holds indices of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.comparison.baseline import MostFrequentClass
+    >>> MostFrequentClass().fit(np.zeros((3, 0)), np.array([0, 2, 2])).predict(np.zeros((1, 0)))
+    array([2])
+    """
+
+    def fit(self, X: Any, y: NDArray[np.intp], sample_weight: Array | None = None) -> Self:
+        """Count the classes in y, (n,)."""
+        counts = np.bincount(y, sample_weight)
+        self.classes_ = np.flatnonzero(counts)
+        self.share_ = counts[self.classes_] / counts.sum()
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most frequent class for each row, (n,)."""
+        return np.full(len(X), self.classes_[self.share_.argmax()])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the shares of the classes for each row, (n, K)."""
+        return np.tile(self.share_, (len(X), 1))
