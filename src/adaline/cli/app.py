@@ -113,6 +113,7 @@ Data = Annotated[
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
+Models = Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Model files.", show_default=False)]
 Target = Annotated[str | None, option("--target", "-t", metavar="COLUMN", help="What to predict: numbers or labels.")]
 Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Weights of rows: 2 is the row twice.")]
 TableName = Annotated[

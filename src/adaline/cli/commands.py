@@ -12,6 +12,7 @@ from adaline.cli.app import (
     Data,
     Json,
     Model,
+    Models,
     Options,
     SystemName,
     TableName,
@@ -232,6 +233,33 @@ def summary(model: Model, json: Json = False) -> None:
     run_summary(model, json)
 
 
+@command(
+    "Coefficients of models side by side.",
+    "adaline table small.adaline large.adaline --stars",
+    "adaline table small.adaline large.adaline -o table.tex",
+)
+def table(
+    models: Models,
+    stars: Annotated[bool, option("--stars", help="Mark p < 0.05, 0.01 and 0.001 by stars.")] = False,
+    below: Annotated[
+        Literal["std-error", "statistic", "p-value", "interval"],
+        typer.Option("--below", metavar="WHAT", help="Below an estimate: std-error, statistic, p-value or interval."),
+    ] = "std-error",
+    form: Annotated[
+        Literal["text", "html", "markdown", "latex"],
+        typer.Option("--format", metavar="FORMAT", help="On stdout: text, html, markdown or latex."),
+    ] = "text",
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE", help="A .txt, .html, .md or .tex file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Set the coefficients of saved models side by side, with what is known of how well they fit."""
+    from adaline.cli.table import run_table
+
+    run_table(models, stars, below, form, output, json)
+
+
 @command("Take more rows into a model.", "adaline update delay.adaline tomorrow.csv", unharmed="the model is as it was")
 def update(
     model: Model,
@@ -253,7 +281,7 @@ def update(
 
 @command("Join models that were fitted apart.", "adaline merge north.adaline south.adaline -o both.adaline")
 def merge(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Model files.", show_default=False)],
+    models: Models,
     output: Annotated[Path, option("--output", "-o", metavar="FILE", help="Where to save the result.")],
     json: Json = False,
 ) -> None:

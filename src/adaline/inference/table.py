@@ -124,15 +124,15 @@ class RegressionTable:
         if "left_out" in row:
             return "left out"
         star = next((mark for most, mark in STARS.items() if row["p_value"] < most), "") if self.stars else ""
-        return number(row["estimate"], self.digits) + star
+        return _figure(row["estimate"], self.digits) + star
 
     def _below(self, row: dict[str, Any]) -> str:
         if "left_out" in row:
             return ""
         if self.below == "interval":
-            return f"[{number(row['lower'], self.digits)}, {number(row['upper'], self.digits)}]"
+            return f"[{_figure(row['lower'], self.digits)}, {_figure(row['upper'], self.digits)}]"
         value = row[self.below]
-        return f"({p_value(value) if self.below == 'p_value' else number(value, self.digits)})"
+        return f"({p_value(value) if self.below == 'p_value' else _figure(value, self.digits)})"
 
     def _notes(self) -> list[str]:
         return [", ".join(f"{mark} p < {most:g}" for most, mark in reversed(STARS.items()))] if self.stars else []
@@ -211,6 +211,11 @@ def _summary(model: Any) -> CoefficientTable:
     if not isinstance(found, CoefficientTable):
         raise InvalidParameter(f"regression_table: the summary of {type(model).__name__} has no coefficients")
     return found
+
+
+def _figure(value: float, digits: int) -> str:
+    """Return a number with so many digits, and all of those before the point of one below ten millions."""
+    return f"{value:.0f}" if 10.0**digits <= abs(value) < 1e7 else number(value, digits)
 
 
 def _latex(text: str) -> str:
