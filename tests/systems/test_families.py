@@ -1,7 +1,8 @@
-"""GeneralizedLinear for every family and link against R (tests/data/glm), and what it refuses."""
+"""GeneralizedLinear for every family and link against R (tests/data/glm), its offsets, and what it refuses."""
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import GeneralizedLinear
+from adaline import GeneralizedLinear, LogisticRegression, load, save
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.links import Power
 from adaline.losses import NegativeBinomial, Tweedie
 from adaline.results import Status

@@ -38,7 +38,7 @@ from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, prof
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import coded, score_predictions
+from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, refuse_overflow
 from adaline.links import LINK
@@ -626,9 +626,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return z of rows with their offsets, (n, K)."""
         z = self._outputs(X)
         known = read_offset(offset, exposure, len(z))
-        if known is None and isinstance(X, Source) and X.offset:
-            known = X.read_targets()[:, -1]
-        if known is None and self.__dict__.get("_with_offset"):
+        fitted_so = self.__dict__.get("_with_offset")
+        if known is None and fitted_so:
+            known = read_offset(offset_of(self, X), None, len(z))
+        if known is None and fitted_so:
             raise InvalidParameter(
                 "this model was fitted with an offset: give predict that of these rows too, as offset= or exposure= "
                 "(offset=0 predicts for an exposure of one)"
