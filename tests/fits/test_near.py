@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from adaline import GeneralizedLinear, LogisticRegression, RobustRegression
+from adaline import GeneralizedLinear, LogisticRegression, OrdinalRegression, RobustRegression
 from adaline.arrays import Array
 from adaline.systems.families.weights import theta_of
 
@@ -21,6 +21,8 @@ CASES: dict[str, Any] = {
     "l1": LogisticRegression(l1=20.0),
     "three classes": LogisticRegression(),
     "one-vs-rest": LogisticRegression(scheme="one-vs-rest"),
+    "ordered": OrdinalRegression(),
+    "ordered probit": OrdinalRegression(link="probit", penalty=3.0),
     "poisson": GeneralizedLinear(loss="poisson"),
     "gamma": GeneralizedLinear(loss="gamma", penalty=3.0),
     "smooth huber": GeneralizedLinear(loss="huber"),
@@ -43,6 +45,7 @@ def _rows(case: str) -> tuple[Array, Array, Array]:
         "l1": z + noise > 0,
         "thr": np.digitize(z + noise, [-1.0, 1.0]),
         "one": np.digitize(z + noise, [-1.0, 1.0]),
+        "ord": np.digitize(z + noise, [-1.0, 0.3, 1.0]),
         "poi": rng.poisson(np.exp(0.5 * z)),
         "gam": np.exp(0.3 * z) * rng.gamma(2.0, size=ROWS),
     }.get(case[:3], z + noise * np.where(noise > 1.5, 20.0, 1.0))

@@ -29,6 +29,7 @@ from adaline.losses import (
     Tukey,
     loss_of,
 )
+from adaline.losses.ordinal import CUMULATIVE_LINKS, Ordinal
 from adaline.solvers.epochs.stochastic import Linear
 from adaline.sources import SparseSource
 from adaline.sums import (
@@ -52,6 +53,8 @@ from adaline.sums import (
     MixtureMoments,
     Moments,
     Objective,
+    OrdinalObjective,
+    OrdinalProduct,
     Point,
     Prior,
     Residual,
@@ -285,12 +288,20 @@ def read_joint(s: JointSum) -> dict[str, Reading]:
     return read_spread(spread) | read_objective(objective)
 
 
-def read_objective(s: Objective | HessianProduct | CurvatureDiagonal | ThinnedCurvature) -> dict[str, Reading]:
+def read_objective(s: Any) -> dict[str, Reading]:
     """Return the sums; their terms are of order one, times up to 3 rows' weights."""
     return {"sums": Reading(s.sums, np.array(1000.0))}
 
 
 EVERY_ROW = np.full(TARGETS, 1e-300)
+
+
+def ordinal_point(link: str) -> Point:
+    """Return a point of three ordered classes, with a direction."""
+    point = any_point(Ordinal(CUMULATIVE_LINKS[link], np.array([-0.5, 0.75])), 1)
+    assert point.direction is not None
+    theta = np.column_stack([[0.0], point.theta[:, 1:]])
+    return point._replace(theta=theta, direction=np.column_stack([[0.25], point.direction]))
 
 
 def any_point(loss: Loss, outputs: int = TARGETS) -> Point:
@@ -508,6 +519,14 @@ EXAMPLES = (
         Example(ThinnedCurvature, read_objective, 1e-13, theta=Thinning(any_point(loss), EVERY_ROW), coded=coded)
         for loss, coded in LIKELIHOODS
         if loss.convex
+    ),
+    *(
+        Example(OrdinalObjective, read_objective, 1e-13, config, theta=ordinal_point(link), coded=one_of_three)
+        for link, config in (("logit", {"second": True}), ("probit", {}), ("cloglog", {"second": True}))
+        for config in ({"thresholds": 2, **config},)
+    ),
+    Example(
+        OrdinalProduct, read_objective, 1e-13, {"thresholds": 2}, theta=ordinal_point("probit"), coded=one_of_three
     ),
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(FamilySums, read_totals, 1e-13, theta=family_point(Gamma()), coded=with_offset),

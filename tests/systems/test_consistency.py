@@ -106,6 +106,7 @@ WARNING: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
     "AdaptiveFilter": lambda: (adaline.AdaptiveFilter(rule="lms", rate=10.0), data(n=300, d=2)),
     "GeneralizedLinear": lambda: (adaline.GeneralizedLinear(solver="gradient", epochs=1), data(n=30, d=2)),
     "LogisticRegression": lambda: (adaline.LogisticRegression(), (LINE, APART)),
+    "OrdinalRegression": lambda: (adaline.OrdinalRegression(), (LINE, APART)),
     "LMS": lambda: (adaline.LMS(rate=10.0), data(n=30, d=2)),
     "Adaline": lambda: (adaline.Adaline(rate=10.0), (LINE, MIXED)),
     "Perceptron": lambda: (adaline.Perceptron(epochs=2), (LINE, MIXED)),
@@ -148,7 +149,7 @@ def test_warnings_point_at_the_line_that_fits(name: str) -> None:
             assert one.filename == __file__, f"{one.filename}:{one.lineno}"
 
 
-@pytest.mark.parametrize("name", sorted(WARNING.keys() - {"LogisticRegression"}))
+@pytest.mark.parametrize("name", sorted(WARNING.keys() - {"LogisticRegression", "OrdinalRegression"}))
 def test_what_did_not_converge_is_said_in_one_way(name: str) -> None:
     model, given = WARNING[name]()
     with warnings.catch_warnings(record=True) as caught:

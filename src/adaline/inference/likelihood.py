@@ -298,17 +298,20 @@ class LikelihoodSummary(CoefficientTable):
 
     def closing(self) -> list[str]:
         """Return how likely the model makes the rows, in lines."""
-        q = self.quality
-        null = "constants alone" if self.intercept else "equal odds"
-        lines = [
-            f"log-likelihood {q.log_likelihood:.6g}, {null} {q.null_log_likelihood:.6g};  "
-            f"McFadden's R² {number(q.pseudo_r_squared)}"
-        ]
-        if not np.isnan(q.chi2):
-            of_freedom = f"{counted(q.chi2_freedom, 'degree')} of freedom"
-            lines.append(f"likelihood ratio chi² {number(q.chi2)} on {of_freedom} (p {p_value(q.chi2_p_value)})")
-        criteria = "" if np.isnan(q.aic) else f"AIC {number(q.aic)}, BIC {number(q.bic)}, "
-        return [*lines, f"{criteria}{counted(q.parameters, 'parameter')}"]
+        return quality_lines(self.quality, "constants alone" if self.intercept else "equal odds")
+
+
+def quality_lines(q: Quality, null: str) -> list[str]:
+    """Return how likely a model makes the rows, in lines; `null` says in words what it is compared with."""
+    lines = [
+        f"log-likelihood {q.log_likelihood:.6g}, {null} {q.null_log_likelihood:.6g};  "
+        f"McFadden's R² {number(q.pseudo_r_squared)}"
+    ]
+    if not np.isnan(q.chi2):
+        of_freedom = f"{counted(q.chi2_freedom, 'degree')} of freedom"
+        lines.append(f"likelihood ratio chi² {number(q.chi2)} on {of_freedom} (p {p_value(q.chi2_p_value)})")
+    criteria = "" if np.isnan(q.aic) else f"AIC {number(q.aic)}, BIC {number(q.bic)}, "
+    return [*lines, f"{criteria}{counted(q.parameters, 'parameter')}"]
 
 
 def summarise(

@@ -343,8 +343,10 @@ def _equal_odds(fit: LikelihoodFit) -> float:
 
 def check_nested_columns(before: Any, after: Any) -> None:
     """Refuse models of which the later does not contain the columns of the one before."""
-    if before.fit_intercept and not after.fit_intercept:
+    if getattr(before, "fit_intercept", True) and not getattr(after, "fit_intercept", True):
         raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
+    if hasattr(before, "thresholds_") and before.link != after.link:
+        raise InvalidData(f"anova: not nested: the links differ, {before.link!r} and {after.link!r}")
     names = [_known_names(model) for model in (before, after)]
     extra = [name for name in names[0] if name not in names[1]] if all(names) else []
     if extra:

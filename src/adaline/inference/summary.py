@@ -140,7 +140,7 @@ class CoefficientTable(ABC):
         lines = [self._caption()]
         for part in self.sections():
             lines += ["", part.heading] if part.heading else []
-            for group in self.groups():
+            for group in (group for group in self.groups() if any(group.keys() <= row.keys() for row in part.rows)):
                 body = [[row["name"], *(cell(row, c) for c in group)] for row in part.rows]
                 lines += ["", *text_table(["", *group.values()], body)]
             lines += ["", *part.lines] if part.lines else []
@@ -238,4 +238,6 @@ def cell(row: dict[str, Any], column: str, digits: int = 6) -> str:
     """Return a number of a row of coefficients as its column shows it, or that the column was left out."""
     if "left_out" in row:
         return "left out" if column == "estimate" else "-"
+    if column not in row:
+        return ""
     return p_value(row[column]) if column == "p_value" else number(row[column], 4 if column == "statistic" else digits)

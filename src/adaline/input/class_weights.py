@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, UnknownLabel
 from adaline.input.first_pass import class_weights_of, read_first_pass
 from adaline.input.labels import Labels
 from adaline.input.open import LabelledRows
@@ -63,8 +64,30 @@ class ClassifiedRows:
         return replace(self, classes=self.classes[present], source=source, counts=self.counts[present], sample=None)
 
 
-def open_classes(given: LabelledRows, class_weight: Any) -> ClassifiedRows:
-    """Return rows with the class index of each as target, weighted by class; one read, two with class weights."""
+def in_order(rows: ClassifiedRows, order: Sequence[Any]) -> ClassifiedRows:
+    """Return the same with the classes in an order, which may name more of them; refuse one that is not named."""
+    index = {label: k for k, label in enumerate(order)}
+    labels = rows.classes.tolist()
+    unknown = [label for label in labels if label not in index]
+    if unknown:
+        raise UnknownLabel(f"label {unknown[0]!r} is not among the classes {list(order)}")
+    places = np.array([index[label] for label in labels], dtype=np.intp)
+    if np.array_equal(places, np.arange(len(order))):
+        return rows
+    counts, values = np.zeros(len(order)), places.astype(np.float64)[:, None]
+    counts[places] = rows.counts
+    classes = np.array([*order, None], dtype=object)[:-1]
+    if rows.classes.dtype.kind != "O":
+        classes = np.array(list(order), dtype=None if rows.classes.dtype.kind == "U" else rows.classes.dtype)
+    sample = None if rows.sample is None else rows.sample.recoded(values)
+    return replace(rows, classes=classes, source=recoded(rows.source, values), counts=counts, sample=sample)
+
+
+def open_classes(given: LabelledRows, class_weight: Any, system: str = "LogisticRegression") -> ClassifiedRows:
+    """Return rows with the class index of each as target, weighted by class; one read, two with class weights.
+
+    `system` is the name that messages say.
+    """
     spread: Spread | None
     sample: Source | None
     if given.numbered is not None:
@@ -86,7 +109,7 @@ def open_classes(given: LabelledRows, class_weight: Any) -> ClassifiedRows:
         counts = weights.of(len(classes))
     if len(classes) < 2 or (counts > 0).sum() < 2:
         shown = f"one class, '{classes[int(counts.argmax())]}'" if len(classes) else "none"
-        raise InvalidData(f"LogisticRegression needs rows of at least 2 classes; there is {shown}")
+        raise InvalidData(f"{system} needs rows of at least 2 classes; there is {shown}")
     if class_weight is None:
         spread = column_spread(source) if spread is None else spread
         return ClassifiedRows(classes, source, counts, spread, sample, weights.lightest)

@@ -30,8 +30,8 @@ LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filte
 
 REFUSED = ("coef_", "intercept_", "covariance_", "covariances_", "cluster_centers_")
 """What is learned; a model of which any is not finite is of no use."""
-MEANT = ("prior_variance_", "criterion_")
-"""Numbers beside it whose infinity has a meaning: there is no prior; classes have no spread within."""
+MEANT = ("prior_variance_", "criterion_", "thresholds_")
+"""Numbers beside it whose infinity has a meaning: no prior; classes without spread within; a class without rows."""
 JUDGED = frozenset((*REFUSED, *MEANT))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
@@ -47,6 +48,26 @@ def read_labels(y: Any) -> Any:
     except TypeError as error:  # bytes
         raise InvalidType(str(error)) from None
     return np.asarray(labels)
+
+
+def category_order(y: Any) -> list[Any] | None:
+    """Return the categories of labels that are declared as such, in their order; None of other labels.
+
+    A categorical of polars has no order of its own but the lexical one, unless it is an enum.
+    """
+    if isinstance(y, np.ndarray | list | tuple) or is_device(y):
+        return None
+    series = nw.from_native(y, pass_through=True, allow_series=True, eager_only=True)
+    if isinstance(series, nw.DataFrame) and series.shape[1] == 1:
+        series = series[series.columns[0]]
+    if not isinstance(series, nw.Series):
+        declared = getattr(y, "categories", None)  # a pandas Categorical by itself
+        return None if declared is None else list(declared)
+    if series.dtype not in (nw.Categorical, nw.Enum):
+        return None
+    if series.implementation.is_pandas() or nw.is_ordered_categorical(series):
+        return list(series.cat.get_categories().to_list())
+    return None
 
 
 def _refuse_missing(labels: Any) -> None:

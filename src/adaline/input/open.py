@@ -26,7 +26,7 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, UnknownLa
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import CodedRows, check_intercept, coded
 from adaline.input.columns import InputColumns, columns_on
-from adaline.input.labels import Labels, encode, read_labels, refuse_masked
+from adaline.input.labels import Labels, category_order, encode, read_labels, refuse_masked
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, TableSource
 from adaline.sources.array import FLOATS
 from adaline.sources.base import IndexedSource
@@ -57,6 +57,7 @@ class LabelledRows(NamedTuple):
     encoded : from classes to the source of the rows, through the basis, with the class index of each as target.
     numbered : returns the source of rows whose labels are numbered as they are met, and the book that one read fills;
         None where the classes are known without a read.
+    order : returns the labels in the order of their categories, those without rows too, or None.
     """
 
     columns: InputColumns
@@ -64,6 +65,7 @@ class LabelledRows(NamedTuple):
     all_classes: Callable[[], Labels]
     encoded: Callable[[Labels], Source]
     numbered: Callable[[], tuple[Source, Codebook]] | None = None
+    order: Callable[[], list[Any] | None] = lambda: None
 
     def using_classes(self, use: Callable[[Labels], T]) -> T:
         """Return use(classes) of the classes guessed; of all classes where that meets a label not among them."""
@@ -128,6 +130,7 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
             source.find_labels,
             lambda classes: columns.expand(source.encoded(classes)),
             numbered if unknown else None,
+            source.label_order,
         )
     given = read_given(system, x, sample_weight, reset=reset)
     labels: Labels = read_labels(y)
@@ -142,7 +145,7 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
         own = indices if classes is found else encode(labels, classes)[1]
         return given.source((to_device_of(own, own) if is_device(own) else own.astype(float))[:, None])
 
-    return LabelledRows(given.columns, lambda: found, lambda: found, encoded)
+    return LabelledRows(given.columns, lambda: found, lambda: found, encoded, order=lambda: category_order(y))
 
 
 def open_unlabelled(system: Any, x: Any, sample_weight: Any, *, reset: bool, through_basis: bool = True) -> OpenedRows:

@@ -195,6 +195,10 @@ class Source(ABC):
         """Return the distinct targets, sorted; with `guess` those of some rows, where that saves a pass."""
         return np.unique(self.read_targets()[:, 0])
 
+    def label_order(self) -> list[Any] | None:
+        """Return the labels in the order of their categories, those without rows too; None where none is declared."""
+        return None
+
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the index of each target among the classes as target."""
         return self.with_targets(np.searchsorted(classes, self.read_targets()).astype(np.float64))

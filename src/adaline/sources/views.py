@@ -107,6 +107,10 @@ class SameTargets(SourceView):
         """Return the distinct targets of all rows, sorted."""
         return self.base.find_labels(guess)
 
+    def label_order(self) -> list[Any] | None:
+        """Return the labels in the order of their categories, or None."""
+        return self.base.label_order()
+
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the index of each target among the classes as target."""
         return self._with(self.base.encoded(classes))

@@ -29,6 +29,7 @@ from adaline.arrays import Array, host
 from adaline.errors import AdalineError, InvalidData, InvalidType
 from adaline.input.basis import basis_of
 from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
+from adaline.losses.ordinal import CUMULATIVE_LINKS
 from adaline.parameters import OneOf
 from adaline.storage.container import BROKEN, replacing
 from adaline.storage.model_file import check_storable
@@ -41,6 +42,7 @@ from adaline.systems import (
     GeneralizedLinear,
     LogisticRegression,
     OneVsOne,
+    OrdinalRegression,
     SigmoidPerceptron,
     WienerFilter,
 )
@@ -275,8 +277,11 @@ def _filter(graph: Graph, model: SignalSystem) -> None:
 
 
 def _classifier(graph: Graph, model: Any) -> None:
-    score, columns, joint = _scheme(graph, model) if isinstance(model, Scheme) else _scores(graph, model)
-    probability = None
+    probability, joint = None, None
+    if isinstance(model, OrdinalRegression):
+        score, columns, probability = ordinal(graph, model)
+    else:
+        score, columns, joint = _scheme(graph, model) if isinstance(model, Scheme) else _scores(graph, model)
     if isinstance(model, LogisticRegression):
         score, probability = logistic(graph, model, score)
         columns = 1 if columns == 1 else len(model.classes_)
@@ -477,9 +482,62 @@ def activated(graph: Graph, model: GeneralizedLinear, z: str) -> str:
     if name == "softmax":
         return graph.op("Softmax", z, axis=1)
     if name == "softplus":
-        small = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
-        return graph.op("Add", graph.op("Max", z, graph.real(0.0)), _log1p(graph, small))
+        return _softplus(graph, z)
     return graph.op(OPERATORS[name], z)
+
+
+def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
+    """Return the score of ordered classes, (n, K) or (n, 1) for two, its columns, and the probabilities (n, K).
+
+    ln P is a sum of terms of the upper ends of classes, of their lower ends, and constants; `IntervalTerms` has them.
+    """
+    ends, k = host(model.thresholds_), len(model.classes_)
+    if model.link == "probit":
+        raise InvalidType("OrdinalRegression(link='probit') has no ONNX form yet: use link='logit'")
+    fitted = np.flatnonzero(np.append(ends, np.inf) > np.append(-np.inf, ends))  # classes with rows
+    inner = ends[fitted[:-1]]
+    w = np.repeat(host(model.coef_), len(inner), axis=0)
+    beyond = graph.affine(graph.rows, w, -inner, _centre(model, w.shape[1]))  # w'x - threshold
+    upper, lower = np.zeros((2, len(inner), k))
+    upper[np.arange(len(inner)), fitted[:-1]] = lower[np.arange(len(inner)), fitted[1:]] = 1.0
+    constant = np.full(k, -np.inf)
+    constant[fitted] = 0.0
+    width = np.diff(inner)
+    before = graph.op("Neg", beyond)
+    if model.link == "logit":
+        constant[fitted[1:-1]] = np.log(-np.expm1(-width))
+        terms = [graph.op("Neg", _softplus(graph, z)) for z in (beyond, before)]
+    else:
+        first = np.eye(len(inner), k=1)
+        first[0, 0] = 1.0
+        capped = graph.op("Min", before, graph.real(80.0))
+        shift = np.append(0.0, width + np.log(-np.expm1(-width)))
+        log_d = graph.op("Add", graph.op("MatMul", capped, graph.real(first)), graph.real(shift))
+        terms = [_log_less(graph, log_d), graph.op("Neg", graph.op("Exp", capped))]
+    parts = [graph.op("MatMul", part, graph.real(of)) for part, of in zip(terms, (upper, lower), strict=True)]
+    probability = graph.op("Exp", graph.op("Add", graph.op("Add", *parts), graph.real(constant)))
+    if k > 2:
+        return probability, k, probability
+    middle = CUMULATIVE_LINKS[model.link].quantile(np.array(0.5))
+    return graph.op("Add", beyond, graph.real(middle)), 1, probability
+
+
+def _softplus(graph: Graph, z: str) -> str:
+    """Return ln(1 + exp(z))."""
+    small = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
+    return graph.op("Add", graph.op("Max", z, graph.real(0.0)), _log1p(graph, small))
+
+
+def _log_less(graph: Graph, log_d: str) -> str:
+    """Return ln(1 - exp(-d)) of ln d; where d is small by the series ln d - d/2 + d^2/24 - d^4/2880."""
+    d = graph.op("Exp", graph.op("Min", log_d, graph.real(80.0)))
+    little = graph.op("Min", d, graph.real(0.02))
+    square = graph.op("Mul", little, little)
+    inner = graph.op("Sub", graph.real(1 / 24), graph.op("Div", square, graph.real(2880.0)))
+    series = graph.op("Sub", graph.op("Mul", square, inner), graph.op("Div", little, graph.real(2.0)))
+    plain = graph.op("Exp", graph.op("Neg", graph.op("Max", d, graph.real(0.02))))
+    exact = graph.op("Log", graph.op("Sub", graph.real(1.0), plain))
+    return graph.op("Where", graph.op("Less", d, graph.real(0.02)), graph.op("Add", log_d, series), exact)
 
 
 def _log1p(graph: Graph, s: str) -> str:

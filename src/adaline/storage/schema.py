@@ -53,6 +53,7 @@ from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.online_classifier import OnlineClassifier
 from adaline.systems.families.scheme import Scheme
 from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
+from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.systems.wiener_filter import Recording
 
 LARGEST_EXPONENT = 2200  # of a column's scale, a power of two: float64 has 2^-1074 to 2^1024
@@ -168,6 +169,7 @@ STATE: dict[str, str] = {
         "_mean": "number(D)",
         "criterion_": "float|float(.)",
         "threshold_": "float|float(.)",
+        "thresholds_": "float(.)",
     },
     **{"directions_": "number(D, M)|number(M, D)", "cluster_centers_": "number(M, D)", "labels_": "int(.)"},
     **{"inertia_": "float", "lower_bound_": "float", "converged_": "bool"},
@@ -188,6 +190,8 @@ REQUIRED: dict[str, str] = {
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",
     "LogisticRegression": "classes_ coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ penalty_ separation_ "
     "aliased_ dependencies_ _fits _typical",
+    "OrdinalRegression": "classes_ coef_ thresholds_ certificate_ history_ n_iter_ rows_seen_ separation_ aliased_ "
+    "dependencies_ _fits _typical",
     "WienerFilter": "coef_ intercept_ rank_ aliased_ dependencies_ certificate_ _recording _flat",
     "AdaptiveFilter": "coef_ intercept_ history_ _state _proof _recorded _flat",
     "OnlineSystem": "_scan _result _standard _names _typical",
@@ -543,10 +547,13 @@ def _labels(model: Any, sizes: Sizes) -> None:
     if "C" in sizes:
         classes = model.classes_
         _hold(len(classes) > 1 or not isinstance(model, OnlineClassifier), "two classes or more")
-        _hold(np.array_equal(np.unique(classes), classes), "classes that are sorted, each once")
+        arranged = np.sort(classes) if isinstance(model, OrdinalRegression) else classes
+        _hold(np.array_equal(np.unique(classes), arranged), "classes that are sorted, each once")
         whole = classes.dtype.kind != "f" or ((np.abs(classes) < 2**53) & (classes == np.floor(classes))).all()
         _hold(whole, "classes that are whole numbers, text or booleans")
-        if "K" in sizes:
+        if isinstance(model, OrdinalRegression):
+            _ordinal(model, sizes)
+        elif "K" in sizes:
             _hold(sizes["K"] in (sizes["C"], 1 if sizes["C"] <= 2 else -1), "an output for each class")
 
 
@@ -602,6 +609,15 @@ def _fourier(model: Fourier, sizes: Sizes) -> None:
     else:
         _same(len(model.frequency_), sizes["F"], "frequencies")
         _hold(model.terms * sizes["F"] <= MOST_WORK, f"at most {MOST_WORK} frequencies")
+
+
+def _ordinal(model: OrdinalRegression, sizes: Sizes) -> None:
+    ends = model.thresholds_
+    _hold(len(ends) == sizes["C"] - 1 and bool((ends[1:] >= ends[:-1]).all()), "thresholds that ascend")
+    _same(len(model.coef_), 1, "rows of slopes")
+    _hold(len(model._fits) == 1, "one fit")
+    fitted = int((np.append(ends, np.inf) > np.append(-np.inf, ends)).sum())
+    _same(len(model._fits[0].solution.theta), fitted - 1, "thresholds of the fit")
 
 
 def _beside(model: Beside, sizes: Sizes) -> None:

@@ -12,6 +12,7 @@ from adaline.sums.machine import MachineObjective, MachinePoint
 from adaline.sums.mixture import Components, MixtureMoments
 from adaline.sums.moments import Moments
 from adaline.sums.objective import HessianProduct, Objective, Point, View
+from adaline.sums.ordinal import OrdinalObjective, OrdinalProduct
 from adaline.sums.residual import Residual, Theta
 from adaline.sums.sample import RowSample
 from adaline.sums.scores import FittedDesign, FittedLikelihood, GroupScores, Scores
@@ -26,7 +27,7 @@ SUMS: dict[str, type[Sum]] = {
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
-        *(ClassWeights, JointSum, FamilySums, ShapeScore),
+        *(ClassWeights, JointSum, FamilySums, ShapeScore, OrdinalObjective, OrdinalProduct),
     )
 }
 
@@ -54,6 +55,8 @@ __all__ = [
     "MixtureMoments",
     "Moments",
     "Objective",
+    "OrdinalObjective",
+    "OrdinalProduct",
     "Point",
     "Prior",
     "Residual",

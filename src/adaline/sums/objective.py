@@ -175,7 +175,7 @@ def second_moments(block: Block, weight: Array, view: View) -> Array:
         sums = np.zeros(side + side**2)
         _gather(sums, block, np.zeros((block.rows, 1)), _rows(weight[:, None]), view)
         return sums[side:].reshape(side, side)
-    rows = host(rows_in_view(block, view))
+    rows = host(rows_in_view(block.gathered(), view))
     return np.asarray((rows * weight[:, None]).T @ rows)
 
 

@@ -25,6 +25,7 @@ from adaline.systems.lms import LMS
 from adaline.systems.logistic_regression import LogisticRegression
 from adaline.systems.one_vs_one import OneVsOne
 from adaline.systems.one_vs_rest import OneVsRest
+from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.systems.perceptron import Perceptron
 from adaline.systems.pocket import Pocket
 from adaline.systems.ridge import Ridge
@@ -45,6 +46,7 @@ SYSTEMS: dict[str, type[Any]] = {
         FisherDiscriminant,
         GaussianClassifier,
         LogisticRegression,
+        OrdinalRegression,
         LMS,
         Adaline,
         Perceptron,
@@ -81,6 +83,7 @@ __all__ = [
     "OneVsOne",
     "OneVsRest",
     "OnlineSystem",
+    "OrdinalRegression",
     "Perceptron",
     "Pocket",
     "Ridge",

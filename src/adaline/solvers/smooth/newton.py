@@ -175,10 +175,7 @@ def gap_bound(decrement: float, row_length: float, concordance: float) -> float:
 
 def row_length_bound(problem: Problem, curvature: Curvature) -> float:
     """Return a bound on the length of any row (1, v) in the metric of H: its length in the view, over H's smallest."""
-    view, spread = problem.view, problem.spread
-    furthest = np.abs(view.offset) + spread.largest * view.scale
-    rows = math.sqrt(problem.intercept + float((furthest**2).sum()))
-    return rows * float(np.linalg.norm(curvature.root)) if curvature.rank else math.inf
+    return problem.bound_rows(float(np.linalg.norm(curvature.root))) if curvature.rank else math.inf
 
 
 @dataclass(frozen=True)

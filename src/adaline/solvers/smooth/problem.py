@@ -12,6 +12,7 @@ matrix of second derivatives that keeps it regular in that direction.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
@@ -247,6 +248,11 @@ class Problem:
         with np.errstate(divide="ignore", invalid="ignore"):
             standard = np.where(size > 0, gradient[:, 1:] / size, 0.0)
         return float(max(np.abs(gradient[:, 0]).max(), np.abs(standard).max(initial=0.0)))
+
+    def bound_rows(self, root: float) -> float:
+        """Return a bound on the length of any row (1, v) in a metric, given the norm of a root of its inverse."""
+        furthest = np.abs(self.view.offset) + self.spread.largest * self.view.scale
+        return math.sqrt(self.intercept + float((furthest**2).sum())) * root
 
     def _matrix(self, sums: Objective, regular: bool) -> Array:
         k, side = self.outputs, 1 + self.features

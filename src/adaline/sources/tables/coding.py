@@ -240,11 +240,18 @@ def _columns(
     return tuple(out)
 
 
+def declared_order(relation: Relation, name: str) -> list[Any] | None:
+    """Return the levels of a column in the order in which the table declares them; None where it does not."""
+    if name in relation.declared:
+        return list(relation.declared[name])
+    if relation.kind(name) != "category":
+        return None
+    return list(relation.rows(f"SELECT enum_range(CAST(NULL AS {relation.schema[name]}))")[0][0])
+
+
 def _category(relation: Relation, name: str, counts: dict[Any, int], levels: tuple[Any, ...] | None) -> Column:
-    if levels is None and name in relation.declared:
-        levels = tuple(level for level in relation.declared[name] if level in counts)
-    elif levels is None and relation.kind(name) == "category":
-        declared = relation.rows(f"SELECT enum_range(CAST(NULL AS {relation.schema[name]}))")[0][0]
+    declared = declared_order(relation, name) if levels is None else None
+    if declared is not None:
         levels = tuple(level for level in declared if level in counts)
     if levels is not None:
         known = {plain(level) for level in levels}

@@ -23,7 +23,7 @@ from adaline.sources.array import ArraySource
 from adaline.sources.base import Reader, Source, block_rows
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import Run, as_table
-from adaline.sources.tables.coding import learn_coding, missing_message, rows_filter, target_columns
+from adaline.sources.tables.coding import declared_order, learn_coding, missing_message, rows_filter, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.sql import quoted
@@ -246,6 +246,12 @@ class TableSource(Source):
             table = f"(SELECT * FROM {table} LIMIT {GUESS})"
         self.reads[0] += 1
         return distinct_labels(self.relation, name, table, self.where, self.spec.missing != "error")
+
+    def label_order(self) -> list[Any] | None:
+        """Return the levels of the target as categories= names them, or the table declares them; None elsewhere."""
+        name = self._label_column()
+        named = dict(self.spec.categories).get(name)
+        return declared_order(self.relation, name) if named is None else list(named)
 
     @property
     def knows_labels(self) -> bool:

@@ -26,8 +26,9 @@ def split_theta(theta: Array, flat: bool, like: Any) -> tuple[Array, Any]:
 
 def theta_of(system: Any) -> Array:
     """Return the weights of a system as they stand, (K, 1 + D), so that edits to `coef_` are honoured."""
-    coef = np.atleast_2d(host(system.coef_))
-    return np.column_stack([np.broadcast_to(host(system.intercept_), (len(coef),)), coef])
+    coef, constant = np.atleast_2d(host(system.coef_)), np.atleast_1d(host(system.intercept_))
+    machines = max(len(coef), len(constant))
+    return np.column_stack([np.broadcast_to(constant, (machines,)), np.broadcast_to(coef, (machines, coef.shape[1]))])
 
 
 def linear_outputs(x: Any, coef: Array, constant: Array) -> Any:

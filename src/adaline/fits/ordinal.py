@@ -1,0 +1,266 @@
+"""The fit of ordered classes: starts from the shares of the classes, solves, looks whether there is a maximum at all.
+
+There is none where some w'x can be cut so that every row lies in the interval of its class or on its end: the rows
+(e_t, -x), above their upper ends, and (e_(t-1), -x), below their lower ones, are then separated by a plane through the
+origin, (thresholds, w). `separability` decides it where that is affordable, as for a logistic regression.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from adaline.arrays import Array, as_dense, host
+from adaline.errors import AdalineError
+from adaline.fits.linear_machine import DEPENDENT, NOTHING, ROUNDING
+from adaline.fits.separation import MOST_NUMBERS, PATIENCE, PROOF, TINY, Separation
+from adaline.penalties import RidgePenalty
+from adaline.results import Solution, Status
+from adaline.separation.separability import decide_jointly
+from adaline.solvers.least_squares.dependence import Dependence, independent
+from adaline.solvers.least_squares.fit import certificate, digits
+from adaline.solvers.smooth.choose import MATRIX, minimise_near, minimise_smooth, needs_metric, sample_rows
+from adaline.solvers.smooth.lbfgs import Metric, of_diagonal
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.newton import Curvature, DescentResult
+from adaline.solvers.smooth.ordinal import OrdinalProblem, from_machines, to_machines
+from adaline.solvers.smooth.truncated_newton import truncated_newton
+from adaline.sources import ArraySource
+from adaline.sources.threads import one_blas_thread
+
+INSTEAD = ("use penalty='auto', a number, or firth=True", "give a number as penalty")
+IN_SAMPLE = 10  # rows of the rarest class that a sample must be expected to have
+
+
+class FittedOrdinal(NamedTuple):
+    """Machines (T, 1 + D), as `to_machines` gives them, with inference; the objective after each step, and the plane
+    that separates the classes, where there is one.
+    """
+
+    fit: LikelihoodFit
+    history: list[float]
+    separation: Separation | None
+
+
+@dataclass(frozen=True)
+class OrdinalOptions:
+    """How to fit: the penalty, `tol` as for a linear machine, and a fit of nearly the same rows to start from."""
+
+    penalty: RidgePenalty
+    tol: float
+    near: LikelihoodFit | None = None
+
+
+def advice_of(status: Status) -> str:
+    """Return the advice of a status, without what there is for logistic regression only."""
+    return status.advice.replace(*INSTEAD)
+
+
+def fit_ordinal(problem: OrdinalProblem, counts: Array, options: OrdinalOptions) -> FittedOrdinal:
+    """Return the fit of classes whose rows weigh `counts` (K,), all above zero."""
+    return _Fitting(problem, counts, options).run()
+
+
+class _Fitting:
+    """One run of `fit_ordinal`: it may find on the way that there is no maximum."""
+
+    def __init__(self, problem: OrdinalProblem, counts: Array, options: OrdinalOptions) -> None:
+        self.problem, self.counts, self.options = problem, counts, options
+        shares = counts / counts.sum()
+        self.null = -float((counts * np.log(shares)).sum())
+        self.wanted = (options.tol + NOTHING) * self.null
+        assert problem.cumulative is not None
+        from_below, from_above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[::-1][1:]
+        inside = np.where(from_below < 0.5, from_below, 1.0 - from_above)
+        self.constants = np.concatenate([problem.cumulative.quantile(inside), np.zeros(problem.features)])[None, :]
+        self.separation: Separation | None = None
+        self.settled = options.penalty.any()
+
+    def run(self) -> FittedOrdinal:
+        problem, options = self.problem, self.options
+        found = self._near()
+        if found is None:
+            found = self._solve(problem, self._start())
+            if math.isinf(found.gap) and not found.given_up:
+                self._settle(found, likely=problem.features >= problem.source.n_rows)
+        if self.separation is not None:
+            problem = problem.penalised_by(RidgePenalty(TINY, problem.spread.deviation))
+            self.settled = True
+            found = self._solve(problem, found.theta * 0.5).after(found)
+        theta, depends = _shortest(problem, found)
+        raw = problem.to_raw(theta)
+        machines = to_machines(raw[0], problem.thresholds)
+        condition = math.nan if found.curvature is None else found.curvature.condition
+        free = not options.penalty.any()
+        status = Status.SOLVED if found.converged else Status.NOT_CONVERGED
+        if found.converged and self.separation is not None:
+            status = self.separation.status
+        elif found.converged and len(depends.left_out) and free:
+            status = Status.RANK_DEFICIENT
+        elif found.converged and condition > 1e8:
+            status = Status.ILL_CONDITIONED
+        proof = certificate(
+            status=status,
+            objective=found.evaluation.value,
+            gradient=problem.steepness(found.evaluation.gradient),
+            gap=found.gap,
+            digits=_digits(problem, found, raw),
+            condition=condition,
+            rank=depends.rank,
+            solver=found.solver,
+            advice=DEPENDENT if status is Status.RANK_DEFICIENT else advice_of(status),
+        )
+        w = found.theta[0, problem.thresholds :]
+        fit = LikelihoodFit(
+            Solution(machines, proof),
+            None if found.curvature is None else _raw_root(problem, found.curvature),
+            0.5 * float((problem.ridge * w**2).sum()) - found.evaluation.value,
+            -self.null,
+            problem.source.n_rows,
+            problem.spread.weight,
+            problem.thresholds + depends.rank,
+            not free or self.separation is not None,
+            False,
+            depends,
+        )
+        return FittedOrdinal(fit, found.history, self.separation)
+
+    def _near(self) -> DescentResult | None:
+        """Return the minimum near a fit of nearly the same rows, where there is one and it helps."""
+        near, problem = self.options.near, self.problem
+        if near is None or near.root is None or not needs_metric(problem):
+            return None
+        columns = problem.from_raw(from_machines(near.root).T) * math.sqrt(near.weight / problem.weight)
+        condition = near.solution.certificate.condition
+        metric = Curvature(columns.T.copy(), condition**-2, 1.0, np.zeros((problem.size, 0)))
+        start = problem.from_raw(from_machines(near.solution.theta)[None, :])
+        return minimise_near(problem, start, self.wanted, metric)
+
+    def _start(self) -> Array:
+        """Return where to start: near a fit of nearly the same rows if that costs less than constants."""
+        if self.options.near is None:
+            return self.constants
+        given = self.problem.from_raw(from_machines(self.options.near.solution.theta)[None, :])
+        return given if self.problem.evaluate(given).value < self.null else self.constants
+
+    def _solve(self, problem: OrdinalProblem, start: Array) -> DescentResult:
+        """Return the minimum from a start; by products where there are too many coefficients for a matrix."""
+        if problem.size <= MATRIX:
+            seen = self.counts.min() * min(1.0, sample_rows(problem.size) / problem.source.n_rows)
+            common = seen >= IN_SAMPLE * self.counts.sum() / problem.source.n_rows
+            solver = "auto" if common and math.isfinite(problem.loss.concordance) else "newton"
+            return minimise_smooth(problem, start, self.wanted, solver, self._give_up)
+
+        def metric(theta: Array) -> Metric:
+            return of_diagonal(problem.diagonal(theta))
+
+        with one_blas_thread():
+            found = truncated_newton(problem, start, metric, lambda _, twice: twice <= self.wanted, 200, self._give_up)
+        return found._replace(solver="truncated Newton in the metric of the diagonal")
+
+    def _give_up(self, here: DescentResult) -> bool:
+        """Whether steps show that there is nothing to converge to: every row is in its interval, or they are slow."""
+        if self.settled:
+            return False
+        if here.evaluation.value < 0.5 * math.log(2) * self._lightest():
+            self.settled = True
+            self.separation = Separation("complete", self._direction(here.theta))
+        elif here.slow >= PATIENCE:
+            self._settle(here, likely=True)
+        return self.separation is not None
+
+    def _lightest(self) -> float:
+        if self.problem.lightest is not None:
+            return self.problem.lightest
+        weight = self.problem.source.read_weights()
+        lightest = 1.0 if weight is None else float(weight[weight > 0].min())
+        self.problem = replace(self.problem, lightest=lightest)
+        return lightest
+
+    def _settle(self, here: DescentResult, likely: bool) -> None:
+        """Decide whether some w'x can be cut into the classes; where that is too large, take theta where likely."""
+        if self.settled:
+            return
+        self.settled = True
+        direction = self._direction(here.theta)
+        ends = _ends(self.problem)
+        if ends is None:
+            self.separation = Separation("suspected", direction) if likely else None
+            return
+        try:
+            verdict = decide_jointly(ends, np.arange(2), PROOF)
+        except AdalineError:
+            self.separation = Separation("suspected", direction) if likely else None
+            return
+        if verdict.kind != "none":
+            assert verdict.coef is not None
+            assert verdict.intercept is not None
+            first = float(verdict.intercept)
+            between, slopes = np.split(np.asarray(verdict.coef), [self.problem.thresholds - 1])
+            whole = np.concatenate([[first], first + between, slopes])
+            direction = to_machines(whole / np.linalg.norm(whole), self.problem.thresholds)
+            self.separation = Separation(verdict.kind, direction)
+
+    def _direction(self, theta: Array) -> Array:
+        raw = self.problem.to_raw(theta)[0]
+        return to_machines(raw / np.linalg.norm(raw), self.problem.thresholds)
+
+
+def _ends(problem: OrdinalProblem) -> ArraySource | None:
+    """Return the ends of the rows' intervals as rows of two classes, upper ones 1; None where there are too many.
+
+    Of threshold k the columns hold what it is above the first, which is the intercept.
+    """
+    n, side = problem.source.n_rows, problem.size
+    if problem.source.streamed or 2 * n * side > MOST_NUMBERS:
+        return None
+    blocks = [block.gathered().heavy() for block in problem.source.blocks()]
+    t = np.concatenate([host(block.t)[:, 0] for block in blocks]).astype(np.intp)
+    kept = np.flatnonzero(~problem.constant)
+    x = np.concatenate([host(as_dense(block.x)) for block in blocks])
+    x = np.where(np.isin(np.arange(x.shape[1]), kept), x, 0.0)
+    above = np.vstack([np.zeros(problem.thresholds - 1), np.eye(problem.thresholds - 1)])
+    upper, lower = np.flatnonzero(t < problem.thresholds), np.flatnonzero(t > 0)
+    rows = np.vstack(
+        [
+            np.column_stack([above[t[upper]], -x[upper]]),
+            np.column_stack([above[t[lower] - 1], -x[lower]]),
+        ]
+    )
+    sides = np.repeat([1.0, 0.0], [len(upper), len(lower)])[:, None]
+    return ArraySource(rows, sides)
+
+
+def _raw_root(problem: OrdinalProblem, curvature: Curvature) -> Array:
+    """Return a root of the covariance of the machines in raw units, (T, 1 + D, M)."""
+    with np.errstate(over="ignore"):
+        w = curvature.root[problem.thresholds :]
+        moved = curvature.root[: problem.thresholds] - problem.view.offset @ w
+        return to_machines(np.concatenate([moved, w * problem.view.scale[:, None]]), problem.thresholds)
+
+
+def _shortest(problem: OrdinalProblem, found: DescentResult) -> tuple[Array, Dependence]:
+    """Return the weights of least norm in raw units among those that predict the same, and why there are several."""
+    curvature = found.curvature
+    if curvature is None or problem.penalised or not curvature.null.shape[1]:
+        return found.theta, independent(problem.constant)
+    null, first = curvature.null, problem.thresholds
+    raw = problem.to_raw(null.T)[:, first:].T
+    share = np.linalg.lstsq(raw, problem.to_raw(found.theta)[0, first:], rcond=None)[0]
+    depends = problem.dependence(np.concatenate([np.zeros((1, null.shape[1])), null[first:]]))
+    return found.theta - (null @ share)[None, :], depends
+
+
+def _digits(problem: OrdinalProblem, found: DescentResult, raw: Array) -> float:
+    """Return the correct digits of thresholds and slopes in raw units: what the next step would change, rounding."""
+    if found.curvature is None:
+        return math.nan
+    error = np.abs(found.curvature.solve(found.evaluation.gradient))[0]
+    error += ROUNDING * math.sqrt(problem.spread.weight) * np.sqrt((found.curvature.root**2).sum(axis=1))
+    ends, slopes = error[: problem.thresholds], error[problem.thresholds :]
+    outside = np.concatenate([ends + slopes @ np.abs(problem.view.offset), slopes * problem.view.scale])
+    length = np.maximum(problem.spread.root, np.finfo(float).tiny)
+    return digits(outside[None, :], raw, np.concatenate([np.ones(problem.thresholds), length]))

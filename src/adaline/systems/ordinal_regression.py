@@ -1,0 +1,272 @@
+"""Regression on ordered classes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+
+from adaline.arrays import Array, host
+from adaline.basis.base import BASIS
+from adaline.construction import check_parameters, configured
+from adaline.errors import AdalineWarning, ConvergenceWarning, warn
+from adaline.fits.ordinal import INSTEAD, OrdinalOptions, fit_ordinal
+from adaline.fitted import check_is_fitted
+from adaline.inference.likelihood import WaldTest
+from adaline.inference.ordinal import OrdinalSummary, ordinal_test, summarise_ordinal
+from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input.basis import columns_of
+from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
+from adaline.input.open import open_labelled, read_finite
+from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal
+from adaline.parameters import FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.penalties import RidgePenalty
+from adaline.results import Status, without_constants
+from adaline.solvers.least_squares.dependence import named, say_dependent
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.ordinal import build_ordinal
+from adaline.systems.families.near import NearFits
+from adaline.systems.families.supervised import LinearClassifier
+from adaline.systems.families.weights import finite_outputs, split_theta
+
+
+class _Labels(Check):
+    """Two or more different labels in a list, or another ordered collection."""
+
+    wanted = "a list of two or more different labels, the lowest first"
+
+    def accepts(self, value: Any) -> bool:
+        if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping | Set):
+            return False
+        labels = list(value)
+        return (
+            len(labels) > 1
+            and all(isinstance(one, str | int | float | np.generic) for one in labels)
+            and (len(set(labels)) == len(labels))
+        )
+
+
+@configured
+@dataclass(kw_only=True, eq=False, repr=False)
+class OrdinalRegression(NearFits, LinearClassifier):
+    """Regression on ordered classes: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2.
+
+    P(y <= k) = g(threshold_k - w'x): one line w'x, which K - 1 thresholds cut into K classes. With the logit, a step
+    along it multiplies the odds of being above class k by the same number for every k (proportional odds). The
+    objective is convex in thresholds and slopes together, and Newton steps keep the thresholds in order. Two classes
+    are logistic (or probit, or complementary log-log) regression, with minus the threshold as constant. Where some w'x
+    can be cut so that every row lies in its class there is no maximum: `separation_` says so, and the weights under a
+    tiny penalty are returned.
+
+    Parameters
+    ----------
+    link : "logit", "probit" or "cloglog"
+        g: the logistic function, the normal distribution function, or 1 - exp(-exp(z)).
+    classes : list of labels, or None
+        Their order, the lowest first; it may name labels that have no rows. None: the order of the categories where the
+        labels are declared as such (pandas, polars enums, `open_table`), else the sorted one.
+    penalty : number
+        Of the slopes, in the columns' own units; thresholds are free.
+    tol : float
+        Bounds the distance to the optimum, as a share of minus the log-likelihood of thresholds alone.
+    standardize : bool
+        Whether the penalty acts on columns of unit standard deviation.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    classes_ : labels, the lowest first.
+    coef_ : (1, D) slopes w; larger w'x makes higher classes likelier.
+    thresholds_ : (K - 1,), ascending. Those of a class without rows are equal, or infinite at either end.
+    intercept_ : minus the thresholds: with the logit, w'x + intercept_[k] are the log odds of the classes above k.
+    certificate_ : how good the solution is. n_iter_, history_ : steps, and the objective after each.
+    rows_seen_ : number of rows.
+    aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
+    separation_ : None, or `kind` and `direction` (K - 1, 1 + D) of what separates the classes: -threshold_k and w.
+
+    Examples
+    --------
+    >>> from adaline import OrdinalRegression
+    >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0]]
+    >>> y = ["low", "low", "mid", "low", "mid", "high", "mid", "high"]
+    >>> model = OrdinalRegression(classes=["low", "mid", "high"]).fit(X, y)
+    >>> model.predict([[1.0], [5.0], [9.0]]).tolist()
+    ['low', 'mid', 'high']
+    >>> model.thresholds_.round(2).tolist(), model.coef_.round(2).tolist()
+    ([4.66, 8.01], [[1.19]])
+
+    References
+    ----------
+    Lecture S2: IRLS, for two classes. P. McCullagh, J. R. Statist. Soc. B 42 (1980), 109-142. The same as polr of R's
+    MASS, clm of its ordinal, and OrderedModel of statsmodels. Passes over the rows: 6 to 12.
+    """
+
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # only for labels whose order is meant
+    link: Annotated[str, OneOf(*CUMULATIVE_LINKS)] = "logit"
+    classes: Annotated[Any, AnyOf(NONE, _Labels())] = None
+    penalty: Annotated[float, ZERO_OR_MORE] = 0.0
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-10
+    standardize: Annotated[bool, FLAG] = False
+    basis: Annotated[Any, BASIS] = None
+
+    @transaction
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
+        self._fit(X, y, sample_weight, None)
+        return self
+
+    @transaction
+    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
+        """Fit as `fit` does, starting from a model of nearly the same rows; None where a class has no weight here."""
+        return self._fit(X, y, sample_weight, model)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, model: Self | None) -> Self | None:
+        meter = Meter(X)
+        check_parameters(self)
+        given = open_labelled(self, X, y, sample_weight, reset=True)
+        set_columns(self, given.columns)
+        every = open_classes(given, None, type(self).__name__)
+        order = list(self.classes) if self.classes is not None else given.order()
+        every = every if order is None else in_order(every, order)
+        if model is not None and not (every.counts > 0).all():
+            return None
+        self._warn_of_absent(every)
+        rows = every.with_rows()
+        unit = rows.spread.deviation if self.standardize else np.ones(len(rows.spread.mean))
+        penalty = RidgePenalty(float(self.penalty), unit)
+        ends = len(rows.counts) - 1
+        rarest = float(rows.counts[1:-1].min(initial=np.inf))
+        known = (rows.spread, rows.sample, rows.lightest)
+        problem = build_ordinal(rows.source, self._link(), ends, rarest, penalty, *known)
+        near = model._fits[0] if model is not None and _is_near(model, every, problem.features) else None
+        found = fit_ordinal(problem, rows.counts, OrdinalOptions(penalty, float(self.tol), near))
+        theta = found.fit.solution.theta
+        self.classes_, self._typical, self.rows_seen_ = every.classes, every.spread.mean, every.source.n_rows
+        self.coef_ = split_theta(theta[:1], False, every.source.empty_on_device())[0]
+        self.thresholds_ = _with_absent(-theta[:, 0], every.counts)
+        self._fits: list[LikelihoodFit] = [found.fit]
+        columns = named([found.fit.dependence], columns_of(self))
+        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        proof = without_constants(found.fit.solution.certificate, columns.constant)
+        self.certificate_ = meter.on(proof, every.source)
+        self.separation_, self.history_, self.n_iter_ = found.separation, found.history, len(found.history)
+        self._warn()
+        return self
+
+    @property
+    def intercept_(self) -> Array:
+        """Minus the thresholds, (K - 1,): the constants of the machines that tell higher classes from lower ones."""
+        return np.asarray(-self.thresholds_)
+
+    @by_blocks
+    def latent(self, X: Any) -> Array:
+        """Return w'x of each row, (n,), which the thresholds cut into classes."""
+        check_is_fitted(self, "classes_")
+        return finite_outputs(read_finite(self, X), self.coef_, np.zeros(1))[:, 0]
+
+    @by_blocks
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
+        check_is_fitted(self, "classes_")
+        if len(self.classes_) == 2:
+            return np.asarray(self.latent(X) - self.thresholds_[0] + self._link().quantile(np.array(0.5)))
+        return self.predict_proba(X)
+
+    @by_blocks
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (n, K)."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    @by_blocks
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities, (n, K)."""
+        z = self.latent(X)
+        return Ordinal(self._link(), host(self.thresholds_)).log_probabilities(z)
+
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    def summary(self, level: float = 0.95) -> OrdinalSummary:
+        """Return slopes and thresholds with standard errors, z, p and intervals, and how well the model fits.
+
+        With the logit, exp(w) is the odds ratio: by what the odds of "above class k" are multiplied when a column grows
+        by one, whichever k. Standard errors are from the inverse of the observed information; with a penalty they are
+        posterior ones. In `to_dict()["coefficients"]` thresholds come last, named "low | mid" after the classes that
+        they are between.
+
+        Examples
+        --------
+        >>> from adaline import OrdinalRegression
+        >>> model = OrdinalRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 1, 0, 2, 1, 2])
+        >>> [row["name"] for row in model.summary().to_dict()["coefficients"]]
+        ['x0', '0 | 1', '1 | 2']
+        """
+        check_is_fitted(self, "classes_")
+        return summarise_ordinal(
+            self._fits[0],
+            columns_of(self),
+            self._fitted_classes(),
+            title=f"{type(self).__name__}, {self.link}",
+            odds=self.link == "logit",
+            level=level,
+            separated=self.separation_ is not None,
+            certificate=self.certificate_,
+        )
+
+    def test(self, hypothesis: Any, value: Any = 0.0) -> WaldTest:
+        """Test linear hypotheses about the slopes by Wald's chi-squared, written as for `LinearRegression.test`.
+
+        Nested models are compared by `anova`.
+
+        Examples
+        --------
+        >>> from adaline import OrdinalRegression
+        >>> model = OrdinalRegression().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 1, 0, 2, 1, 2])
+        >>> round(model.test("x0 = 0").p_value, 3)
+        0.129
+        """
+        check_is_fitted(self, "classes_")
+        return ordinal_test(self._fits[0], hypothesis, value, columns_of(self))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on classes that have no order
+        return tags
+
+    def _link(self) -> CumulativeLink:
+        return CUMULATIVE_LINKS[self.link]
+
+    def _warn_of_absent(self, rows: ClassifiedRows) -> None:
+        absent = rows.classes[rows.counts == 0]
+        if len(absent):
+            warn(f"no row of class {absent[0]!s} has a weight: its probability is zero everywhere", AdalineWarning)
+
+    def _warn(self) -> None:
+        if self.separation_ is not None:
+            warn(self.separation_.warning(columns_of(self)).replace(*INSTEAD), AdalineWarning)
+        elif self.certificate_.status is Status.NOT_CONVERGED:
+            warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
+        elif self.dependencies_:
+            warn(say_dependent(self.dependencies_), AdalineWarning)
+
+    def _fitted_classes(self) -> list[Any]:
+        """Return the labels of the classes that have rows."""
+        ends = np.concatenate([[-np.inf], host(self.thresholds_), [np.inf]])
+        return list(self.classes_[ends[1:] > ends[:-1]].tolist())
+
+
+def _with_absent(thresholds: Array, counts: Array) -> Array:
+    """Return the thresholds (K - 1,) of all classes, of which those of weight zero are given no room."""
+    ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
+    return ends[np.cumsum(counts > 0)[:-1]]
+
+
+def _is_near(model: OrdinalRegression, rows: ClassifiedRows, features: int) -> bool:
+    """Whether a fit can start from a model: of the same classes, and with a maximum that is unique."""
+    return (
+        model.separation_ is None
+        and not model.dependencies_
+        and np.array_equal(model.classes_, rows.classes)
+        and model._fits[0].solution.theta.shape == (len(rows.classes) - 1, 1 + features)
+    )
