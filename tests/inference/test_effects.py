@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from adaline import (
     KMeans,
     LinearRegression,
     LogisticRegression,
+    OrdinalRegression,
     Ridge,
     RobustRegression,
     basis,
@@ -67,12 +69,14 @@ MODELS = {
     "poisson": (GeneralizedLinear(loss="poisson"), COUNTS),
     "gamma": (GeneralizedLinear(loss="gamma", link="inverse"), AMOUNTS),
     "cloglog": (GeneralizedLinear(loss="binomial", link="cloglog"), TWO),
+    "ordered": (OrdinalRegression(link="cloglog"), THREE),
+    "proportional odds": (OrdinalRegression(), THREE),
 }
 
 
 def mean(model: Any, rows: Any) -> Any:
     """Return the means that effects are about, (n, C)."""
-    if isinstance(model, LogisticRegression):
+    if isinstance(model, LogisticRegression | OrdinalRegression):
         p = model.predict_proba(rows)
         return p[:, 1:] if p.shape[1] == 2 else p
     return np.asarray(model.predict(rows)).reshape(len(rows), -1)
@@ -100,6 +104,22 @@ def test_slopes_are_those_of_the_predictions(name: str) -> None:
         each = np.repeat(units, len(other.rows) // 3)
         plain = effects(kind.fit(X, y), X)
         assert column(other, "std_error") * each == pytest.approx(column(plain, "std_error"), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_errors_are_those_of_the_delta_method(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, y = MODELS[name]
+    model = kind.fit(X, y)
+    found, known = effects(model, X), model._mean_model()
+    squares, step = np.zeros(len(found.rows)), 1e-4
+    for m in range(known.root.shape[2]):
+        ends = []
+        for sign in (-1, 1):
+            moved = replace(known, theta=known.theta + sign * step * known.root[:, :, m])
+            monkeypatch.setattr(type(model), "_mean_model", lambda self, moved=moved: moved)
+            ends.append(column(effects(model, X), "estimate"))
+        squares += ((ends[1] - ends[0]) / (2 * step)) ** 2
+    assert column(found, "std_error") == pytest.approx(np.sqrt(squares), rel=1e-6)
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
