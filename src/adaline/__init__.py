@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adaline.comparison.compare import compare
     from adaline.errors import AdalineError, AdalineWarning
     from adaline.inference import anova, regression_table
+    from adaline.inference.effects import effects
     from adaline.results import Certificate, Status
     from adaline.selection.learning_curve import learning_curve
     from adaline.selection.select import select
@@ -76,6 +77,7 @@ _HOMES = {
     "WienerFilter": "adaline.systems",
     "anova": "adaline.inference",
     "compare": "adaline.comparison.compare",
+    "effects": "adaline.inference.effects",
     "export_onnx": "adaline.storage",
     "l1_path": "adaline.fits.l1_path",
     "learning_curve": "adaline.selection.learning_curve",
@@ -119,6 +121,7 @@ __all__ = [
     "basis",
     "compare",
     "datasets",
+    "effects",
     "export_onnx",
     "l1_path",
     "learning_curve",

@@ -209,7 +209,8 @@ class Cloglog(Link):
         r = xp.where(z < -LARGEST, 1.0 + 0.0 * u, xp.where(u < LARGEST, safe / xp.expm1(safe), 0.0 * u))
         series = -safe / 2 - safe**2 / 12 + safe**4 / 720 - safe**6 / 30240
         left = xp.where(u < SMALL, series, 1.0 - safe - r)
-        value = xp.where(z < -30, z, xp.log(-xp.expm1(-safe)))
+        large = xp.where(u > 1, safe, 1.0 + 0.0 * u)
+        value = xp.where(u > 1, xp.log1p(-xp.exp(-large)), xp.where(z < -30, z, xp.log(-xp.expm1(-safe))))
         return Derivatives(value, r, xp.where(z < -LARGEST, 0.0 * r, r * left)), Derivatives(-u, -u, -u)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""GeneralizedLinear for every family and link against R (tests/data/glm), and what it refuses."""
+"""GeneralizedLinear for every family and link against R (tests/data/glm), its offsets, and what it refuses."""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ class Coding:
     unseen : what is done about levels that were not there when levels were learned: "error", or "other", coded by the
         frequencies of the levels, that is as an average one.
     intercept : whether the design has a constant; False for formulas that say so.
+    offset : the column or expression of a known part of the output of each row, where the table had one.
     """
 
     columns: tuple[Column, ...]
@@ -50,6 +51,7 @@ class Coding:
     missing: str = "error"
     unseen: str = "error"
     intercept: bool = True
+    offset: str | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -104,6 +106,18 @@ class Coding:
         for column in self.columns:
             out &= (column.codes(frame) != ABSENT) if column.is_category else ~np.isnan(column.numbers(frame))
         return out
+
+    def read_offset(self, frame: nw.DataFrame[Any]) -> Array | None:
+        """Return the offset of each row of a frame, (n,), NaN where it is missing; None where the coding has none."""
+        if self.offset is None:
+            return None
+        names = [self.offset] if self.offset in frame.columns else names_in(self.offset)
+        for name in names:
+            if name not in frame.columns:
+                raise InvalidData(f"column {name!r} is missing from the table; the offset of the model needs it")
+        columns = {name: Column(name, "number").numbers(frame) for name in names}
+        with np.errstate(all="ignore"):
+            return np.asarray(columns[self.offset] if self.offset in columns else evaluate(self.offset, columns))
 
     def column(self, name: str, category: bool) -> Column:
         """Return a raw column by its name, as a number or as a category."""

@@ -119,7 +119,8 @@ class WaldTest:
         if np.isfinite(self.residual_freedom):
             test = f"F {self.statistic:.6g} on {self.freedom} and {degrees(self.residual_freedom)} degrees of freedom"
         robust = "" if self.errors == "classical" else f" ({self.errors} errors)"
-        return visible(f"hypothesis: {what}\n{self.about}: {test}, p {p_value(self.p_value)}{robust}")
+        about = f"{self.about}: " if self.about else ""
+        return visible(f"hypothesis: {what}\n{about}{test}, p {p_value(self.p_value)}{robust}")
 
     __repr__ = __str__
 

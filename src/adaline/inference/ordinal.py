@@ -5,15 +5,18 @@ The fit has a machine for each threshold, of the same slopes and with minus the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import special
 
-from adaline.inference.classical import judged
-from adaline.inference.covariance import lengths
+from adaline.arrays import Array
+from adaline.inference.classical import Interval, judged, quantile
+from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
+from adaline.inference.effects import MeanModel
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import (
     ODDS,
@@ -27,11 +30,11 @@ from adaline.inference.likelihood import (
     wald_test,
 )
 from adaline.inference.summary import STATISTICS, CoefficientTable, Part
+from adaline.losses.ordinal import CumulativeLink
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import from_machines
-from adaline.wording import counted, p_value, visible
 
 SEPARATED = (
     "the classes are separated: the likelihood has no maximum, the coefficients are those of a tiny penalty, and their "
@@ -51,11 +54,17 @@ class OrdinalSummary(CoefficientTable):
     between: list[str]
     odds: bool
     quality: Quality
+    errors: str = "classical"
+    student: bool = False
+
+    def _statistic(self) -> str:
+        return "t" if self.student else "z"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
         return {
             **self._head(),
+            "errors": self.errors,
             "coefficients": [row for part in self.sections() for row in part.rows],
             **vars(self.quality),
             **self._foot(),
@@ -87,17 +96,6 @@ class OrdinalSummary(CoefficientTable):
         return quality_lines(self.quality, "thresholds alone")
 
 
-class OrdinalTest(WaldTest):
-    """The result of `ordinal_test`: a Wald test about slopes."""
-
-    def __str__(self) -> str:
-        what = "\n            ".join(self.hypotheses)
-        test = f"chi² {self.chi2:.6g} on {counted(self.freedom, 'degree')} of freedom, p {p_value(self.p_value)}"
-        return visible(f"hypothesis: {what}\n{test}")
-
-    __repr__ = __str__
-
-
 def summarise_ordinal(
     fit: LikelihoodFit,
     names: Sequence[str],
@@ -108,10 +106,21 @@ def summarise_ordinal(
     level: float,
     separated: bool,
     certificate: Certificate,
+    options: ErrorOptions = CLASSICAL,
+    freedom: float = np.inf,
 ) -> OrdinalSummary:
-    """Return the table of a fit to `classes`, the lowest first; `odds` says whether exp(w) is an odds ratio."""
+    """Return the table of a fit to `classes`, the lowest first; `odds` says whether exp(w) is an odds ratio.
+
+    `options` say which errors the fit has, `freedom` the degrees of freedom of t, infinity for the normal distribution.
+    """
     LEVEL.check("level", level)
-    notes = [(separated, SEPARATED), (fit.penalised and not separated, PENALISED), (fit.root is None, TOO_LARGE)]
+    described = options.describe(fit.weight, freedom)
+    notes = [
+        (separated, SEPARATED),
+        (options.errors != "classical", described),
+        (fit.penalised and not separated, PENALISED),
+        (fit.root is None, TOO_LARGE),
+    ]
     fit = fit.without_dependent()
     ends = len(classes) - 1
     theta = np.roll(from_machines(fit.solution.theta), -ends)
@@ -124,7 +133,7 @@ def summarise_ordinal(
         title=title,
         names=list(names),
         targets=[""],
-        parts=[WaldInference(**judged(theta, error, level))],
+        parts=[WaldInference(**judged(theta, error, level, freedom))],
         level=level,
         rows=fit.rows,
         weight=fit.weight,
@@ -135,9 +144,42 @@ def summarise_ordinal(
         odds=odds,
         quality=quality(fit, len(classes), True),
         left_out=missing,
+        errors=options.errors,
+        student=bool(np.isfinite(freedom)),
     )
 
 
-def ordinal_test(fit: LikelihoodFit, hypothesis: Any, value: Any, names: Sequence[str]) -> OrdinalTest:
-    """Test C w = value by Wald's chi-squared, written as for `LinearRegression.test`."""
-    return OrdinalTest(**vars(wald_test(fit, hypothesis, value, names, (0, 1), intercept=False)))
+def ordinal_test(
+    fit: LikelihoodFit,
+    hypothesis: Any,
+    value: Any,
+    names: Sequence[str],
+    errors: str = "classical",
+    freedom: float = np.inf,
+) -> WaldTest:
+    """Test C w = value by Wald's chi-squared, or F, written as for `LinearRegression.test`."""
+    options: dict[str, Any] = {"intercept": False, "errors": errors, "freedom": freedom}
+    return replace(wald_test(fit, hypothesis, value, names, (0, 1), **options), about="")
+
+
+def ordinal_means(link: CumulativeLink) -> Callable[[Array], tuple[Array, Array]]:
+    """Return the function from outputs w'x - threshold_k, (n, K - 1), to P of the classes (n, K) and its Jacobian."""
+
+    def mean(z: Array) -> tuple[Array, Array]:
+        none, every = np.zeros((len(z), 1)), np.ones((len(z), 1))
+        p = np.diff(np.concatenate([none, link.below(-z), every], axis=1), axis=1)
+        slope = link.density(-z)[:, :, None] * np.eye(z.shape[1])
+        nothing = np.zeros((len(z), 1, z.shape[1]))
+        return p, np.concatenate([nothing, slope], axis=1) - np.concatenate([slope, nothing], axis=1)
+
+    return mean
+
+
+def probability_interval(model: MeanModel, x: Array, level: float) -> Interval:
+    """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method."""
+    z = x @ model.theta[:, 1:].T + model.theta[:, 0]
+    p, jacobian = model.mean(z)
+    along = np.einsum("nd,kdm->nkm", x, model.root[:, 1:]) + model.root[:, 0]
+    error = np.linalg.norm(np.einsum("nck,nkm->ncm", jacobian, along), axis=2)
+    reach = quantile(model.freedom, level) * error / (p * (1.0 - p))
+    return Interval(p, special.expit(special.logit(p) - reach), special.expit(special.logit(p) + reach))

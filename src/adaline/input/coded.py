@@ -5,9 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from adaline.arrays import Array
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
@@ -36,6 +38,19 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
             f"{system.n_features_in_} features as input"
         )
     return source
+
+
+def offset_of(system: Any, x: Any) -> Array | None:
+    """Return the offset that rows X bring with them, (n,): a source, or a frame that a table's model is applied to."""
+    if isinstance(x, TableSource):
+        found = coded(system, x, targets=False)
+        assert isinstance(found, TableSource)
+        return found.read_offset()
+    if isinstance(x, Source):
+        return x.read_targets()[:, -1] if x.offset else None
+    coding: Coding | None = system.__dict__.get("coding_")
+    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
 
 
 def coding_of(system: Any) -> Coding | None:

@@ -101,7 +101,8 @@ def open_rows(
             raise InvalidParameter("a source brings its own offset: open the table with offset='column'")
         source, columns = _open_source(system, x, y, sample_weight, reset=reset)
         opened = columns.expand(source)
-        opened.offset = source.offset
+        if opened is not source:
+            opened.offset = source.offset
         return OpenedRows(opened, columns)
     given = read_given(system, x, sample_weight, reset=reset)
     rows = given.x.shape[0]
@@ -328,13 +329,13 @@ def _open_source(
     """Return the rows of a source as given, coded, and the columns of the system's input; with `reset` as learned."""
     if y is not None or sample_weight is not None:
         raise InvalidParameter("a source brings its own targets and weights: give neither y nor sample_weight")
+    if not reset:
+        return OpenedRows(coded(system, source, targets), columns_on(system))
+    coding = source.learn_coding()
     if source.offset and not hasattr(system, "takes_offset"):
         raise InvalidParameter(
             f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
         )
-    if not reset:
-        return OpenedRows(coded(system, source, targets), columns_on(system))
-    coding = source.learn_coding()
     if targets and source.shape.targets == 0:
         raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
     if coding is not None:

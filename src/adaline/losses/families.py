@@ -258,11 +258,11 @@ class NegativeBinomial(Family):
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         """With L = ln m and s = m / (m + shape): slope L' ((t + shape) s - t), since s' = s (1 - s) L'."""
         m, (log, slope, bend), n = link.mean(z), link.power(z, 0.0), t + self.shape
-        s = 1.0 / (1.0 + self.shape / m)
+        s, rest = 1.0 / (1.0 + self.shape / m), 1.0 / (1.0 + m / self.shape)
         return Derivatives(
             n * namespace(z).log1p(m / self.shape) - t * log,
             slope * (n * s - t),
-            bend * (n * s - t) + n * slope**2 * s * (1.0 - s),
+            bend * (n * s - t) + n * slope**2 * s * rest,
         )
 
     def expected(self, link: Link, z: Any, t: Any) -> Any:

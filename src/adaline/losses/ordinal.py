@@ -65,6 +65,10 @@ class CumulativeLink(ABC):
         """Return g(z)."""
 
     @abstractmethod
+    def density(self, z: Array) -> Array:
+        """Return the derivative of g at z."""
+
+    @abstractmethod
     def quantile(self, share: Array) -> Array:
         """Return z with g(z) = share, for shares between 0 and 1."""
 
@@ -82,6 +86,10 @@ class Logit(CumulativeLink):
     def below(self, z: Array) -> Array:
         """Return the logistic function."""
         return np.asarray(special.expit(z))
+
+    def density(self, z: Array) -> Array:
+        """Return g (1 - g)."""
+        return np.asarray(special.expit(z) * special.expit(-z))
 
     def quantile(self, share: Array) -> Array:
         """Return the log odds."""
@@ -108,6 +116,10 @@ class Probit(CumulativeLink):
     def below(self, z: Array) -> Array:
         """Return the normal distribution function."""
         return np.asarray(special.ndtr(z))
+
+    def density(self, z: Array) -> Array:
+        """Return the normal density."""
+        return np.asarray(np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi))
 
     def quantile(self, share: Array) -> Array:
         """Return the normal quantile."""
@@ -146,6 +158,11 @@ class Cloglog(CumulativeLink):
         """Return 1 - exp(-exp(z))."""
         with np.errstate(over="ignore"):
             return np.asarray(-np.expm1(-np.exp(z)))
+
+    def density(self, z: Array) -> Array:
+        """Return exp(z - exp(z))."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(z - np.exp(z)))
 
     def quantile(self, share: Array) -> Array:
         """Return ln(-ln(1 - share))."""
@@ -232,6 +249,49 @@ class Ordinal(Loss):
 
     def _of(self, z: Any, t: Any) -> IntervalTerms:
         return self.terms(host(z)[:, 0], host(t)[:, 0].astype(np.intp))
+
+
+@dataclass(frozen=True)
+class OrdinalOutputs(Loss):
+    """The same as a loss of K - 1 outputs, z_k = w'x - threshold_k: coupled, so that scores of rows are Z' slope.
+
+    The slope of a row is zero but for the ends of its class, and its matrix of second derivatives is 2 x 2 there.
+    """
+
+    inner: Ordinal
+
+    name: ClassVar[str] = "ordinal outputs"
+    coupled: ClassVar[bool] = True
+
+    def value(self, z: Any, t: Any) -> Array:
+        """Return -ln P(y = t), (n, 1)."""
+        return self._of(z, t)[0].value[:, None]
+
+    def slope(self, z: Any, t: Any) -> Array:
+        """Return its derivatives by the outputs, (n, K - 1)."""
+        found, upper, lower = self._of(z, t)
+        return np.asarray(-(upper * found.upper[:, None] + lower * found.lower[:, None]))
+
+    def curvature(self, z: Any, t: Any) -> Array:
+        """Return its second derivatives by each output, (n, K - 1)."""
+        found, upper, lower = self._of(z, t)
+        return np.asarray(
+            upper * (found.at_upper - found.across)[:, None] + lower * (found.at_lower - found.across)[:, None]
+        )
+
+    def product(self, z: Any, t: Any, q: Any) -> Array:
+        """Return its matrix of second derivatives times q, (n, K - 1)."""
+        found, upper, lower = self._of(z, t)
+        at_upper, at_lower = ((end * q).sum(axis=1) * found.across for end in (upper, lower))
+        return np.asarray(self.curvature(z, t) * q + upper * at_lower[:, None] + lower * at_upper[:, None])
+
+    def _of(self, z: Any, t: Any) -> tuple[IntervalTerms, Array, Array]:
+        """Return the terms of rows, and which output is the upper and the lower end of their class, (n, K - 1)."""
+        own = host(t)[:, 0].astype(np.intp)
+        places = np.arange(len(self.inner.thresholds))
+        ends = ((own - below)[:, None] == places for below in (0, 1))
+        upper, lower = (end.astype(np.float64) for end in ends)
+        return self.inner.terms(host(z)[:, 0] + self.inner.thresholds[0], own), upper, lower
 
 
 def _narrow(a: Array, b: Array, width: Array) -> tuple[Array, ...]:

@@ -80,7 +80,7 @@ RECORDS: dict[type[Any], str] = {
     "passes: count, seconds: float, solver: str, status: Status, advice: str",
     ClassDensities: "hi: float(C, D), lo: float(C, D), factors: [Factor|None], log_determinants: float(C)",
     Coding: "columns: (Column), terms: (Term), target: str|None, weight: str|None, "
-    "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool",
+    "missing: 'error'|'drop'|'mean'|'indicator', unseen: 'error'|'other', intercept: bool, offset: str|None",
     Column: "name: str, kind: 'number'|'boolean'|'date'|'category', levels: (level), share: (number), mean: float, "
     "gaps: bool",
     ColumnScaling: "features: #D, weight: number, intercept: bool, mean_hi: number(Z), mean_lo: number(Z), "

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
     Constants,
@@ -29,6 +29,7 @@ from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
+from adaline.inference.effects import PENALISED_EFFECTS, MeanModel, linear_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
 from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
@@ -37,7 +38,7 @@ from adaline.inference.profile import BY_PROFILE, INTERVALS, check_profile, prof
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import coded, score_predictions
+from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, refuse_overflow
 from adaline.links import LINK
@@ -458,6 +459,22 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
         return likelihood_influence(fits[0], self._row_loss(), source)
 
+    def _mean_model(self) -> MeanModel:
+        """Return the fits as a function from the design to the means, for `effects`."""
+        fits = [fit.without_dependent() for fit in self._likelihoods("effects")]
+        theta, linked = np.concatenate([fit.solution.theta for fit in fits]), self._loss().linked
+        assert linked is not None
+        roots = [fit.root[0] for fit in fits if fit.root is not None]
+        if len(roots) < len(fits):
+            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+        names = ("",) if len(fits) == 1 else tuple(f"y{k}" for k in range(len(fits)))
+        return replace(
+            linear_means(theta, roots, names, fits[0].freedom),
+            mean=linked_means(linked),
+            log_odds=fits[0].family is not None and fits[0].family.link == "logit",
+            notes=(PENALISED_EFFECTS,) if fits[0].penalised else (),
+        )
+
     def _row_loss(self) -> Loss:
         """Return the loss of rows as they were fitted: with the shape that was found, and with offsets."""
         loss = self._loss()
@@ -609,9 +626,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return z of rows with their offsets, (n, K)."""
         z = self._outputs(X)
         known = read_offset(offset, exposure, len(z))
-        if known is None and isinstance(X, Source) and X.offset:
-            known = X.read_targets()[:, -1]
-        if known is None and self.__dict__.get("_with_offset"):
+        fitted_so = self.__dict__.get("_with_offset")
+        if known is None and fitted_so:
+            known = read_offset(offset_of(self, X), None, len(z))
+        if known is None and fitted_so:
             raise InvalidParameter(
                 "this model was fitted with an offset: give predict that of these rows too, as offset= or exposure= "
                 "(offset=0 predicts for an exposure of one)"

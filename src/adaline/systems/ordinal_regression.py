@@ -4,29 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, is_sparse
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, SumsMissing, warn
 from adaline.fits.ordinal import INSTEAD, OrdinalOptions, fit_ordinal
 from adaline.fitted import check_is_fitted
+from adaline.inference.classical import Interval
+from adaline.inference.covariance import ErrorOptions
+from adaline.inference.effects import PENALISED_EFFECTS, MeanModel
 from adaline.inference.likelihood import WaldTest
-from adaline.inference.ordinal import OrdinalSummary, ordinal_test, summarise_ordinal
+from adaline.inference.ordinal import (
+    OrdinalSummary,
+    ordinal_means,
+    ordinal_test,
+    probability_interval,
+    summarise_ordinal,
+)
+from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
+from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
-from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal
-from adaline.parameters import FLAG, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal, OrdinalOutputs
+from adaline.parameters import FLAG, LEVEL, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
+from adaline.sources import Source
+from adaline.sources.views import recoded
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta
@@ -186,14 +199,45 @@ class OrdinalRegression(NearFits, LinearClassifier):
         z = self.latent(X)
         return Ordinal(self._link(), host(self.thresholds_)).log_probabilities(z)
 
+    @overload
+    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Labels: ...
+    @overload
+    def predict(self, X: Any, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
+        """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
+
+        These are a named tuple (prediction, lower, upper), each (n, K): intervals of the log odds of each class, by the
+        delta method, brought to probabilities.
+        """
+        if interval is None:
+            return super().predict(X)
+        OneOf("confidence").check("interval", interval)
+        LEVEL.check("level", level)
+        return self._mean_interval(X, level)
+
+    @by_blocks
+    def _mean_interval(self, X: Any, level: float) -> Interval:
+        x = read_finite(self, X)
+        return probability_interval(self._mean_model(), x.toarray() if is_sparse(x) else host(x), level)
+
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
-    def summary(self, level: float = 0.95) -> OrdinalSummary:
+    def summary(
+        self,
+        level: float = 0.95,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
+    ) -> OrdinalSummary:
         """Return slopes and thresholds with standard errors, z, p and intervals, and how well the model fits.
 
         With the logit, exp(w) is the odds ratio: by what the odds of "above class k" are multiplied when a column grows
         by one, whichever k. Standard errors are from the inverse of the observed information; with a penalty they are
-        posterior ones. In `to_dict()["coefficients"]` thresholds come last, named "low | mid" after the classes that
-        they are between.
+        posterior ones; robust ones, and the other arguments, are those of `LogisticRegression.summary`. In
+        `to_dict()["coefficients"]` thresholds come last, named "low | mid" after the classes that they are between.
 
         Examples
         --------
@@ -203,8 +247,10 @@ class OrdinalRegression(NearFits, LinearClassifier):
         ['x0', '0 | 1', '1 | 2']
         """
         check_is_fitted(self, "classes_")
+        options = ErrorOptions(errors, groups, lags, distribution)
+        fit, freedom = self._with_errors(options, X, y, sample_weight)
         return summarise_ordinal(
-            self._fits[0],
+            fit,
             columns_of(self),
             self._fitted_classes(),
             title=f"{type(self).__name__}, {self.link}",
@@ -212,12 +258,25 @@ class OrdinalRegression(NearFits, LinearClassifier):
             level=level,
             separated=self.separation_ is not None,
             certificate=self.certificate_,
+            options=options,
+            freedom=freedom,
         )
 
-    def test(self, hypothesis: Any, value: Any = 0.0) -> WaldTest:
+    def test(
+        self,
+        hypothesis: Any,
+        value: Any = 0.0,
+        errors: str = "classical",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        lags: int | None = None,
+        distribution: str | None = None,
+    ) -> WaldTest:
         """Test linear hypotheses about the slopes by Wald's chi-squared, written as for `LinearRegression.test`.
 
-        Nested models are compared by `anova`.
+        The other arguments are those of `summary`; distribution="t" takes F. Nested models are compared by `anova`.
 
         Examples
         --------
@@ -227,7 +286,40 @@ class OrdinalRegression(NearFits, LinearClassifier):
         0.129
         """
         check_is_fitted(self, "classes_")
-        return ordinal_test(self._fits[0], hypothesis, value, columns_of(self))
+        fit, freedom = self._with_errors(ErrorOptions(errors, groups, lags, distribution), X, y, sample_weight)
+        return ordinal_test(fit, hypothesis, value, columns_of(self), errors, freedom)
+
+    def _with_errors(self, options: ErrorOptions, X: Any, y: Any, sample_weight: Any) -> tuple[LikelihoodFit, float]:
+        """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
+        sources = [self._same_rows(X, y, sample_weight)] if options.needs_rows(X) else None
+        thresholds = -self._fits[0].without_dependent().solution.theta[:, 0]
+        found, freedom = all_with_errors(
+            self._fits, OrdinalOutputs(Ordinal(self._link(), thresholds)), sources, options
+        )
+        return found[0], freedom
+
+    def _same_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """Return rows given again as they were fitted: the index of a class is that among those with rows."""
+        ascending = np.argsort(self.classes_)
+        source = open_labelled(self, X, y, sample_weight, reset=False).encoded(self.classes_[ascending])
+        present = np.isin(self.classes_, self._fitted_classes())
+        index = np.where(present, np.cumsum(present) - 1.0, 0.0)[ascending]
+        return recoded(source, index[:, None], present[ascending].astype(np.float64))
+
+    def _mean_model(self) -> MeanModel:
+        """Return the fit as a function from the design to the probabilities, for `effects`."""
+        check_is_fitted(self, "classes_")
+        fit = self._fits[0].without_dependent()
+        if fit.root is None:
+            raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+        return MeanModel(
+            fit.solution.theta,
+            fit.root,
+            tuple(map(str, self._fitted_classes())),
+            ordinal_means(self._link()),
+            log_odds=self.link == "logit",
+            notes=(PENALISED_EFFECTS,) if fit.penalised else (),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, fit_target
 from adaline.fitted import check_is_fitted
+from adaline.inference.effects import MeanModel, linear_means
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import (
@@ -294,6 +295,16 @@ class RobustRegression(NearFits, LinearRegressor):
             errors=check_errors(self._fits[0], errors, self.loss),
             distribution=distribution,
         )
+
+    def _mean_model(self) -> MeanModel:
+        """Return the fit as a function from the design to the means, for `effects`."""
+        name = check_errors(self._fits[0], None, self.loss)
+        errors = [fit.errors[name] for fit in self._fits]
+        if any(np.isnan(one.std_error).all() for one in errors):
+            raise InvalidParameter(f"effects need standard errors, and there are none: {errors[0].notes[0]}")
+        theta = np.concatenate([fit.dependence.drop(fit.solution.theta) for fit in self._fits])
+        names = ("",) if len(errors) == 1 else tuple(f"y{k}" for k in range(len(errors)))
+        return linear_means(theta, [one.root for one in errors], names, errors[0].freedom)
 
     @property
     def rows_seen_(self) -> int:

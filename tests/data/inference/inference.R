@@ -79,3 +79,8 @@ for (case in names(cases)) {
   table <- anova(small, large, test = if (free) "LRT" else "F")
   say(case, "anova", c(table[2, "Deviance"], if (free) -1 else table[2, "F"], table[2, ncol(table)]))
 }
+# ordered classes: to about six digits, as optim finds them
+rows$class <- cut(rows$count, c(-1, 4, 8, 1000), labels = c("few", "some", "many"), ordered_result = TRUE)
+fit <- polr(class ~ x1 + x2, rows, Hess = TRUE, control = list(reltol = 1e-16, maxit = 1000))
+say("ordinal", "HC0", errors(sandwich(fit)))
+say("ordinal", "cluster", errors(vcovCL(fit, blocks, type = "HC1")))

@@ -29,11 +29,12 @@ MOSTLY = 0.5  # fraction of numbers above which a text column is a column of num
 def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
     """Return the columns that can be features, and the reason for each of the others why it cannot."""
     named = {name for name, _ in spec.categories}
+    others = (*spec.targets, spec.weight, *spec.offset_columns(relation.schema))
     reasons: dict[str, str] = {}
     texts = []
     for name in relation.schema:
         kind = relation.kind(name)
-        if name in (*spec.targets, spec.weight):
+        if name in others:
             continue
         if kind == "other":
             reasons[name] = f"holds {relation.schema[name]}"
@@ -46,7 +47,7 @@ def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict
         for name in texts:
             if is_text(counts[name], rows):
                 reasons[name] = f"holds {counts[name]:,} different texts; name it in categories to code them all"
-    features = [n for n in relation.schema if n not in reasons and n not in (*spec.targets, spec.weight)]
+    features = [n for n in relation.schema if n not in reasons and n not in others]
     return features, reasons
 
 
@@ -106,7 +107,8 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     elif spec.features is not None:
         features = list(spec.features)
     else:
-        features = [name for name in relation.schema if name not in (*targets, spec.weight)]
+        others = (*targets, spec.weight, *spec.offset_columns(relation.schema))
+        features = [name for name in relation.schema if name not in others]
     if not features:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
@@ -128,6 +130,7 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
         spec.missing,
         spec.unseen,
         intercept,
+        spec.offset,
     )
     _refuse_collisions(coding)
     return coding
@@ -151,6 +154,7 @@ def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], fea
         return "TRUE"
     required = [name for text in targets for name in target_columns(relation, text)]
     required += [spec.weight] if spec.weight is not None else []
+    required += spec.offset_columns(relation.schema)
     required += features if spec.missing == "drop" else []
     return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(required)) or "TRUE"
 

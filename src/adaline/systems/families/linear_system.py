@@ -15,7 +15,8 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, by_target, half_widths
-from adaline.inference.covariance import ErrorOptions, factor_of
+from adaline.inference.covariance import CLASSICAL, ErrorOptions, covariances, factor_of
+from adaline.inference.effects import MeanModel, linear_means
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import CoefficientInfluence, Influence, influence
 from adaline.inference.regression import Summary, hypothesis_test, summarise_regression, variance_inflation
@@ -434,6 +435,14 @@ class LinearSystem(LinearRegressor):
     def _is_wide(self, source: Source) -> bool:
         """Whether to do without a D x D matrix."""
         return is_wide(source)
+
+    def _mean_model(self) -> MeanModel:
+        """Return the fit as a function from the design to the means, for `effects`."""
+        fits = [fit.without_dependent() for fit in self._fits]
+        found = [one for fit in fits for one in covariances(fit, None, self._sample(), CLASSICAL)]
+        names = ("",) if len(found) == 1 else tuple(f"y{k}" for k in range(len(found)))
+        theta = np.concatenate([fit.solution.theta for fit in fits])
+        return linear_means(theta, [one.along(np.eye(theta.shape[1])) for one in found], names, found[0].freedom)
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""

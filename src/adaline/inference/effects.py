@@ -1,0 +1,384 @@
+"""Effects: what columns do to the mean of the answer, whatever the link, basis or coding in between.
+
+    effect of a number x_j     mean over rows of d mean / d x_j
+    contrast of a level a      mean over rows of (mean with the level a - mean with the reference)
+
+at="mean" takes both at one row, the mean of the columns of the design. Errors are by the delta method: an effect is a
+function e(theta) of the coefficients, with variance  e' Cov e,  e' its gradient.
+
+With outputs z = theta phi(x), Jacobian J of the mean by z, and d phi the change of the design along x_j:
+
+    e = mean of J (theta d phi),   gradient by theta_k = mean of  J_k d phi + (change of J_k along theta d phi) phi
+
+J is exact; its change, and that of a basis or a formula, are differences of fourth order. Where a column enters the log
+odds, exp(theta d phi), on average, is its odds ratio.
+
+T. Leeper, margins: An R port of Stata's margins command (2021); G. W. Oehlert, American Statistician 46 (1992), 27-29.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.coding.frames import collected
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import check_is_fitted
+from adaline.inference.classical import judged
+from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
+from adaline.input.basis import given_columns, rows_through_basis
+from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
+from adaline.losses import Likelihood, Logistic, Softmax
+from adaline.parameters import LEVEL, OneOf
+from adaline.sources import Source
+from adaline.wording import counted, visible
+
+AT = ("average", "mean")
+STEP = 2.0**-9  # of differences of fourth order, in units in which functions bend at about one
+STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
+SLOPE = "slope"
+PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mode, and errors those of the posterior"
+
+
+@dataclass(frozen=True)
+class MeanModel:
+    """A fitted system as a function from the design to the mean of the answer.
+
+    Parameters
+    ----------
+    theta, root : (K, 1 + D) coefficients, and a root (K, 1 + D, M) of their covariance.
+    targets : names of the C means; one, "", where there is one answer.
+    mean : from outputs (n, K) to means (n, C) and their Jacobian (n, C, K).
+    freedom : degrees of freedom of t, infinity for the normal distribution.
+    log_odds : whether the outputs are log odds.
+    notes : lines to put below the table.
+    """
+
+    theta: Array
+    root: Array
+    targets: tuple[str, ...]
+    mean: Callable[[Array], tuple[Array, Array]]
+    freedom: float = np.inf
+    log_odds: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def logistic_means(z: Array) -> tuple[Array, Array]:
+    """Return p of the second of two classes, (n, 1), and p (1 - p), (n, 1, 1)."""
+    p = Logistic().mean(z)
+    return p, (p * Logistic().mean(-z))[:, :, None]
+
+
+def softmax_means(z: Array) -> tuple[Array, Array]:
+    """Return p of K classes, (n, K), and diag(p) - p p', (n, K, K)."""
+    p = Softmax().mean(z)
+    return p, p[:, :, None] * (np.eye(z.shape[1]) - p[:, None, :])
+
+
+def linked_means(loss: Likelihood) -> Callable[[Array], tuple[Array, Array]]:
+    """Return the function from outputs (n, K) to the means of a family, each of its own output."""
+
+    def mean(z: Array) -> tuple[Array, Array]:
+        value = loss.link.mean(z)
+        slope = value * loss.link.share(z)[0].slope if loss.family.name == "binomial" else loss.link.power(z, 1.0).slope
+        return value, slope[:, :, None] * np.eye(z.shape[1])
+
+    return mean
+
+
+def linear_means(theta: Array, roots: Sequence[Array], targets: tuple[str, ...], freedom: float) -> MeanModel:
+    """Return the means of linear machines fitted one by one, from roots (1 + D, M) of their covariances."""
+    k = len(theta)
+    root = np.zeros((k, theta.shape[1], sum(one.shape[1] for one in roots)))
+    first = 0
+    for own, one in zip(root, roots, strict=True):
+        own[:, first : first + one.shape[1]] = np.nan_to_num(one)
+        first += one.shape[1]
+    return MeanModel(theta, root, targets, lambda z: (z, np.broadcast_to(np.eye(k), (len(z), k, k))), freedom)
+
+
+class _Change(NamedTuple):
+    """A change of the rows: of a column, as text; design along it (n, D), or from one design (n, D) to another."""
+
+    column: str
+    contrast: str
+    slope: Array | None
+    ends: tuple[Array, Array] | None
+
+
+@dataclass(frozen=True, repr=False)
+class Effects:
+    """What `effects` returns; prints as text, shows as HTML in a notebook.
+
+    Parameters
+    ----------
+    title : of the model, and where the effects are taken.
+    rows : one an effect: `name` of the column, `contrast` ("slope", or "b - a" of levels), `target` where there are
+        several answers or classes, `estimate`, `std_error`, `statistic`, `p_value`, `lower`, `upper`; `odds_ratio`,
+        `odds_lower` and `odds_upper` where the outputs are log odds.
+    level : coverage of the intervals.
+    notes : lines below the table.
+    """
+
+    title: str
+    rows: list[dict[str, Any]]
+    level: float
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        return {"title": self.title, "level": self.level, "effects": [dict(row) for row in self.rows]}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a frame with one row an effect: of pandas where it is installed, else of polars or Arrow."""
+        return frame_of(self.rows, backend)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        tail = 100 * (1 - self.level) / 2
+        ends = [f"{tail:g}%", f"{100 - tail:g}%"]
+        shown = {"estimate": "effect", "std_error": "std error", "p_value": "p", "lower": ends[0], "upper": ends[1]}
+        if "odds_ratio" in self.rows[0]:
+            shown |= {"odds_ratio": "odds ratio", "odds_lower": ends[0], "odds_upper": ends[1]}
+        words = [name for name in ("name", "contrast", "target") if name in self.rows[0]]
+        body = [[*(str(row[name]) for name in words), *(cell(row, name) for name in shown)] for row in self.rows]
+        return ["", *words[1:], *shown.values()], body
+
+    def __str__(self) -> str:
+        headings, body = self._table()
+        lines = text_table(headings, body, left=2 + ("target" in self.rows[0]))
+        return visible("\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes]))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        headings, body = self._table()
+        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes)
+        return html_table(self.title, headings, "".join(html_row(row) for row in body)) + notes
+
+
+def effects(
+    model: Any,
+    X: Any,
+    at: str = "average",
+    columns: Sequence[str] | None = None,
+    level: float = 0.95,
+    sample_weight: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
+) -> Effects:
+    """Return what each column does to the mean of the answer, with standard errors by the delta method.
+
+    Of a number the slope, d mean / d x; of a category the difference of each level from the reference. The mean is that
+    of the target, or the probability of a class: with two classes of classes_[1], with more of each class.
+
+    Parameters
+    ----------
+    model : fitted LinearRegression, Ridge, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression
+    X : array or frame (n, D)
+        Rows to take effects at, with the columns that the model was fitted to.
+    at : "average" or "mean"
+        The average over the rows (average marginal effects), or the effect at the mean of the design's columns.
+    columns : names, or None
+        Which columns; None for all.
+    level : float
+        Coverage of the intervals.
+    sample_weight : (n,) or None
+        How often each row counts.
+    offset, exposure : (n,) or None
+        Of the rows, where the model was fitted with one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from adaline import LogisticRegression, datasets, effects
+    >>> birds = pd.read_csv(datasets.path("penguins")).dropna()
+    >>> X = birds[["body_mass_g", "species"]]
+    >>> model = LogisticRegression().fit(X, birds.sex)
+    >>> for row in effects(model, X).rows:
+    ...     print(f"{row['name']:12} {row['contrast']:20} {row['estimate']:8.4f} +- {row['std_error']:.4f}")
+    body_mass_g  slope                  0.0007 +- 0.0000
+    species      Chinstrap - Adelie    -0.0181 +- 0.0303
+    species      Gentoo - Adelie       -0.4991 +- 0.0212
+
+    References
+    ----------
+    T. Leeper, margins (2021); statsmodels' get_margeff. G. W. Oehlert, American Statistician 46 (1992), 27-29.
+    """
+    OneOf(*AT).check("at", at)
+    LEVEL.check("level", level)
+    if not hasattr(model, "_mean_model"):
+        raise InvalidParameter(
+            f"effects needs a model whose mean and standard errors are known; got {type(model).__name__}: use "
+            "LinearRegression, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
+        )
+    check_is_fitted(model)
+    known: MeanModel = model._mean_model()
+    if isinstance(X, Source):
+        raise InvalidParameter("effects takes rows as an array or a frame: read the table into one, or some of it")
+    rows = _Rows(model, X)
+    weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
+    shift = read_offset(offset, exposure, rows.count)
+    if shift is None and model.__dict__.get("_with_offset"):
+        raise InvalidParameter("this model was fitted with an offset: give that of these rows, as offset= or exposure=")
+    shift = np.zeros(rows.count) if shift is None else shift
+    unknown = [name for name in columns or () if name not in rows.names]
+    if unknown:
+        raise InvalidParameter(f"no column is called {unknown[0]!r}; there are {', '.join(rows.names[:8])}")
+    found = []
+    for change in rows.changes(rows.names if columns is None else columns):
+        found += _effect(known, rows.design, change, weight / weight.sum(), shift, at == "mean", level)
+    if not found:
+        raise InvalidData("effects: the model has no columns")
+    where = f"averages over {counted(rows.count)}" if at == "average" else f"at the mean of {counted(rows.count)}"
+    return Effects(f"Effects of {type(model).__name__}, {where}", found, level, known.notes)
+
+
+def _effect(
+    model: MeanModel, design: Array, change: _Change, share: Array, shift: Array, at_mean: bool, level: float
+) -> list[dict[str, Any]]:
+    """Return the effects of one change on each mean."""
+    if at_mean:
+        shift, design = np.array([share @ shift]), (share @ design)[None]
+        change = change._replace(
+            slope=None if change.slope is None else (share @ change.slope)[None],
+            ends=None if change.ends is None else tuple((share @ end)[None] for end in change.ends),
+        )
+        share = np.ones(1)
+    theta, root = model.theta, model.root
+    if change.slope is not None:
+        z, along = _outputs(theta, design) + shift[:, None], change.slope @ theta[:, 1:].T
+        jacobian = model.mean(z)[1]
+        estimate = share @ np.einsum("nck,nk->nc", jacobian, along)
+        bend = _bend(lambda point: model.mean(point)[1], z, along)
+        first = np.einsum("n,nck,nd->ckd", share, jacobian, change.slope)
+        second = np.einsum("n,nck,nd->ckd", share, bend, _with_one(design))
+        gradient = second
+        gradient[:, :, 1:] += first
+        moved = share @ change.slope
+    else:
+        assert change.ends is not None
+        parts = []
+        for sign, end in zip((-1.0, 1.0), change.ends, strict=True):
+            mean, jacobian = model.mean(_outputs(theta, end) + shift[:, None])
+            parts.append((sign * (share @ mean), sign * np.einsum("n,nck,nd->ckd", share, jacobian, _with_one(end))))
+        estimate, gradient = parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+        moved = share @ (change.ends[1] - change.ends[0])
+    along = np.einsum("ckd,kdm->cm", gradient, root)
+    statistics = judged(estimate, np.linalg.norm(along, axis=1), level, model.freedom)
+    out = []
+    for c, target in enumerate(model.targets):
+        row = {"name": change.column, "contrast": change.contrast} | ({"target": target} if target else {})
+        out.append(row | {name: float(values[c]) for name, values in statistics.items()})
+    if model.log_odds:
+        log = judged(
+            np.array([moved @ theta[0, 1:]]), np.array([np.linalg.norm(moved @ root[0, 1:])]), level, model.freedom
+        )
+        with np.errstate(over="ignore"):
+            odds = {f"odds_{name}": float(np.exp(log[key][0])) for name, key in ODDS}
+        out = [row | odds for row in out]
+    return out
+
+
+ODDS = (("ratio", "estimate"), ("lower", "lower"), ("upper", "upper"))
+
+
+def _outputs(theta: Array, design: Array) -> Array:
+    return np.asarray(design @ theta[:, 1:].T + theta[:, 0])
+
+
+def _with_one(design: Array) -> Array:
+    return np.column_stack([np.ones(len(design)), design])
+
+
+def _bend(function: Callable[[Array], Array], z: Array, along: Array) -> Array:
+    """Return the derivative of J (n, C, K) at z + eps along, by differences whose steps move z by about STEP."""
+    size = np.abs(along).max(axis=1, keepdims=True)
+    step = np.divide(STEP, size, out=np.zeros_like(size), where=size > 0)
+    found = sum(w * (function(z + k * step * along) - function(z - k * step * along)) for k, w in STENCIL)
+    return np.asarray(np.divide(found, step[:, :, None], out=np.zeros_like(found), where=step[:, :, None] > 0))
+
+
+class _Rows:
+    """Rows as given, their design, and how it changes with each column."""
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self.model = model
+        self.coding = model.__dict__.get("coding_")
+        frame = nw.from_native(collected(X), pass_through=True, eager_only=True) if self.coding is not None else None
+        if self.coding is not None and not isinstance(frame, nw.DataFrame):
+            raise InvalidData(
+                f"the model was fitted to a frame or a table: give X as a frame with {', '.join(self.coding.needed)}"
+            )
+        self.frame = frame
+        self.raw = None if frame is not None else self._numbers(X)
+        self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)
+        self.design = self._coded(frame) if frame is not None else self._expanded(self.raw)
+        self.count = len(self.design)
+
+    def changes(self, columns: Sequence[str]) -> Iterator[_Change]:
+        """Yield the changes of each column: the slope of a number, each level of a category against the first."""
+        for name in columns:
+            if self.coding is None:
+                yield _Change(name, SLOPE, self._slope_of_index(self.names.index(name)), None)
+                continue
+            kinds = [column for column in self.coding.columns if column.name == name]
+            numbers = [column for column in kinds if column.kind in ("number", "date")]
+            if numbers:
+                yield _Change(name, SLOPE, self._slope_of_column(numbers[0]), None)
+                continue
+            first, *others = (False, True) if kinds[0].kind == "boolean" else kinds[0].levels
+            reference = self._coded(self._with(name, first))
+            for level in others:
+                yield _Change(name, f"{level} - {first}", None, (reference, self._coded(self._with(name, level))))
+
+    def _slope_of_index(self, j: int) -> Array:
+        x = self.raw
+        assert x is not None
+        if self.model.__dict__.get("basis_") is None:
+            return np.broadcast_to(np.eye(x.shape[1])[j], x.shape)
+
+        def moved(by: float) -> Array:
+            other = x.copy()
+            other[:, j] += by
+            return self._expanded(other)
+
+        return _difference(moved, x[:, j])
+
+    def _slope_of_column(self, column: Any) -> Array:
+        assert self.frame is not None
+        values = column.numbers(self.frame)
+        if column.kind == "date":  # by days
+            dates, day = self.frame[column.name], timedelta(days=1)
+            return _difference(lambda by: self._coded(self._with(column.name, dates + by * day)), values)
+        return _difference(lambda by: self._coded(self._with(column.name, values + by)), values)
+
+    def _with(self, name: str, value: Any) -> nw.DataFrame[Any]:
+        """Return the frame with a column of other values."""
+        assert self.frame is not None
+        if isinstance(value, nw.Series):
+            return self.frame.with_columns(value.alias(name))
+        values = value.tolist() if isinstance(value, np.ndarray) else [value] * len(self.frame)
+        return self.frame.with_columns(nw.new_series(name, values, backend=self.frame.implementation))
+
+    def _coded(self, frame: Any) -> Array:
+        return self._expanded(np.asarray(self.coding.code(frame), dtype=np.float64))
+
+    def _expanded(self, x: Any) -> Array:
+        refuse_nonfinite(self.model, x)
+        return np.asarray(rows_through_basis(self.model, x), dtype=np.float64)
+
+    def _numbers(self, X: Any) -> Array:
+        x = read_rows(self.model, X)
+        return np.array(x.toarray() if is_sparse(x) else host(x) if is_device(x) else x, dtype=np.float64)
+
+
+def _difference(moved: Callable[[float], Array], values: Array) -> Array:
+    """Return the derivative of a design by one of its columns (n,), from the design moved by some steps of it."""
+    step = float(2.0 ** np.round(np.log2(STEP * (np.std(values) or np.abs(values).max() or 1.0))))
+    return np.asarray(sum(w * (moved(k * step) - moved(-k * step)) for k, w in STENCIL) / step)

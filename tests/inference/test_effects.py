@@ -1,0 +1,182 @@
+"""Effects against statsmodels, and as a law: they are what the predictions of every system do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import statsmodels.api as sm
+
+from adaline import (
+    GeneralizedLinear,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    OrdinalRegression,
+    Ridge,
+    RobustRegression,
+    basis,
+    datasets,
+    effects,
+    open_table,
+)
+from adaline.errors import InvalidData, InvalidParameter
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 3)) * [1.0, 10.0, 0.1] + [1.0, 5.0, 0.0]
+Z = (X - X.mean(axis=0)) / X.std(axis=0) @ [0.5, -0.8, 0.3]
+TWO = (Z + RNG.logistic(size=150) > 0).astype(int)
+THREE = np.digitize(Z + RNG.logistic(size=150), [-1.0, 1.0])
+COUNTS = RNG.poisson(np.exp(0.5 + 0.3 * Z))
+AMOUNTS = np.exp(1.0 + 0.2 * Z) * RNG.gamma(5.0, 0.2, 150)
+BIRDS = pd.read_csv(datasets.path("penguins")).dropna()
+
+
+def column(found: Any, name: str) -> Any:
+    return np.array([row[name] for row in found.rows])
+
+
+@pytest.mark.parametrize(("at", "theirs"), [("average", "overall"), ("mean", "mean")])
+def test_effects_are_those_of_statsmodels(at: str, theirs: str) -> None:
+    design, exact = sm.add_constant(X), {"disp": 0, "method": "newton", "tol": 1e-14, "maxiter": 100}
+    cases = [
+        (LogisticRegression().fit(X, TWO), sm.Logit(TWO, design)),
+        (LogisticRegression().fit(X, THREE), sm.MNLogit(THREE, design)),
+        (GeneralizedLinear(loss="poisson").fit(X, COUNTS), sm.Poisson(COUNTS, design)),
+        (GeneralizedLinear(loss="binomial", link="probit").fit(X, TWO), sm.Probit(TWO, design)),
+    ]
+    for model, other in cases:
+        mine, known = effects(model, X, at=at), other.fit(**exact).get_margeff(at=theirs)
+        assert column(mine, "estimate") == pytest.approx(known.margeff.ravel(), rel=1e-9)
+        if other is not cases[-1][1]:  # statsmodels' errors of probit are of the observed information
+            assert column(mine, "std_error") == pytest.approx(known.margeff_se.ravel(), rel=1e-9)
+
+
+MODELS = {
+    "linear": (LinearRegression(), AMOUNTS),
+    "polynomial": (LinearRegression(basis=basis.Polynomial(degree=2)), AMOUNTS),
+    "two targets": (LinearRegression(), np.column_stack([AMOUNTS, Z])),
+    "ridge": (Ridge(penalty=2.0), AMOUNTS),
+    "robust": (RobustRegression(), AMOUNTS),
+    "median": (RobustRegression(loss="absolute"), AMOUNTS),
+    "two classes": (LogisticRegression(), TWO),
+    "three classes": (LogisticRegression(), THREE),
+    "penalised": (LogisticRegression(penalty=1.0), TWO),
+    "poisson": (GeneralizedLinear(loss="poisson"), COUNTS),
+    "gamma": (GeneralizedLinear(loss="gamma", link="inverse"), AMOUNTS),
+    "cloglog": (GeneralizedLinear(loss="binomial", link="cloglog"), TWO),
+    "ordered": (OrdinalRegression(link="cloglog"), THREE),
+    "proportional odds": (OrdinalRegression(), THREE),
+}
+
+
+def mean(model: Any, rows: Any) -> Any:
+    """Return the means that effects are about, (n, C)."""
+    if isinstance(model, LogisticRegression | OrdinalRegression):
+        p = model.predict_proba(rows)
+        return p[:, 1:] if p.shape[1] == 2 else p
+    return np.asarray(model.predict(rows)).reshape(len(rows), -1)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_slopes_are_those_of_the_predictions(name: str) -> None:
+    kind, y = MODELS[name]
+    model = kind.fit(X, y)
+    weight = np.arange(len(X)) % 3
+    mine = effects(model, X, sample_weight=weight)
+    found = []
+    for j in range(3):
+        step = 1e-4 * X[:, j].std() * (np.arange(3) == j)
+        found.append(weight @ (mean(model, X + step) - mean(model, X - step)) / (2 * step[j] * weight.sum()))
+    assert column(mine, "estimate") == pytest.approx(np.ravel(found), rel=1e-6, abs=1e-7)
+    again = effects(model, np.repeat(X, weight, axis=0))  # weights are repetitions
+    for what in ("estimate", "std_error"):
+        assert column(mine, what) == pytest.approx(column(again, what), rel=1e-9)
+    units = np.array([8.0, 0.25, 1024.0])
+    other = effects(
+        kind.fit(X * units, y) if name != "ridge" else kind.fit(X, y), X * (units if name != "ridge" else 1)
+    )
+    if name not in ("ridge", "penalised"):  # a penalty acts in the columns' own units
+        each = np.repeat(units, len(other.rows) // 3)
+        plain = effects(kind.fit(X, y), X)
+        assert column(other, "std_error") * each == pytest.approx(column(plain, "std_error"), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_errors_are_those_of_the_delta_method(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, y = MODELS[name]
+    model = kind.fit(X, y)
+    found, known = effects(model, X), model._mean_model()
+    squares, step = np.zeros(len(found.rows)), 1e-4
+    for m in range(known.root.shape[2]):
+        ends = []
+        for sign in (-1, 1):
+            moved = replace(known, theta=known.theta + sign * step * known.root[:, :, m])
+            monkeypatch.setattr(type(model), "_mean_model", lambda self, moved=moved: moved)
+            ends.append(column(effects(model, X), "estimate"))
+        squares += ((ends[1] - ends[0]) / (2 * step)) ** 2
+    assert column(found, "std_error") == pytest.approx(np.sqrt(squares), rel=1e-6)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_levels_are_compared_with_the_first(library: Any) -> None:
+    rows = library({name: BIRDS[name].to_list() for name in ("body_mass_g", "species")})
+    model = LogisticRegression().fit(rows, BIRDS.sex)
+    found = effects(model, rows)
+    assert [row["contrast"] for row in found.rows] == ["slope", "Chinstrap - Adelie", "Gentoo - Adelie"]
+    table = pd.DataFrame({name: BIRDS[name] for name in ("body_mass_g", "species")})
+    each = [
+        model.predict_proba(table.assign(species=level))[:, 1].mean() for level in ("Adelie", "Chinstrap", "Gentoo")
+    ]
+    assert column(found, "estimate")[1:] == pytest.approx(np.array(each[1:]) - each[0], rel=1e-12)
+    told = model.summary().to_dict()["coefficients"][1:]
+    for name in ("odds_ratio", "odds_lower", "odds_upper"):
+        assert column(found, name) == pytest.approx([row[name] for row in told], rel=1e-9)
+    some = effects(model, rows, columns=["species"])
+    assert some.rows == found.rows[1:]
+    assert len(found.to_frame()) == 3
+    assert "Gentoo - Adelie" in str(found)
+    assert "Gentoo - Adelie" in found._repr_html_()
+    assert found.to_dict()["effects"] == found.rows
+
+
+def test_interactions_and_offsets_are_followed() -> None:
+    table = open_table(BIRDS, formula="body_mass_g ~ species * flipper_length_mm")
+    model = LinearRegression().fit(table)
+    found = effects(model, BIRDS)
+    moved = BIRDS.assign(flipper_length_mm=BIRDS.flipper_length_mm + 1.0)
+    slope = next(row for row in found.rows if row["name"] == "flipper_length_mm")
+    assert slope["estimate"] == pytest.approx((model.predict(moved) - model.predict(BIRDS)).mean(), rel=1e-8)
+    time = np.linspace(1.0, 3.0, len(X))
+    rates = GeneralizedLinear(loss="poisson").fit(X, COUNTS, exposure=time)
+    expected = (rates.predict(X, exposure=time)).mean() * rates.coef_
+    assert column(effects(rates, X, exposure=time), "estimate") == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(InvalidParameter, match="fitted with an offset"):
+        effects(rates, X)
+
+
+def test_bad_arguments() -> None:
+    model = LinearRegression().fit(X, AMOUNTS)
+    with pytest.raises(InvalidParameter, match="at must be one of"):
+        effects(model, X, at="median")
+    with pytest.raises(InvalidParameter, match="no column is called 'age'"):
+        effects(model, X, columns=["age"])
+    with pytest.raises(InvalidParameter, match="got KMeans"):
+        effects(KMeans(n_clusters=2).fit(X), X)
+    with pytest.raises(InvalidParameter, match="level must be"):
+        effects(model, X, level=2.0)
+    with pytest.raises(InvalidData, match="NaN"):
+        effects(model, np.where(X == X[3, 1], np.nan, X))
+    with pytest.raises(InvalidParameter, match="array or a frame"):
+        effects(model, open_table(BIRDS, target="year"))
+    framed = LinearRegression().fit(BIRDS[["species"]], BIRDS.body_mass_g)
+    with pytest.raises(InvalidData, match="as a frame with species"):
+        effects(framed, X)
+    with pytest.raises(InvalidParameter, match="there are none"):
+        effects(RobustRegression(penalty=1.0).fit(X, AMOUNTS), X)
+    with pytest.raises(ValueError, match="not fitted"):
+        effects(LinearRegression(), X)
