@@ -33,6 +33,7 @@ from adaline.cli.app import (
     "adaline fit penguins -t species --system FisherDiscriminant --json",
     'adaline fit data.csv --formula "log(y) ~ x1 * x2 + C(x3)" -s Ridge --set penalty=1',
     "adaline fit wages.csv -t wage --errors HC3",
+    "adaline fit claims.csv -t claims -s GeneralizedLinear --set loss=poisson --offset 'log(years)'",
 )
 def fit(
     options: Options,
@@ -44,6 +45,10 @@ def fit(
             metavar="KEY=VALUE",
             help="A parameter of the system; may be repeated: --set basis=Polynomial --set basis__degree=3.",
         ),
+    ] = None,
+    link: Annotated[
+        str | None,
+        option("--link", metavar="NAME", help="Link of a GeneralizedLinear or OrdinalRegression: log, probit, ..."),
     ] = None,
     errors: Annotated[
         str | None,
@@ -59,7 +64,8 @@ def fit(
     """Fit a system to a table, show it with its certificate, and save it."""
     from adaline.cli.fit import run_fit
 
-    run_fit(options, system, settings or [], output, json, errors=errors, cluster=cluster)
+    given = [*(settings or []), *([] if link is None else [f"link={link}"])]
+    run_fit(options, system, given, output, json, errors=errors, cluster=cluster)
 
 
 @command(
@@ -223,6 +229,32 @@ def score(
     from adaline.cli.score import run_score
 
     run_score(model, data, table, target, weight, json)
+
+
+@command(
+    "What each column does to the answer.",
+    "adaline effects mass.adaline penguins",
+    "adaline effects ill.adaline patients.csv --columns age,sex --at mean",
+)
+def effects(
+    model: Model,
+    data: Data,
+    columns: Annotated[str | None, option("--columns", metavar="A,B", help="Which columns; without it, all.")] = None,
+    at: Annotated[
+        Literal["average", "mean"],
+        typer.Option("--at", metavar="WHERE", help="average over the rows, or at their mean."),
+    ] = "average",
+    level: Annotated[float, typer.Option("--level", metavar="P", help="Coverage of the intervals.")] = 0.95,
+    table: TableName = None,
+    json: Json = False,
+) -> None:
+    """Show what each column does to the mean of the answer: slopes of numbers, contrasts of levels, with intervals.
+
+    The mean is that of the target, or the probability of a class, whatever the link and the coding in between.
+    """
+    from adaline.cli.effects import run_effects
+
+    run_effects(model, data, table, listed(columns), at, level, json)
 
 
 @command("Show what a model file holds.", "adaline summary delay.adaline")

@@ -23,6 +23,7 @@ from adaline.selection.measures import SMALLEST
 from adaline.sources import TableSource
 from adaline.sources.tables.relation import Relation
 from adaline.storage.pipelines import is_pipeline
+from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.wording import counted, number, percentage
 
 MOST = 40  # classes that are listed
@@ -62,7 +63,8 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
     """Return R^2, errors and bias of the predictions of each target, as plain values."""
     predicted = np.asarray(model.predict(source), dtype=np.float64).reshape(len(y), -1)
     true = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    out = []
+    out: list[dict[str, Any]] = []
+    linked = model._row_loss().linked if isinstance(model, GeneralizedLinear) else None
     for k, name in enumerate(source.targets):
         error = predicted[:, k] - true[:, k]
         away = true[:, k] - np.average(true[:, k], weights=weight)
@@ -76,6 +78,9 @@ def judge_numbers(model: Any, source: TableSource, y: NDArray[Any], weight: Arra
                 "bias": float(np.average(error, weights=weight)),
             }
         )
+        if linked is not None:
+            deviance = linked.family.deviance(predicted[:, k], true[:, k])
+            out[-1]["mean_deviance"] = float(np.average(deviance, weights=weight))
     return {"targets": out}
 
 
@@ -120,7 +125,14 @@ FIGURES = {
 
 def _show(found: dict[str, Any]) -> None:
     if "targets" in found:
-        heads = {"r_squared": "R²", "rmse": "RMSE", "mae": "MAE", "bias": "mean error"}
+        heads = {
+            "r_squared": "R²",
+            "rmse": "RMSE",
+            "mae": "MAE",
+            "bias": "mean error",
+            "mean_deviance": "mean deviance",
+        }
+        heads = {key: head for key, head in heads.items() if key in found["targets"][0]}
         rows = [[one["target"], *(number(one[key]) for key in heads)] for one in found["targets"]]
         show(["", *heads.values()], rows)
         return

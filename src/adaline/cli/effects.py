@@ -1,0 +1,68 @@
+"""`adaline effects`: what each column does to the mean of the answer, by a saved model, at the rows of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+
+from adaline import storage
+from adaline.cli.exit import note
+from adaline.cli.output import print_json, say
+from adaline.cli.predict import UnalteredTable, coding_for
+from adaline.comparison.result import plain
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.inference.effects import effects
+from adaline.sources.tables.batches import as_table
+from adaline.storage.pipelines import is_pipeline
+from adaline.wording import counted
+
+MOST = 2**17  # rows that effects are averaged over
+
+
+def run_effects(
+    path: Path, data: str, table: str | None, columns: tuple[str, ...] | None, at: str, level: float, as_json: bool
+) -> None:
+    """Show what columns do to the mean of the answer, with standard errors, at the rows of a table."""
+    model = storage.load(path)
+    if is_pipeline(model):
+        raise InvalidParameter("effects are those of one system: fit it to the table itself, without a pipeline")
+    relation = UnalteredTable(data, table)
+    coding = coding_for(model, relation)
+    relation = relation.with_texts(coding.texts)
+    frame, total = _some_rows(relation)
+    complete = coding.complete(frame)
+    offset = coding.read_offset(frame)
+    if offset is not None:
+        complete &= np.isfinite(offset)
+    if not complete.any():
+        raise InvalidData(f"{relation.title} has no rows in which nothing is missing that the model needs")
+    frame = frame.filter(complete.tolist())
+    if len(complete) < total:
+        note(f"averages are taken over {counted(len(complete))} of {total:,}, evenly spread")
+    if not complete.all():
+        note(f"{len(complete) - len(frame):,} of {counted(len(complete))} left out: something is missing in them")
+    rows = frame.to_native() if vars(model).get("coding_") is not None else np.asarray(coding.code(frame))
+    found = effects(model, rows, at, columns, level, offset=None if offset is None else offset[complete])
+    if as_json:
+        print_json(plain(found.to_dict()))
+    else:
+        say(str(found))
+
+
+def _some_rows(relation: UnalteredTable) -> tuple[nw.DataFrame[Any], int]:
+    """Return at most MOST rows of a table, evenly spread, and how many it has."""
+    total = relation.count("TRUE")
+    chosen = np.unique(np.linspace(0, total - 1, min(total, MOST)).astype(np.intp))
+    first, parts = 0, []
+    for _, run in relation.runs(list(relation.schema), "TRUE", MOST):
+        for batch in map(as_table, run()):
+            own = chosen[(chosen >= first) & (chosen < first + len(batch))] - first
+            parts.append(batch.take(pa.array(own)))
+            first += len(batch)
+    if not parts:
+        raise InvalidData(f"{relation.title} has no rows")
+    return nw.from_native(pa.concat_tables(parts), eager_only=True), total
