@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import GeneralizedLinear, LogisticRegression, load, save
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline import GeneralizedLinear
 from adaline.links import Power
 from adaline.losses import NegativeBinomial, Tweedie
 from adaline.results import Status

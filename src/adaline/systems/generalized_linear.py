@@ -14,6 +14,7 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
+    LARGEST_SHAPE,
     Constants,
     FittedMachine,
     MachineOptions,
@@ -211,16 +212,15 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self._with_offset = source.offset
         automatic = _shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
-        loss = Offset(loss) if source.offset else loss
         targets = source.shape.targets - source.offset
+        if source.offset:
+            loss = _with_offset(loss, targets)
         if self.machine is not None or self.solver == "stochastic":
             source = in_memory(source)
         opening = first_pass(source, Targets, loss)
         if not opening.targets.finite:
             source.refuse_nonfinite()
         constant = best_constants(source, loss, opening.targets)
-        if source.offset and targets > 1 and len(constant) > 1:
-            raise InvalidData(f"an offset is for one target, and y has {targets}: fit one model for each")
         self._flat = (source.flat or len(constant) < targets) and not loss.coupled
         self.rows_seen_ = source.n_rows
         if self.machine is None:
@@ -475,6 +475,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             warn(f"{status}: {advice}", AdalineWarning)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warn(f"{status}: {advice}", ConvergenceWarning)
+        elif self.__dict__.get("shape_", 0.0) > LARGEST_SHAPE:
+            warn(
+                "the counts vary no more than poisson counts: the shape grows without end; use loss='poisson'",
+                AdalineWarning,
+            )
         elif status is Status.RANK_DEFICIENT:
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
@@ -496,6 +501,14 @@ def _read_loss(system: Any) -> Loss:
     if np.ndim(system.rate) and (system.machine is not None or system.solver != "gradient"):
         raise InvalidParameter("rate must be 'auto' or a number: only batch steps of linear machines take more")
     return loss
+
+
+def _with_offset(loss: Loss, targets: int) -> Loss:
+    """Return a loss with an offset; refuse one of several outputs."""
+    if loss.coupled or (targets > 1 and loss.name != "binomial"):
+        why = "softmax has several" if loss.coupled else f"y has {targets} targets: fit one model for each"
+        raise InvalidData(f"an offset is a known part of one output, and {why}")
+    return Offset(loss)
 
 
 def _shape_of(loss: Loss) -> Any:
