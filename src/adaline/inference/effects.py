@@ -247,7 +247,7 @@ def _effect(
         shift, design = np.array([share @ shift]), (share @ design)[None]
         change = change._replace(
             slope=None if change.slope is None else (share @ change.slope)[None],
-            ends=None if change.ends is None else tuple((share @ end)[None] for end in change.ends),
+            ends=None if change.ends is None else ((share @ change.ends[0])[None], (share @ change.ends[1])[None]),
         )
         share = np.ones(1)
     theta, root = model.theta, model.root
@@ -271,9 +271,10 @@ def _effect(
         moved = share @ (change.ends[1] - change.ends[0])
     along = np.einsum("ckd,kdm->cm", gradient, root)
     statistics = judged(estimate, np.linalg.norm(along, axis=1), level, model.freedom)
-    out = []
+    out: list[dict[str, Any]] = []
     for c, target in enumerate(model.targets):
-        row = {"name": change.column, "contrast": change.contrast} | ({"target": target} if target else {})
+        row: dict[str, Any] = {"name": change.column, "contrast": change.contrast}
+        row |= {"target": target} if target else {}
         out.append(row | {name: float(values[c]) for name, values in statistics.items()})
     if model.log_odds:
         log = judged(
@@ -362,9 +363,12 @@ class _Rows:
         """Return the frame with a column of other values."""
         assert self.frame is not None
         if isinstance(value, nw.Series):
-            return self.frame.with_columns(value.alias(name))
-        values = value.tolist() if isinstance(value, np.ndarray) else [value] * len(self.frame)
-        return self.frame.with_columns(nw.new_series(name, values, backend=self.frame.implementation))
+            column = value.alias(name)
+        else:
+            values = value.tolist() if isinstance(value, np.ndarray) else [value] * len(self.frame)
+            column = nw.new_series(name, values, backend=self.frame.implementation)
+        changed: nw.DataFrame[Any] = self.frame.with_columns(column)
+        return changed
 
     def _coded(self, frame: Any) -> Array:
         return self._expanded(np.asarray(self.coding.code(frame), dtype=np.float64))
