@@ -24,6 +24,7 @@ from adaline.arrays import Array, namespace
 from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
 
+OF_POWERS: dict[float, str] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
 POSITIVE_LINKS = ("log", "identity", "sqrt", "inverse", "inverse_squared")
 
 
@@ -133,7 +134,7 @@ class Tweedie(Family):
     @property
     def name(self) -> str:  # type: ignore[override]
         """The name under which FAMILIES has it."""
-        return {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}.get(self.power, "tweedie")
+        return OF_POWERS.get(self.power, "tweedie")
 
     @property
     def scaled(self) -> bool:  # type: ignore[override]
@@ -143,7 +144,7 @@ class Tweedie(Family):
     @property
     def default_link(self) -> Link:
         """Identity for gaussian, inverse_squared for inverse gaussian, else log."""
-        return {0: Power(1.0), 3: Power(-2.0)}.get(self.power, Log())
+        return LINKS[{"gaussian": "identity", "inverse_gaussian": "inverse_squared"}.get(self.name, "log")]
 
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         if self.power == 0:

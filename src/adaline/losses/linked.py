@@ -15,7 +15,7 @@ import numpy as np
 
 from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.links import Derivatives, Link
+from adaline.links import Derivatives, Link, name_of
 from adaline.losses.base import Likelihood, Loss, refuse
 from adaline.losses.families import Binomial, Family
 
@@ -87,7 +87,13 @@ class Linked(Likelihood):
 
     def constant(self, mean: Array) -> Array:
         """Return the output whose mean is that of the targets."""
-        return self.link.output(self.family.typical(mean))
+        typical = self.family.typical(mean)
+        if self.family.name == "gaussian" and not (typical > 0).all():
+            raise InvalidData(
+                f"the mean of the targets is {typical.min():g}, and link={name_of(self.link)!r} gives means above "
+                "zero: use link='identity'"
+            )
+        return self.link.output(typical)
 
     def lowest(self, t: Array) -> Array:
         """Return the cost of a mean that is t itself."""
