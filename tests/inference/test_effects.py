@@ -159,6 +159,17 @@ def test_interactions_and_offsets_are_followed() -> None:
         effects(rates, X)
 
 
+@pytest.mark.filterwarnings("ignore::adaline.AdalineWarning")
+def test_columns_left_out_are_said_to_be() -> None:
+    more = np.column_stack([X, X[:, 0] - X[:, 1], np.ones(len(X))])
+    for kind, y in (MODELS["linear"], MODELS["three classes"], MODELS["poisson"], MODELS["ordered"]):
+        found, plain = effects(kind.fit(more, y), more), effects(kind.fit(X, y), X)
+        for what in ("estimate", "std_error"):
+            assert column(found, what)[: len(plain.rows)] == pytest.approx(column(plain, what), rel=1e-7)
+        assert all(row["left_out"] and np.isnan(row["std_error"]) for row in found.rows[len(plain.rows) :])
+        assert "left out" in str(found)
+
+
 def test_bad_arguments() -> None:
     model = LinearRegression().fit(X, AMOUNTS)
     with pytest.raises(InvalidParameter, match="at must be one of"):

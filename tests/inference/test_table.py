@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import is_classifier
 
-from adaline import KMeans, LinearRegression, LogisticRegression, RobustRegression, datasets, regression_table
+from adaline import KMeans, LinearRegression, LogisticRegression, RobustRegression, datasets, effects, regression_table
 from adaline.errors import InvalidParameter
+from adaline.systems import SYSTEMS
 
 DATA = datasets.load("penguins", target="body_mass_g")
 X = pd.DataFrame(DATA.X, columns=["a_b", "c|d", "e&<"])
@@ -85,3 +88,18 @@ def test_bad_arguments(given: Any, options: dict[str, Any], message: str) -> Non
         regression_table(*models, **options)
     with pytest.raises(InvalidParameter, match="backend must be"):
         LinearRegression().fit(DATA.X, DATA.y).summary().to_frame("sql")
+
+
+@pytest.mark.parametrize("name", [name for name, kind in SYSTEMS.items() if hasattr(kind, "summary")])
+def test_every_system_with_a_summary_is_told_in_one_way(name: str) -> None:
+    kind = SYSTEMS[name]
+    y = DATA.y / DATA.y.std()
+    model = kind().fit(X, np.digitize(y, [4.5, 5.5]) if is_classifier(kind()) else y)
+    table = model.summary()
+    rows = table.to_dict()["coefficients"]
+    assert [row["name"] for row in rows] == table.to_frame()["name"].to_list()
+    told = regression_table(model)
+    assert {row["name"] for row in told.rows} == {row["name"] for row in rows}
+    assert len(effects(model, X).rows) % 3 == 0
+    assert {"level", "distribution"} <= set(signature(kind.summary).parameters)
+    assert {"hypothesis", "value", "errors", "distribution"} <= set(signature(kind.test).parameters)

@@ -44,6 +44,7 @@ from adaline.sums import (
     FamilySums,
     FirthScore,
     FittedDesign,
+    FittedLikelihood,
     GroupScores,
     HessianProduct,
     JointSum,
@@ -436,6 +437,15 @@ def any_lens(targets: int, power: int = 0) -> FittedDesign:
     return FittedDesign(ridges.mean, ridges.mean * 2.0**-54, theta.exponent, rotation, slopes, offset, 0.1, power)
 
 
+def any_likelihood(loss: Loss, outputs: int, power: float) -> FittedLikelihood:
+    """Return a fit of a likelihood that leaves no row a leverage near one."""
+    rng = np.random.default_rng(4)
+    size = np.exp2(-np.concatenate([[0.0], any_theta().exponent[:FEATURES]]))
+    theta = 0.1 * rng.normal(size=(outputs, 1 + FEATURES)) * size
+    root = 0.02 * rng.normal(size=(outputs, 1 + FEATURES, 4)) * size[:, None]
+    return FittedLikelihood(loss, theta, root, power=power)
+
+
 def any_theta() -> Theta:
     """Return coefficients with a trailing part, for scaled columns of order one."""
     rng = np.random.default_rng(1)
@@ -466,6 +476,17 @@ EXAMPLES = (
     Example(Scores, read_scores, 1e-13, theta=any_lens(TARGETS)),
     Example(Scores, read_scores, 1e-13, {"size": 1 + FEATURES}, theta=any_lens(TARGETS, power=2)),
     Example(GroupScores, read_groups, 1e-13, theta=any_lens(TARGETS - 1), coded=in_five_groups),
+    Example(
+        Scores, read_scores, 1e-12, {"size": 4, "targets": 1}, theta=any_likelihood(Logistic(), 1, 2.0), coded=in_two
+    ),
+    Example(
+        Scores,
+        read_scores,
+        1e-12,
+        {"size": 4, "targets": 1},
+        theta=any_likelihood(Softmax(), 3, 2.0),
+        coded=one_of_three,
+    ),
     Example(WrongRows, read_wrong, 1e-13, theta=any_weights(), coded=in_signs),
     Example(
         ErrorCounts,

@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from adaline import LogisticRegression, OrdinalRegression, anova, datasets, export_onnx, load, open_table, save
+from adaline import LogisticRegression, OrdinalRegression, anova, datasets, export_onnx, load, open_table, save, select
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, InvalidType, UnknownLabel
 from adaline.fits.ordinal import OrdinalOptions, fit_ordinal
@@ -262,3 +262,9 @@ def test_a_probit_model_is_stored_and_has_no_onnx_form(tmp_path: Path) -> None:
     assert again.classes_.tolist() == [*ORDER, "top"]
     with pytest.raises(InvalidType, match="probit"):
         export_onnx(model, tmp_path / "m.onnx")
+
+
+def test_the_log_loss_of_rows_left_out_knows_the_order() -> None:
+    X, y = rows()
+    chosen = select(OrdinalRegression(classes=ORDER), X, y, {"penalty": [0.0, 1.0]}, scoring="neg_log_loss", folds=4)
+    assert all(row["error"] < np.log(3) for row in chosen.table)

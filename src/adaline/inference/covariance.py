@@ -250,7 +250,7 @@ def covariances(fit: Fit, source: Source | None, sample: Sample, options: ErrorO
     return out
 
 
-def lagged(source: Source, design: FittedDesign, lags: int, targets: int) -> tuple[Array, Array]:
+def lagged(source: Source, design: FittedDesign | FittedLikelihood, lags: int, targets: int) -> tuple[Array, Array]:
     """Return G (K, m, m) of rows in their order, related up to `lags` apart, and the sums of w cost, (K,).
 
     The scores of all rows are held in memory.

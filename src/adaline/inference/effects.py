@@ -121,7 +121,7 @@ class Effects:
     title : of the model, and where the effects are taken.
     rows : one an effect: `name` of the column, `contrast` ("slope", or "b - a" of levels), `target` where there are
         several answers or classes, `estimate`, `std_error`, `statistic`, `p_value`, `lower`, `upper`; `odds_ratio`,
-        `odds_lower` and `odds_upper` where the outputs are log odds.
+        `odds_lower` and `odds_upper` where outputs are log odds; `left_out` where the model does without the column.
     level : coverage of the intervals.
     notes : lines below the table.
     """
@@ -247,7 +247,7 @@ def _effect(
         shift, design = np.array([share @ shift]), (share @ design)[None]
         change = change._replace(
             slope=None if change.slope is None else (share @ change.slope)[None],
-            ends=None if change.ends is None else tuple((share @ end)[None] for end in change.ends),
+            ends=None if change.ends is None else ((share @ change.ends[0])[None], (share @ change.ends[1])[None]),
         )
         share = np.ones(1)
     theta, root = model.theta, model.root
@@ -270,10 +270,13 @@ def _effect(
         estimate, gradient = parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
         moved = share @ (change.ends[1] - change.ends[0])
     along = np.einsum("ckd,kdm->cm", gradient, root)
-    statistics = judged(estimate, np.linalg.norm(along, axis=1), level, model.freedom)
-    out = []
+    error = np.linalg.norm(along, axis=1)
+    statistics = judged(estimate, error if error.any() or estimate.any() else error * np.nan, level, model.freedom)
+    out: list[dict[str, Any]] = []
     for c, target in enumerate(model.targets):
-        row = {"name": change.column, "contrast": change.contrast} | ({"target": target} if target else {})
+        row: dict[str, Any] = {"name": change.column, "contrast": change.contrast}
+        row |= {"target": target} if target else {}
+        row |= {"left_out": True} if not (estimate.any() or along.any()) else {}
         out.append(row | {name: float(values[c]) for name, values in statistics.items()})
     if model.log_odds:
         log = judged(
@@ -362,9 +365,12 @@ class _Rows:
         """Return the frame with a column of other values."""
         assert self.frame is not None
         if isinstance(value, nw.Series):
-            return self.frame.with_columns(value.alias(name))
-        values = value.tolist() if isinstance(value, np.ndarray) else [value] * len(self.frame)
-        return self.frame.with_columns(nw.new_series(name, values, backend=self.frame.implementation))
+            column = value.alias(name)
+        else:
+            values = value.tolist() if isinstance(value, np.ndarray) else [value] * len(self.frame)
+            column = nw.new_series(name, values, backend=self.frame.implementation)
+        changed: nw.DataFrame[Any] = self.frame.with_columns(column)
+        return changed
 
     def _coded(self, frame: Any) -> Array:
         return self._expanded(np.asarray(self.coding.code(frame), dtype=np.float64))

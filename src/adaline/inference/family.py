@@ -20,8 +20,8 @@ from scipy import special
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.classical import CoefficientStatistics, judged
-from adaline.inference.covariance import lengths, quadratic
-from adaline.inference.hypotheses import HypothesisTest, read_hypotheses
+from adaline.inference.covariance import lengths
+from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import PENALISED, TOO_LARGE
 from adaline.inference.summary import STATISTICS, CoefficientTable
@@ -242,19 +242,12 @@ def family_test(
             raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
         if not freedom > 0.5:
             raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
-        lost = ~fit.dependence.determines(matrix)
-        if lost.any():
-            raise InvalidData(
-                f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns "
-                "that are constant or linear combinations of others (see aliased_). Drop those columns."
-            )
         kept = fit.without_dependent()
         assert kept.root is not None
-        squares = quadratic(matrix @ kept.root[0], matrix @ kept.solution.theta[0] - values)
-        if np.isnan(squares):
-            raise InvalidParameter(f"these {q} hypotheses cannot be tested together: some follow from others")
+        difference = matrix @ kept.solution.theta[0] - values
+        squares = wald_squares(fit, matrix @ kept.root[0], difference, matrix, texts)
         statistics.append(squares / q)
-        chances.append(special.chdtrc(q, squares) if np.isinf(freedom) else special.fdtrc(q, freedom, squares / q))
+        chances.append(wald_chance(squares, q, freedom))
     f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))
     return HypothesisTest(texts, f, (q, freedom), p, errors)
 

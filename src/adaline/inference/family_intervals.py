@@ -81,7 +81,8 @@ def _interval(
     def below(y: Array) -> Array:
         return np.asarray(WEIGHTS @ function(y, means) / WEIGHTS.sum())
 
-    return mean(z), *(_quantile(below, share, mean(z), whole) for share in ((1 - level) / 2, (1 + level) / 2))
+    lower, upper = (_quantile(below, share, mean(z), whole) for share in ((1 - level) / 2, (1 + level) / 2))
+    return mean(z), lower, upper
 
 
 def _distribution(fit: LikelihoodFit) -> tuple[Callable[[Array, Array], Any], bool]:

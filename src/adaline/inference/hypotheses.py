@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import special
@@ -26,7 +26,16 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import OUTSIDE
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
+from adaline.solvers.least_squares.dependence import Dependence
 from adaline.wording import counted, p_value, visible
+
+
+class Determined(Protocol):
+    """A fit that knows how its columns depend on each other."""
+
+    @property
+    def dependence(self) -> Dependence:
+        """The constant columns and combinations among columns."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +133,27 @@ def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[st
         )
     f = squares / len(matrix)
     return f, float(special.fdtrc(len(matrix), covariance.freedom, f))
+
+
+def wald_squares(fit: Determined, root: Array, difference: Array, matrix: Array, texts: Sequence[str]) -> float:
+    """Return d'(root root')^-1 d for the rows of C (q, 1 + D); refuse what the rows fitted do not determine."""
+    lost = ~fit.dependence.determines(matrix)
+    if lost.any():
+        raise InvalidData(
+            f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
+            "are constant or linear combinations of others (see aliased_). Drop those columns."
+        )
+    squares = quadratic(root, difference)
+    if np.isnan(squares):
+        raise InvalidParameter(f"these {len(matrix)} hypotheses cannot be tested together: some follow from others")
+    return squares
+
+
+def wald_chance(squares: float, count: int, freedom: float) -> float:
+    """Return the chance of as much if the hypotheses hold: by F, or by chi-squared where `freedom` is infinite."""
+    if np.isinf(freedom):
+        return float(special.chdtrc(count, squares))
+    return float(special.fdtrc(count, freedom, squares / count))
 
 
 def _are_names(hypothesis: Any) -> bool:

@@ -19,10 +19,10 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import CoefficientStatistics, Interval, judged, quantile
-from adaline.inference.covariance import lengths, quadratic
-from adaline.inference.hypotheses import read_hypotheses
+from adaline.inference.covariance import lengths
+from adaline.inference.hypotheses import read_hypotheses, wald_chance, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.summary import STATISTICS, CoefficientTable
 from adaline.losses import Logistic
@@ -197,12 +197,6 @@ def wald_test(
     if fit.root is None:
         raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
-    lost = ~fit.dependence.determines(matrix)
-    if lost.any():
-        raise InvalidData(
-            f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
-            "are constant or linear combinations of others (see aliased_). Drop those columns."
-        )
     base = index_of(classes, reference, "reference")
     tested = [k for k in range(len(classes)) if k != base]
     if target is not None:
@@ -211,13 +205,11 @@ def wald_test(
             raise InvalidParameter(f"target {target!r} is the reference: name another class, or another reference")
     pairs = [against(fit, k, base) for k in tested]
     difference = np.concatenate([matrix @ estimate - values for estimate, _ in pairs])
-    squares = quadratic(np.concatenate([matrix @ root for _, root in pairs if root is not None]), difference)
-    if np.isnan(squares):
-        raise InvalidParameter(f"these {len(matrix)} hypotheses cannot be tested together: some follow from others")
+    roots = np.concatenate([matrix @ root for _, root in pairs if root is not None])
+    squares = wald_squares(fit, roots, difference, matrix, texts)
     about = f"log odds of {', '.join(str(classes[k]) for k in tested)} against {classes[base]}"
     q = len(difference)
-    p = special.fdtrc(q, freedom, squares / q) if np.isfinite(freedom) else special.chdtrc(q, squares)
-    return WaldTest(texts, about, squares, q, float(p), errors, freedom)
+    return WaldTest(texts, about, squares, q, wald_chance(squares, q, freedom), errors, freedom)
 
 
 def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = np.inf) -> Interval:

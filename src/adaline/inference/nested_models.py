@@ -305,7 +305,7 @@ def family_deviances(models: Sequence[Any]) -> FamilyDeviances:
     f = chi2 / more if last.estimated else np.array(nothing * len(fits))
     p = special.fdtrc(more, last.freedom, f) if last.estimated else special.chdtrc(more, chi2)
     columns = tuple(fit.solution.theta.shape[1] - 1 for fit in fits)
-    return FamilyDeviances(columns, freedom, deviance, more, less, chi2, f, p)
+    return FamilyDeviances(columns, freedom, deviance, more, less, chi2, f, np.asarray(p, dtype=np.float64))
 
 
 def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool) -> None:

@@ -35,10 +35,10 @@ import numpy as np
 from scipy import special
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidParameter
 from adaline.inference.classical import CoefficientStatistics, judged
-from adaline.inference.covariance import DISTRIBUTIONS, quadratic
-from adaline.inference.hypotheses import HypothesisTest, read_hypotheses
+from adaline.inference.covariance import DISTRIBUTIONS
+from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
 from adaline.parameters import NONE, AnyOf, OneOf
@@ -325,18 +325,9 @@ def robust_test(
         judge = fit.errors[errors]
         if np.isnan(judge.std_error).all():
             raise InvalidParameter(f"no tests: {judge.notes[0].removeprefix('no standard errors: ')}")
-        lost = ~fit.dependence.determines(matrix)
-        if lost.any():
-            raise InvalidData(
-                f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns "
-                "that are constant or linear combinations of others (see aliased_). Drop those columns."
-            )
         difference = matrix @ fit.dependence.drop(fit.solution.theta)[0] - values
-        squares = quadratic(matrix @ np.nan_to_num(judge.root), difference)
-        if np.isnan(squares):
-            raise InvalidParameter(f"these {q} hypotheses cannot be tested together: some follow from others")
-        p = special.fdtrc(q, freedom, squares / q) if np.isfinite(freedom) else special.chdtrc(q, squares)
-        tests.append((squares / q, float(p)))
+        squares = wald_squares(fit, matrix @ np.nan_to_num(judge.root), difference, matrix, texts)
+        tests.append((squares / q, wald_chance(squares, q, freedom)))
     f, p = (column[0] if flat else np.array(column) for column in zip(*tests, strict=True))
     return HypothesisTest(texts, f, (q, freedom), p, errors)
 

@@ -98,6 +98,12 @@ def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
     return classes, _indices(found, classes)[codes].astype(np.intp)
 
 
+def places(labels: Any, classes: Labels) -> Codes:
+    """Return the index of each label among the classes, in whatever order these are; any of one that is unknown."""
+    order = np.argsort(classes, kind="stable")
+    return np.asarray(order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)])
+
+
 def _indices(found: Labels, classes: Labels) -> Codes:
     """Return the index of each label among the classes, which are sorted; refuse labels that are not among them."""
     try:

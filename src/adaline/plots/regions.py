@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adaline.errors import InvalidData
+from adaline.input.labels import places
 from adaline.plots.field import FAINT, FULL, PLAIN, Field, scatter_classes, scores_of
 from adaline.plots.inputs import Labels, column_names, evaluate, labels, need, plane
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, finished, short, styled
@@ -56,7 +57,7 @@ def decision_regions(model: Any, X: Any, y: Any, ax: Axes | None = None, *, name
     ax = axes(ax, 4.2)
     field = Field(ax, x)
     predicted = evaluate(model.predict, field.points)
-    winner = np.searchsorted(classes, predicted)
+    winner = places(predicted, classes)
     if hasattr(model, "predict_proba"):
         posterior = evaluate(model.predict_proba, field.points).max(axis=1)
         sure = (posterior - 1 / len(classes)) / (1 - 1 / len(classes))
@@ -110,7 +111,7 @@ def ambiguous_regions(
     field = Field(ax, x)
     said = evaluate(model.decisions, field.points)
     unclear = evaluate(model.ambiguous, field.points)
-    winner = np.searchsorted(classes, evaluate(model.predict, field.points))
+    winner = places(evaluate(model.predict, field.points), classes)
     field.regions(winner, len(classes), np.where(unclear, 0.0, PLAIN))
     claims = (said > 0).sum(axis=1)
     kinds = (
@@ -144,4 +145,4 @@ def _codes(classes: Labels, y: Labels) -> Any:
     known = np.isin(y, classes)
     if not known.all():
         raise InvalidData(f"y has a label that the model does not know: {y[~known][0]}, at row {int(np.argmin(known))}")
-    return np.searchsorted(classes, y)
+    return places(y, classes)

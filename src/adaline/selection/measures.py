@@ -20,6 +20,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.labels import places
 from adaline.systems.kmeans import KMeans
 
 SMALLEST = np.finfo(np.float64).eps  # the least probability of a label, so that its logarithm is finite
@@ -80,7 +81,7 @@ class LogLoss(RowLoss):
 
     def losses(self, model: Any, X: Any, y: Any) -> Array:
         probability, classes = np.asarray(model.predict_proba(X)), model.classes_
-        index = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        index = places(y, classes)
         right = probability[np.arange(len(index)), index] * (classes[index] == y)
         return np.asarray(-np.log(np.clip(right, SMALLEST, 1.0)))
 

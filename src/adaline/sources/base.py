@@ -201,7 +201,8 @@ class Source(ABC):
 
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the index of each target among the classes as target."""
-        return self.with_targets(np.searchsorted(classes, self.read_targets()).astype(np.float64))
+        order = np.argsort(classes, kind="stable")
+        return self.with_targets(order[np.searchsorted(classes, self.read_targets(), sorter=order)].astype(np.float64))
 
     def _max_threads(self) -> int | None:
         """Return how many threads can share the blocks; None for all."""

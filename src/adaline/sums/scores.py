@@ -127,7 +127,8 @@ def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
     score, leverage = _coupled(fit, host(outputs), host(t), host(z).reshape(-1, k, m), host(residual))
     one = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
     cost = fit.loss.value(outputs, t)
-    return RowStatistics(to_device_of(x, score), one, weight, to_device_of(x, leverage), cost)
+    leverage = to_device_of(x, leverage) * xp.astype(weight > 0, xp.float64)
+    return RowStatistics(to_device_of(x, score), one, weight, leverage, cost)
 
 
 def _coupled(fit: FittedLikelihood, outputs: Array, t: Array, z: Array, slope: Array) -> tuple[Array, Array]:

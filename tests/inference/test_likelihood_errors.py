@@ -1,0 +1,274 @@
+"""Laws of robust errors, profiles and influence, for every fit of a likelihood, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import optimize, special, stats
+from sklearn.base import clone
+
+from adaline import (
+    GeneralizedLinear,
+    LinearRegression,
+    LogisticRegression,
+    OrdinalRegression,
+    RobustRegression,
+    open_table,
+)
+from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnknownLabel
+
+N = 90
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(N, 2)) * [1.0, 8.0] + [0.0, 4.0]
+Z = X @ [0.6, -0.1]
+WEIGHT = np.arange(N) % 3
+GROUPS = np.arange(N) // 6
+TWO = (Z + RNG.logistic(size=N) > 0).astype(int)
+THREE = np.digitize(Z + RNG.logistic(size=N), [-1.0, 1.0])
+COUNTS = RNG.poisson(np.exp(1.0 + 0.3 * Z))
+AMOUNTS = np.exp(0.4 * Z) * RNG.gamma(4.0, 0.25, N)
+TRIALS = np.column_stack([RNG.binomial(7, special.expit(Z)), np.full(N, 7)])
+TRIALS[:, 1] -= TRIALS[:, 0]
+
+MODELS: dict[str, tuple[Any, Any]] = {
+    "least squares": (LinearRegression(), AMOUNTS),
+    "logistic": (LogisticRegression(), TWO),
+    "no intercept": (LogisticRegression(fit_intercept=False), TWO),
+    "balanced": (LogisticRegression(class_weight={0: 2.0, 1: 1.0}), TWO),
+    "softmax": (LogisticRegression(), THREE),
+    "ordered": (OrdinalRegression(link="probit"), THREE),
+    "poisson": (GeneralizedLinear(loss="poisson"), COUNTS),
+    "gamma": (GeneralizedLinear(loss="gamma", link="log"), AMOUNTS),
+    "trials": (GeneralizedLinear(loss="binomial", link="cloglog"), TRIALS),
+}
+ERRORS = ("HC1", "HC3", "HC4", "cluster")
+
+
+def errors_of(model: Any, kind: str, groups: Any = GROUPS, **rows: Any) -> Any:
+    options = {"groups": groups} if kind == "cluster" else {}
+    found = model.summary(errors=kind, **rows, **options).to_dict()
+    assert found["errors"] == kind
+    return np.array([row["std_error"] for row in found["coefficients"]])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_weights_are_repetitions_and_units_do_not_matter(name: str) -> None:
+    kind, y = MODELS[name]
+    rows = {"X": X, "y": y, "sample_weight": WEIGHT.astype(float)}
+    again = {"X": np.repeat(X, WEIGHT, axis=0), "y": np.repeat(y, WEIGHT, axis=0)}
+    scaled = {"X": X * [4.0, 0.125], "y": y}
+    weighted, repeated, plain, other = (clone(kind).fit(**one) for one in (rows, again, {"X": X, "y": y}, scaled))
+    for errors in ERRORS:
+        mine = errors_of(weighted, errors, **rows)
+        theirs = errors_of(repeated, errors, np.repeat(GROUPS, WEIGHT), **again)
+        assert mine == pytest.approx(theirs, rel=1e-8), errors
+        one, two = errors_of(plain, errors, X=X, y=y), errors_of(other, errors, **scaled)
+        slopes = np.isin([row["name"] for row in plain.summary().to_dict()["coefficients"]], ["x0", "x1"])
+        factor = np.ones(len(one))
+        factor[slopes] = np.tile([4.0, 0.125], slopes.sum() // 2)
+        assert two * factor == pytest.approx(one, rel=1e-9), errors
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_are_recognised_in_any_order(name: str) -> None:
+    kind, y = MODELS[name]
+    model = clone(kind).fit(X, y)
+    turned = np.arange(N)[::-1]
+    assert errors_of(model, "HC3", X=X[turned], y=y[turned]) == pytest.approx(
+        errors_of(model, "HC3", X=X, y=y), rel=1e-9
+    )
+    with pytest.raises(InvalidData, match="not the rows that were fitted: their weight"):
+        model.summary(errors="HC0", X=X[1:], y=y[1:])
+    with pytest.raises(InvalidData, match="not the rows that were fitted"):
+        model.summary(errors="HC3", X=X[turned], y=y)
+    with pytest.raises(SumsMissing, match="give X and y again"):
+        model.summary(errors="HC0")
+    with pytest.raises(AdalineError):
+        model.summary(errors="HC0", X=np.where(X == X[2, 1], np.nan, X), y=y)
+
+
+def test_streamed_rows_are_those_of_memory(tmp_path: Path) -> None:
+    for kind, y in ((LogisticRegression(), TWO), (GeneralizedLinear(loss="poisson"), COUNTS)):
+        path = tmp_path / f"{type(kind).__name__}.csv"
+        pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).to_csv(path, index=False)
+        table = open_table(str(path), target="y")
+        streamed, plain = clone(kind).fit(table), clone(kind).fit(X, y)
+        for errors in ("HC3", "cluster"):
+            assert errors_of(streamed, errors, X=table) == pytest.approx(errors_of(plain, errors, X=X, y=y), rel=1e-8)
+        mine, theirs = streamed.influence(table), plain.influence(X, y)
+        assert mine.cooks_distance == pytest.approx(theirs.cooks_distance, rel=1e-6)
+
+
+def test_softmax_is_that_of_statsmodels() -> None:
+    exact = {"disp": 0, "method": "newton", "tol": 1e-14, "maxiter": 100}
+    model = LogisticRegression().fit(X, THREE)
+    theirs = sm.MNLogit(THREE, sm.add_constant(X)).fit(cov_type="HC0", **exact)
+    assert errors_of(model, "HC0", X=X, y=THREE).reshape(2, -1).T == pytest.approx(theirs.bse, rel=1e-9)
+    test = model.test("x0 = 0, x1 = 0", errors="HC0", X=X, y=THREE)
+    matrix = np.zeros((4, 6))
+    matrix[[0, 1, 2, 3], [1, 2, 4, 5]] = 1.0
+    assert test.chi2 == pytest.approx(float(theirs.wald_test(matrix, scalar=True, use_f=False).statistic), rel=1e-8)
+    assert "(HC0 errors)" in str(test)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_student_judges_on_request(name: str) -> None:
+    kind, y = MODELS[name]
+    model = clone(kind).fit(X, y)
+    rows = {"errors": "HC1", "X": X, "y": y}
+    normal, student = (model.summary(**rows, distribution=how).to_dict() for how in ("normal", "t"))
+    parameters = len(normal["coefficients"])
+    weight = 2.0 * (TWO == 0).sum() + TWO.sum() if name == "balanced" else N
+    for a, b in zip(normal["coefficients"], student["coefficients"], strict=True):
+        assert a["std_error"] == b["std_error"]
+        assert a["p_value"] == pytest.approx(2 * stats.norm.sf(abs(a["statistic"])), rel=1e-9)
+        assert b["p_value"] == pytest.approx(2 * stats.t.sf(abs(b["statistic"]), weight - parameters), rel=1e-9)
+    test = model.test("x0 = 0", **rows, distribution="t")
+    if name != "softmax":
+        first = next(row for row in student["coefficients"] if row["name"] == "x0")
+        assert test.p_value == pytest.approx(first["p_value"], rel=1e-9)
+    assert f"and {weight - parameters:g} degrees" in str(test)
+
+
+def test_firth_profiles_end_where_the_penalised_likelihood_has_fallen() -> None:
+    x, t = X[:30], TWO[:30]
+    model = LogisticRegression(firth=True).fit(x, t)
+    found = model.summary(interval="profile", X=x, y=t)
+    design = sm.add_constant(x)
+
+    def cost(theta: Any) -> float:
+        z = design @ theta
+        p = special.expit(z)
+        information = (design * (p * (1 - p))[:, None]).T @ design
+        return float(np.logaddexp(0, z).sum() - t @ z - 0.5 * np.linalg.slogdet(information)[1])
+
+    best = np.concatenate([model.intercept_, model.coef_[0]])
+    for j, row in enumerate(found.to_dict()["coefficients"]):
+        others = np.arange(3) != j
+        for end in ("lower", "upper"):
+
+            def held(rest: Any, j: int = j, b: float = row[end], others: Any = others) -> float:
+                theta = np.empty(3)
+                theta[j], theta[others] = b, rest
+                return cost(theta)
+
+            least = optimize.minimize(held, best[others], method="BFGS", options={"gtol": 1e-9}).fun
+            assert 2 * (least - cost(best)) == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-7)
+
+
+def test_least_squares_without_lags_is_white() -> None:
+    model = LinearRegression().fit(X, AMOUNTS)
+    rows = {"X": X, "y": AMOUNTS}
+    plain = errors_of(model, "HC0", **rows)
+    assert errors_of(model, "HAC", **rows) != pytest.approx(plain)
+    found = model.summary(errors="HAC", lags=0, **rows)
+    assert [row["std_error"] for row in found.to_dict()["coefficients"]] == pytest.approx(plain, rel=1e-12)
+    assert "Newey and West, 0 lags" in str(found)
+    theirs = sm.OLS(AMOUNTS, sm.add_constant(X)).fit(cov_type="HAC", cov_kwds={"maxlags": 3})
+    assert model.test("x0 = x1", errors="HAC", lags=3, **rows).statistic == pytest.approx(
+        float(theirs.f_test("x1 = x2").statistic), rel=1e-9
+    )
+    weighted = LinearRegression().fit(X, AMOUNTS, WEIGHT)
+    with pytest.raises(InvalidParameter, match="each once"):
+        weighted.summary(errors="HAC", sample_weight=WEIGHT, **rows)
+
+
+def test_robust_fits_are_tested_as_by_statsmodels() -> None:
+    y = AMOUNTS + 5.0 * (np.arange(N) % 17 == 0)
+    model = RobustRegression(tol=1e-14).fit(X, y)
+    theirs = sm.RLM(y, sm.add_constant(X)).fit(tol=1e-14, maxiter=500, cov="H1")
+    known = theirs.wald_test(np.eye(3)[1:], scalar=True, use_f=False)
+    mine = model.test("x0 = 0, x1 = 0")
+    assert mine.chi2 == pytest.approx(float(known.statistic), rel=1e-4)  # its scale stops early
+    assert mine.p_value == pytest.approx(stats.chi2.sf(mine.chi2, 2), rel=1e-9)
+    student = model.test("x0 = 0, x1 = 0", distribution="t")
+    assert student.p_value == pytest.approx(stats.f.sf(mine.statistic, 2, N - 3), rel=1e-9)
+    for loss in ("huber", "absolute"):
+        model = RobustRegression(loss=loss).fit(X, np.column_stack([y, COUNTS]))
+        rows = model.summary(distribution="t").to_dict()["coefficients"]
+        test = model.test("x1 = 0", distribution="t")
+        assert test.p_value == pytest.approx([row["p_value"] for row in rows if row["name"] == "x1"], rel=1e-8)
+    with pytest.raises(InvalidParameter, match="no tests: no standard errors under a penalty"):
+        RobustRegression(penalty=1.0).fit(X, y).test("x0 = 0")
+    with pytest.raises(InvalidParameter, match="some follow from others"):
+        model.test("x0 = 0, 2*x0 = 0")
+    with pytest.raises(InvalidParameter, match="errors must be one of nid"):
+        model.test("x0 = 0", errors="HC0")
+
+
+def test_prediction_intervals_hold_new_observations() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-1, 1, size=(1600, 1))
+    m = np.exp(1.2 + 0.5 * x[:, 0])
+    draws = {
+        "poisson": (GeneralizedLinear(loss="poisson"), rng.poisson(m)),
+        "negative_binomial": (
+            GeneralizedLinear(loss="negative_binomial"),
+            rng.negative_binomial(1.0, 1.0 / (1.0 + m)),
+        ),
+        "gamma": (GeneralizedLinear(loss="gamma", link="log"), m * rng.gamma(3.0, 1 / 3.0, 1600)),
+        "gaussian": (GeneralizedLinear(loss="gaussian", link="log"), m + rng.normal(size=1600)),
+    }
+    for name, (model, y) in draws.items():
+        found = model.fit(x[:800], y[:800]).predict(x[800:], interval="prediction", level=0.9)
+        inside = ((y[800:] >= found.lower) & (y[800:] <= found.upper)).mean()
+        assert 0.87 < inside < (0.99 if y.dtype.kind == "i" else 0.93), name
+        mean = model.predict(x[800:], interval="confidence", level=0.9)
+        assert (mean.lower > found.lower).all()
+        assert (mean.prediction == model.predict(x[800:])).all()
+    few = GeneralizedLinear(loss="poisson").fit(x[:30], draws["poisson"][1][:30])
+    z, error = few._output_errors(x[:3])
+    nodes = np.random.default_rng(0).normal(size=100_000)
+    for i, bound in enumerate(few.predict(x[:3], interval="prediction").upper):
+        y = rng.poisson(np.exp(z[i, 0] + error[i, 0] * nodes))
+        assert (y <= bound).mean() > 0.975 - 4e-3
+        assert (y <= bound - 1).mean() < 0.975 + 4e-3
+    linear, line = (kind.fit(X, AMOUNTS) for kind in (LinearRegression(), GeneralizedLinear(loss="gaussian")))
+    for interval in ("confidence", "prediction"):
+        for a, b in zip(linear.predict(X, interval), line.predict(X, interval=interval), strict=True):
+            assert a == pytest.approx(b, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "options", "message"),
+    [
+        ("logistic", "summary", {"errors": "HC9"}, "errors must be one of classical, HC0"),
+        ("logistic", "summary", {"errors": "cluster", "X": X, "y": TWO}, "needs groups"),
+        ("logistic", "summary", {"errors": "HC0", "X": X, "y": TWO, "groups": GROUPS}, "groups are for"),
+        ("logistic", "summary", {"errors": "HC0", "X": X, "y": TWO, "lags": 2}, "lags are for"),
+        ("logistic", "summary", {"errors": "HAC", "X": X, "y": TWO, "lags": -1}, "lags must be"),
+        ("logistic", "summary", {"distribution": "F"}, "distribution must be"),
+        ("logistic", "summary", {"interval": "score"}, "interval must be one of"),
+        ("logistic", "summary", {"interval": "profile"}, "needs the rows"),
+        ("logistic", "summary", {"interval": "profile", "X": X, "y": 1 - TWO}, "not the rows"),
+        ("logistic", "summary", {"interval": "profile", "errors": "HC0", "X": X, "y": TWO}, "rests on the likelihood"),
+        ("softmax", "summary", {"interval": "profile", "X": X, "y": THREE}, "one machine"),
+        ("softmax", "influence", {"X": X, "y": THREE}, "one machine"),
+        ("logistic", "influence", {"X": X, "y": 1 - TWO}, "not the rows"),
+        ("logistic", "predict", {"X": X, "interval": "prediction"}, "interval must be"),
+        ("logistic", "predict", {"X": X, "interval": "confidence", "level": 1.5}, "level must be"),
+        ("trials", "predict", {"X": X, "interval": "prediction"}, "use interval='confidence'"),
+        ("poisson", "predict", {"X": X, "interval": "credible"}, "interval must be"),
+        ("poisson", "summary", {"errors": "HC0", "X": X, "y": COUNTS, "offset": X[:, 0]}, "without an offset"),
+        ("ordered", "summary", {"errors": "HC0", "X": X, "y": THREE + 5}, "not among the classes"),
+    ],
+)
+def test_bad_arguments(name: str, method: str, options: dict[str, Any], message: str) -> None:
+    kind, y = MODELS[name]
+    model = clone(kind).fit(X, y)
+    with pytest.raises((InvalidParameter, InvalidData, SumsMissing, UnknownLabel), match=message):
+        getattr(model, method)(**options)
+
+
+@pytest.mark.parametrize("options", [{"penalty": 1.0}, {"firth": True}])
+def test_only_a_maximum_of_the_likelihood_has_robust_errors(options: dict[str, Any]) -> None:
+    model = LogisticRegression(**options).fit(X, TWO)
+    with pytest.raises(InvalidParameter, match="maximum of the likelihood"):
+        model.summary(errors="HC0", X=X, y=TWO)
+    with pytest.raises(InvalidParameter, match="maximum of the likelihood"):
+        model.influence(X, TWO)
