@@ -34,7 +34,7 @@ class Result:
     second : R^2 on held-out rows, against the mean of the other folds; for classes the log loss, NaN without
         probabilities.
     fold_errors : the error of each fold.
-    train_error : error on the rows the final model was fitted to, which are all of them.
+    train_error : error on the rows the final model was fitted to: all of them, or those that the budget allows.
     seconds : time to fit all rows, or those that the budget allows.
     budget : what the system was held to so that the comparison takes seconds, as "after 1 epoch of 289,262 rows"; ""
         for one that learned from all rows for as long as it asks for.
@@ -106,8 +106,8 @@ class SystemTrial:
         self._models: list[Any] = []
         if budget is not None and budget.epochs is not None:
             system = clone(system).set_params(epochs=budget.epochs)
-        learned = rows if budget is None or budget.rows is None else rows.sampled(budget.rows)
-        self._trial = CrossValidation(system, learned, self._judge)
+        self._learned = rows if budget is None or budget.rows is None else rows.sampled(budget.rows)
+        self._trial = CrossValidation(system, self._learned, self._judge)
 
     def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:
         """Cross-validate, fit all rows and return the result; `guess`: what the baseline predicts, else None.
@@ -123,7 +123,8 @@ class SystemTrial:
         start = perf_counter()
         model = trial.whole()
         seconds = perf_counter() - start
-        train = trial.attempt(lambda: self._error(rows.y, model.predict(rows.x), rows.given_weight))
+        learned = self._learned
+        train = trial.attempt(lambda: self._error(learned.y, model.predict(learned.x), learned.given_weight))
         if trial.failure:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
             return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
