@@ -200,7 +200,8 @@ def _write_svg(figure: Any, out: io.StringIO) -> None:
 
     canvas, dpi = figure.canvas, figure.dpi
     try:
-        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})
+        canvas_of: Any = FigureCanvasSVG
+        canvas_of(figure).print_svg(out, metadata={"Date": None})
     finally:
         figure.set_canvas(canvas)
         figure.dpi = dpi

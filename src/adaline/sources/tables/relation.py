@@ -328,6 +328,13 @@ class Relation:
             self.place += "".join(f", {kind} {word!r}" for (word,) in self.rows(listed) if word.lower() in known)
 
 
+def import_readers() -> None:
+    """Import what reads tables, which is done otherwise when the first one is opened."""
+    import duckdb  # noqa: F401
+    import pyarrow.compute
+    import pyarrow.parquet  # noqa: F401
+
+
 def _connect() -> Any:
     try:
         import duckdb
