@@ -319,11 +319,12 @@ def _left_out(table: Table) -> Iterator[Finding]:
             "rows like the others.",
         )
     if n < total:
+        all_rows = "" if table.stream is None else "; systems that are sums learned from all, and are judged by these"
         yield Finding(
             NOTE,
             "Not all rows were compared",
-            f"The comparison used a random sample, {n:,} of {total:,} rows. Fit the recommended system to all rows "
-            "before using it.",
+            f"The comparison used a random sample, {n:,} of {total:,} rows{all_rows}. Fit the recommended system to "
+            "all rows before using it.",
         )
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from tempfile import TemporaryDirectory, gettempdir
@@ -330,9 +331,10 @@ class Relation:
 
 def import_readers() -> None:
     """Import what reads tables, which is done otherwise when the first one is opened."""
-    import duckdb  # noqa: F401
-    import pyarrow.compute
-    import pyarrow.parquet  # noqa: F401
+    with suppress(ImportError):  # which opening a table reports
+        import duckdb  # noqa: F401
+        import pyarrow.compute
+        import pyarrow.parquet  # noqa: F401
 
 
 def _connect() -> Any:
