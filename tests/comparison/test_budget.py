@@ -6,9 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
+import adaline
 from adaline import LMS, Perceptron, RobustRegression, SigmoidPerceptron
+from adaline.comparison import table as reading
 from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.compare import OnResult, compare_table
 from adaline.comparison.result import Result
@@ -118,3 +122,30 @@ def test_no_row_with_a_weight_of_zero_is_learned_from() -> None:
     mine = compare_table(Table.of(X, y, weight=weight), systems=names)
     theirs = compare_table(Table.of(X[kept], y[kept], weight=weight[kept]), systems=names)
     assert [one.error for one in mine.results] == [one.error for one in theirs.results]
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_systems_that_are_sums_learn_from_all_rows_where_the_others_have_a_sample(
+    classes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = numbers()
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    target = np.where(y > np.median(y), "high", "low") if classes else y
+    monkeypatch.setattr(reading, "MOST_NUMBERS", X.shape[1] * 60)
+    found = adaline.compare(pd.DataFrame(columns | {"y": target}), target="y")
+    assert found.data.X.shape == (60, X.shape[1])
+    results = {one.label: one for one in found.results}
+    for name in ("LeastSquaresClassifier", "GaussianClassifier") if classes else ("LinearRegression", "Ridge"):
+        model = results[name].model
+        np.testing.assert_allclose(model.coef_, clone(model).fit(X, target).coef_, rtol=1e-9)
+        assert results[name].budget == ""
+        assert len(results[name].fold_models) == 5
+    told = [one.budget for one in found.results if one.system in ("LMS", "RobustRegression", "LogisticRegression")]
+    assert told == ["on 60 rows"] * len(told)
+    assert found.data.stream is not None
+    _, fold = found.data.stream
+    kept = fold != 2
+    first = results["LeastSquaresClassifier" if classes else "LinearRegression"]
+    refitted = clone(first.model).fit(X[kept], target[kept])
+    np.testing.assert_allclose(first.fold_models[2].coef_, refitted.coef_, rtol=1e-9)
+    assert any("learned from all" in finding.text for finding in found.findings)

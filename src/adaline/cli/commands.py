@@ -152,12 +152,18 @@ def compare(
     json: Annotated[bool, option("--json", help="Print JSON for machines; no report without -o.")] = False,
 ) -> None:
     """Cross-validate every system that suits the target, recommend one, say why, and write a report."""
+    from adaline.cli.reading import read_ahead
+    from adaline.comparison.open_data import DataRequest
+
+    request = DataRequest.of(**options, shell=True)
+    reading = read_ahead(request, task, seed, folds) if systems is None else None
+
     from adaline.cli.compare import run_compare
     from adaline.comparison.compare import CompareOptions
 
     words = shlex.join(["adaline", *call.words])
     how = CompareOptions(folds, seed, listed(systems), task, thorough, cost)
-    run_compare(options, how, report=output, save=save, as_json=json, words=words)
+    run_compare(request, how, reading, report=output, save=save, as_json=json, words=words)
 
 
 @command(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from adaline import storage
-from adaline.cli.app import Options
 from adaline.cli.exit import MODEL_START, REPORT_START, check_output, note
 from adaline.cli.output import LiveTable, print_json, progress, say, show_errors
 from adaline.comparison.compare import CompareOptions, Comparison, OnResult, certificate_text, compare_request, rank
@@ -17,6 +19,7 @@ from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
 from adaline.comparison.recommendation import with_error
 from adaline.comparison.result import Result
+from adaline.comparison.table import ReadData
 from adaline.errors import InvalidParameter
 from adaline.wording import counted
 
@@ -25,27 +28,38 @@ HEADINGS = {"system": "system", "error": "error", "seconds": "fit", "certificate
 
 
 def run_compare(
-    options: Options,
+    request: DataRequest,
     how: CompareOptions,
+    reading: Future[ReadData] | None,
     *,
     report: Path | None,
     save: Path | None,
     as_json: bool,
     words: str,
 ) -> None:
-    """Compare systems on a table; `words` is the command line, which the report repeats."""
+    """Compare systems on a table, which may be `reading` already; `words`: the command line, for the report."""
     if report is None and not as_json:
         report = REPORT
     check_output(report, replaces=REPORT_START)
     check_output(save, replaces=MODEL_START)
     if report is not None and report == save:
         raise InvalidParameter(f"{save} cannot be both the report and the model: name two files")
-    request = DataRequest.of(**options, shell=True)
+    drawing = Thread(target=_import_plots)
+
     with bar_alone() if as_json else live_table() as (show_step, show_result):
-        found = compare_request(request, how, show_step, show_result)
+
+        def show_and_import(result: Result, measure: str) -> None:
+            if show_result is not None:
+                show_result(result, measure)
+            if report is not None and drawing.ident is None:  # while the other systems are fitted
+                drawing.start()
+
+        found = compare_request(request, how, show_step, show_and_import, reading)
         found = replace(found, data=replace(found.data, command=words))
         if report is not None:
             show_step(0, 0, "writing the report")
+            if drawing.ident is not None:
+                drawing.join()
             report = _written(found, report)
     for text in found.notes:
         note(text)
@@ -63,6 +77,13 @@ def run_compare(
         say(f"report: {report}")
     if save is not None and found.source is not None:
         say(f"saved: {save} ({found.recommendation.system}, fitted to all {counted(found.source.count_rows())})")
+
+
+def _import_plots() -> None:
+    """Import what draws a report."""
+    with suppress(ImportError):  # the report says it
+        for name in ("matplotlib.figure", "matplotlib.backends.backend_svg", "adaline.comparison.report"):
+            import_module(name)
 
 
 def _written(found: Comparison, report: Path) -> Path | None:

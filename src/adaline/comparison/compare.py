@@ -16,7 +16,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from adaline import __version__
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
-from adaline.comparison.budget import budget_of
+from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings
 from adaline.comparison.open_data import DataRequest, OpenedData
@@ -36,7 +36,7 @@ from adaline.errors import InvalidParameter
 from adaline.inference.summary import escaped
 from adaline.locks import cached_property
 from adaline.results import Certificate, some
-from adaline.selection.cross_validation import ArrayRows, Progress, reporting
+from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
 from adaline.selection.table import ErrorTable
 from adaline.sources import TableSource
 from adaline.systems import SYSTEMS
@@ -222,6 +222,9 @@ def compare_table(
         table = table.in_folds(rows.split(folds, seed).sort_by_fold(), rows.x, rows.fold)
     else:
         rows.fold = table.fold
+    stream = None
+    if table.stream is not None and table.X.shape[1] == table.stream[0].shape.features:
+        stream = StreamedFolds(*table.stream, classes)
     constant = MeanTarget() if kind == REGRESSION else MostFrequentClass()
     name = "the mean" if kind == REGRESSION else "the most frequent class"
     chosen = [(name, settings, SYSTEMS[name](**settings)) for name, settings in _chosen_systems(kind, systems, table.y)]
@@ -232,9 +235,12 @@ def compare_table(
         try:
             for name, settings, system in chosen:
                 budget = None if thorough else budget_of(system, *table.X.shape)
-                results.append(
-                    SystemTrial(name, settings, system, rows, classes, budget).run(baseline.predicted, report)
-                )
+                streamed = stream if hasattr(system, "_sum_folds") else None
+                if stream is not None and streamed is None:
+                    budget = budget or FitBudget()
+                    budget = replace(budget, rows=budget.rows or len(table.X))
+                trial = SystemTrial(name, settings, system, rows, classes, budget, streamed)
+                results.append(trial.run(baseline.predicted, report))
                 if on_result is not None:
                     on_result(results[-1], MEASURES[kind][0])
         except KeyboardInterrupt:

@@ -319,11 +319,12 @@ def _left_out(table: Table) -> Iterator[Finding]:
             "rows like the others.",
         )
     if n < total:
+        all_rows = "" if table.stream is None else "; systems that are sums learned from all, and are judged by these"
         yield Finding(
             NOTE,
             "Not all rows were compared",
-            f"The comparison used a random sample, {n:,} of {total:,} rows. Fit the recommended system to all rows "
-            "before using it.",
+            f"The comparison used a random sample, {n:,} of {total:,} rows{all_rows}. Fit the recommended system to "
+            "all rows before using it.",
         )
 
 
@@ -411,7 +412,8 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
 
 def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
     labels, codes = table.classes
-    linear = [r.label for r in results if len(labels) == 2 and r.train_error == 0 and hasattr(r.model, "coef_")]
+    perfect = [r for r in results if r.train_error == 0 and not r.budget and hasattr(r.model, "coef_")]
+    linear = [r.label for r in perfect if len(labels) == 2]
     apart = [str(label) for label in labels] if linear else []
     if not linear and not any(map(_overlapping, results)):
         apart = _separable_classes(table.X, codes, labels)

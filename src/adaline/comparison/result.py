@@ -15,7 +15,7 @@ from sklearn.base import clone
 from adaline.arrays import Array
 from adaline.comparison.budget import FitBudget
 from adaline.results import Certificate
-from adaline.selection.cross_validation import ArrayRows, CrossValidation
+from adaline.selection.cross_validation import ArrayRows, CrossValidation, StreamedFolds
 
 Indices = NDArray[np.intp]
 
@@ -34,7 +34,7 @@ class Result:
     second : R^2 on held-out rows, against the mean of the other folds; for classes the log loss, NaN without
         probabilities.
     fold_errors : the error of each fold.
-    train_error : error on the rows the final model was fitted to, which are all of them.
+    train_error : error on the rows the final model was fitted to: all of them, or those that the budget allows.
     seconds : time to fit all rows, or those that the budget allows.
     budget : what the system was held to so that the comparison takes seconds, as "after 1 epoch of 289,262 rows"; ""
         for one that learned from all rows for as long as it asks for.
@@ -88,6 +88,7 @@ class SystemTrial:
     rows : cut into folds, each a run of rows; y of classes are their indices.
     classes : (K,) labels, None for a regression.
     budget : how much the system may learn from.
+    stream : all rows, where those above are a sample.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class SystemTrial:
         rows: ArrayRows,
         classes: NDArray[Any] | None,
         budget: FitBudget | None = None,
+        stream: StreamedFolds | None = None,
     ) -> None:
         self.name, self.settings = name, settings
         self._rows, self._classes, self._budget = rows, classes, budget
@@ -106,8 +108,9 @@ class SystemTrial:
         self._models: list[Any] = []
         if budget is not None and budget.epochs is not None:
             system = clone(system).set_params(epochs=budget.epochs)
-        learned = rows if budget is None or budget.rows is None else rows.sampled(budget.rows)
-        self._trial = CrossValidation(system, learned, self._judge)
+        few = budget is not None and budget.rows is not None and budget.rows < len(rows.y)
+        self._learned = rows.sampled(budget.rows) if few else rows
+        self._trial, self._streams = CrossValidation(system, self._learned, self._judge, stream), stream is not None
 
     def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:
         """Cross-validate, fit all rows and return the result; `guess`: what the baseline predicts, else None.
@@ -123,7 +126,8 @@ class SystemTrial:
         start = perf_counter()
         model = trial.whole()
         seconds = perf_counter() - start
-        train = trial.attempt(lambda: self._error(rows.y, model.predict(rows.x), rows.given_weight))
+        learned = self._learned
+        train = trial.attempt(lambda: self._error(learned.y, model.predict(learned.x), learned.given_weight))
         if trial.failure:
             nothing = (np.nan, np.nan, np.nan, np.array([]), np.nan, np.nan, None, None, None, None)
             return Result(self.name, self.settings, *nothing, trial.warnings, trial.failure)
@@ -148,8 +152,15 @@ class SystemTrial:
             warnings=trial.warnings,
             failure="",
             fold_models=tuple(self._models),
-            budget="" if self._budget is None else str(self._budget),
+            budget=self._budget_text(),
         )
+
+    def _budget_text(self) -> str:
+        """Return what the system was held to: the sample, where it could not learn from all rows of a stream."""
+        budget = self._budget
+        if self._streams and self._trial.stream is None:
+            budget = FitBudget(rows=len(self._rows.y))
+        return "" if budget is None else str(budget)
 
     def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
         """Keep the model and its predictions for held-out rows; return their error."""

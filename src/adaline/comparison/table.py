@@ -57,6 +57,7 @@ class Table:
     indices : (n,) the index of each row in the data, those left out included; None: 0, 1, ...
     coded : the different labels in y and the index of each row's label, where they are known.
     fold : (n,) the fold of each row, once the rows are cut into folds; those of fold 0 come first.
+    stream : all rows, where these are a sample that was cut into folds as it was read, and the fold of each, (N,).
     command : the command line that makes this comparison again, "" if there is none.
     opening : the Python call that opens the table again, "" if there is none.
 
@@ -84,6 +85,7 @@ class Table:
     indices: NDArray[np.intp] | None = None
     coded: tuple[NDArray[Any], NDArray[np.intp]] | None = None
     fold: NDArray[np.intp] | None = None
+    stream: tuple[Source, NDArray[np.int8]] | None = None
 
     @classmethod
     def of(
@@ -273,10 +275,13 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
     indices = _used_rows(opened)
     indices = indices if drawn is None else drawn if indices is None else indices[drawn]
     n = rows if drawn is None else len(drawn)
-    fold = order = None
+    fold = order = stream = None
     if not source.weighted and 2 <= folds <= n // 2:
-        labels = None if classes is None else source.read_targets()[slice(None) if drawn is None else drawn, 0]
-        fold = assign_folds(n, folds, seed, labels)
+        if drawn is None:
+            fold = assign_folds(n, folds, seed, None if classes is None else source.read_targets()[:, 0])
+        else:
+            every = np.random.default_rng(seed).integers(folds, size=rows, dtype=np.int8)
+            stream, fold = (opened.source, every), every[drawn].astype(np.intp)
         order = np.argsort(fold, kind="stable")
         fold, indices = fold[order], order if indices is None else indices[order]
     x, t, weight = _read_rows(source, drawn, order)
@@ -298,6 +303,7 @@ def sample_table(opened: OpenedData, task: str, seed: int, folds: int) -> Table:
         indices=indices,
         coded=coded,
         fold=fold,
+        stream=stream,
     )
 
 

@@ -97,7 +97,7 @@ def svg(ax: Axes) -> str:
     figure: Any = ax.figure
     with _matplotlib().rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts draw the text
-        figure.savefig(out, format="svg", metadata={"Date": None})
+        _write_svg(figure, out)
     text = out.getvalue()
     return text[text.index("<svg") :]
 
@@ -192,6 +192,19 @@ def _power(value: float) -> str:
     mantissa, exponent = f"{value:.0e}".split("e")
     raised = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return raised if mantissa == "1" else f"{mantissa}·{raised}"
+
+
+def _write_svg(figure: Any, out: io.StringIO) -> None:
+    """Do what `savefig` does, which draws twice where the layout is constrained."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    canvas, dpi = figure.canvas, figure.dpi
+    try:
+        canvas_of: Any = FigureCanvasSVG
+        canvas_of(figure).print_svg(out, metadata={"Date": None})
+    finally:
+        figure.set_canvas(canvas)
+        figure.dpi = dpi
 
 
 def _matplotlib() -> Any:

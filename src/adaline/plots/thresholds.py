@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.plots.inputs import labels, numbers
-from adaline.plots.style import GREY, LINES, Axes, axes, colour, finished, short, styled
+from adaline.plots.style import GREY, LINES, MOST_POINTS, Axes, axes, colour, finished, short, styled
 
 MOST_CURVES = 6
+FIRST_POINTS = 100  # of a curve that are all shown: the precision of a few rows jumps
 
 
 class ThresholdCounts(NamedTuple):
@@ -37,6 +38,14 @@ class ThresholdCounts(NamedTuple):
         precision = self.hits[1:] / (self.hits[1:] + self.alarms[1:])
         return float((np.diff(self.hits) / self.hits[-1]) @ precision)
 
+    def thinned(self) -> ThresholdCounts:
+        """Return no more thresholds than a plot shows, evenly spread over the rows called positive, ends included."""
+        if len(self.threshold) <= MOST_POINTS:
+            return self
+        called = self.hits + self.alarms
+        at = np.searchsorted(called, np.linspace(0.0, called[-1], MOST_POINTS))
+        return ThresholdCounts(*(part[np.unique(np.r_[:FIRST_POINTS, at])] for part in self))
+
 
 def count_at_thresholds(truth: NDArray[np.bool_], score: Array, weight: Array | None = None) -> ThresholdCounts:
     """Return the hits and alarms at every different score, highest first; `truth` (n,) holds both kinds of rows.
@@ -50,7 +59,7 @@ def count_at_thresholds(truth: NDArray[np.bool_], score: Array, weight: Array | 
     """
     if truth.all() or not truth.any():
         raise InvalidData("a ranking of two kinds of rows needs some of each: all rows are of one kind")
-    order = np.argsort(-score, kind="stable")
+    order = np.argsort(-score)
     w = np.ones(len(score)) if weight is None else weight[order]
     hit, sorted_score = truth[order], score[order]
     last = np.flatnonzero(np.diff(sorted_score, append=-np.inf) != 0)  # of those that share a score
@@ -81,8 +90,9 @@ def roc(y: Any, score: Any, ax: Axes | None = None, *, classes: Sequence[Any] | 
     ax = axes(ax, 3.6)
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9)
     for k, (name, counts) in enumerate(_curves(y, score, classes)):
-        across, up = counts.alarms / counts.alarms[-1], counts.hits / counts.hits[-1]
         label = f"{short(name, 18)}, AUC {counts.auc:.3f}"
+        shown = counts.thinned()
+        across, up = shown.alarms / shown.alarms[-1], shown.hits / shown.hits[-1]
         ax.plot(across, up, color=colour(k), linestyle=LINES[k % 4], linewidth=1.6, label=label)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     return finished(ax, "share of the others called so", "share of the class found")
@@ -110,7 +120,8 @@ def precision_recall(y: Any, score: Any, ax: Axes | None = None, *, classes: Seq
     """
     ax = axes(ax, 3.6)
     for k, (name, counts) in enumerate(_curves(y, score, classes)):
-        recall, precision = counts.hits[1:] / counts.hits[-1], counts.hits[1:] / (counts.hits[1:] + counts.alarms[1:])
+        shown = counts.thinned()
+        recall, precision = shown.hits[1:] / shown.hits[-1], shown.hits[1:] / (shown.hits[1:] + shown.alarms[1:])
         label = f"{short(name, 18)}, average {counts.average_precision:.3f}"
         style: dict[str, Any] = {"color": colour(k), "linestyle": LINES[k % 4], "linewidth": 1.6}
         ax.step(np.r_[0.0, recall], np.r_[precision[0], precision], where="pre", label=label, **style)

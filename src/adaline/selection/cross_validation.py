@@ -26,6 +26,7 @@ from sklearn.pipeline import Pipeline
 from adaline.arrays import Array, host, is_device, is_sparse, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
 from adaline.input.open import read_weights
 from adaline.parameters import WholeNumber
@@ -125,11 +126,19 @@ class CrossValidation(Trial):
     rows : cut into folds.
     judge : function of the model, the indices of the rows it learned from and of those held out; `judged` keeps what it
         returns, one entry a fold.
+    stream : all rows, where `rows` are a sample of them and the system is a sum, which then learns from them all; None
+        once it is found that it does not.
     """
 
-    def __init__(self, system: Any, rows: Rows, judge: Callable[[Any, Indices, Indices], Any]) -> None:
+    def __init__(
+        self,
+        system: Any,
+        rows: Rows,
+        judge: Callable[[Any, Indices, Indices], Any],
+        stream: StreamedFolds | None = None,
+    ) -> None:
         super().__init__()
-        self.system, self.rows, self.judge = system, rows, judge
+        self.system, self.rows, self.judge, self.stream = system, rows, judge, stream
         self.judged: list[Any] = []
         self._fits: list[FoldFits | None] = []
 
@@ -166,7 +175,9 @@ class CrossValidation(Trial):
     def _all_fits(self) -> FoldFits | None:
         """Return the fits of a system that makes those of all folds at once, None of one that does not."""
         if not self._fits:
-            self._fits.append(self.rows.fit_folds(self.system))
+            streamed = None if self.stream is None else self.stream.fit_folds(self.system)
+            self.stream = None if streamed is None else self.stream
+            self._fits.append(self.rows.fit_folds(self.system) if streamed is None else streamed)
         return self._fits[0]
 
 
@@ -332,6 +343,27 @@ class SourceRows(Rows):
 
     def fit_folds(self, system: Any) -> FoldFits | None:
         return _fit_at_once(system, self.source, None, None, self.fold, self.shared)
+
+
+class StreamedFolds:
+    """All rows of a table that is not held in memory, and the fold of each, (N,); classes are told by their indices.
+
+    `classes` : the labels, sorted; None for a regression.
+    """
+
+    def __init__(self, source: Source, fold: NDArray[np.int8], classes: NDArray[Any] | None) -> None:
+        self.source, self.fold, self.classes = source, fold, classes
+        self.shared: dict[Any, Any] = {}
+
+    def fit_folds(self, system: Any) -> FoldFits | None:
+        """Return fits of a system that is a sum, to be used on coded rows; None where sums do not do."""
+        if not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
+            return None
+        rows = system._sum_folds(self.source, None, None, self.fold, self.shared, all_but_one)
+        if rows is None or (rows.classes is not None and not np.array_equal(rows.classes, self.classes)):
+            return None
+        codes = None if rows.classes is None else np.arange(len(rows.classes))
+        return fit_folds(system, rows._replace(columns=InputColumns(rows.columns.count), classes=codes))
 
 
 def split_rows(system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int) -> Rows:

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.metrics import get_scorer, get_scorer_names
 
 from adaline.arrays import Array, host
 from adaline.errors import InvalidData, InvalidParameter
@@ -147,6 +146,8 @@ def measure_of(system: Any, scoring: Any) -> Measure:
         return LogLoss()
     if name in ("error_rate", "accuracy") and is_classifier(system):
         return ErrorRate()
+    from sklearn.metrics import get_scorer, get_scorer_names  # here, as few need it
+
     known = get_scorer_names()
     if f"neg_{name}" in known:
         return Score(name, get_scorer(f"neg_{name}"))

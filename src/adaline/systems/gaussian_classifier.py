@@ -43,6 +43,7 @@ COVARIANCES = {
 """Values of `covariance`, and the kind of covariance that each means for the components of a mixture."""
 
 CACHED_ROWS = 1024  # whose distances are computed at a time
+MILD = 500  # exponents that are far from overflow
 FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
 TOL, MOST_STEPS = 1e-6, 300  # of EM
 
@@ -150,7 +151,9 @@ class GaussianClassifier(ClosedFormClassifier):
                 out[:, k] = np.inf
                 continue
             scaling, half = factor.scaling, factor.scaling.scale // 2
-            powers = np.exp2(-half), np.exp2(half - scaling.scale)  # one alone may overflow
+            powers = [np.exp2(-half), np.exp2(half - scaling.scale)]  # one alone may overflow
+            if (np.abs(half) < MILD).all():
+                powers = [powers[0] * powers[1]]
             for first in range(0, len(x), CACHED_ROWS):
                 rows = x[first : first + CACHED_ROWS] - found.hi[k]
                 rows -= found.lo[k]

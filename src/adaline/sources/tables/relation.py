@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from tempfile import TemporaryDirectory, gettempdir
@@ -326,6 +327,14 @@ class Relation:
             used = names_used(self.connection, f"SELECT * FROM {self.sql}", f"{used_as}_name")
             known = {word.lower() for word in used}
             self.place += "".join(f", {kind} {word!r}" for (word,) in self.rows(listed) if word.lower() in known)
+
+
+def import_readers() -> None:
+    """Import what reads tables, which is done otherwise when the first one is opened."""
+    with suppress(ImportError):  # which opening a table reports
+        import duckdb  # noqa: F401
+        import pyarrow.compute
+        import pyarrow.parquet  # noqa: F401
 
 
 def _connect() -> Any:
