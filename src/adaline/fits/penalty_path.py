@@ -36,7 +36,7 @@ from adaline.sums import Objective, Point
 DECADES = 8
 A_DECADE = 2
 WORSE = 3  # penalties in a row beyond the best after which a path ends
-ROUGH = 1e-8  # share of the loss of the best constants that the next step of a fit on the path would change
+ROUGH = 2e-8  # share of the loss of the best constants that the next step of a fit on the path would change
 STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each goes on by itself
 FEW = 3  # steps under one penalty, beyond which second derivatives are taken anew for the next
 MANY = 8  # steps under one penalty, after which a machine's own second derivatives are taken
@@ -49,7 +49,7 @@ CLOSE = 1e-5  # share of a loss by which one step may miss that of such a machin
 class PenaltyPath(NamedTuple):
     """Penalties, the mean loss of a held-out row under each, its standard error over the folds, and the best.
 
-    `start` (K, 1 + D) are about the weights under the best penalty, in the view of the problem.
+    `start` (K, 1 + D) are about the weights under the best penalty, in raw units.
     """
 
     penalties: Array
@@ -66,7 +66,7 @@ class Losses:
         self.weights = weights
         self.values: list[float] = []
         self.errors: list[float] = []
-        self.start = np.zeros(0)
+        self.start = np.zeros((0, 1))
 
     def add(self, losses: Array, thetas: Array) -> None:
         """Take in the losses under the next penalty, of machines (folds, K, 1 + D)."""
@@ -83,11 +83,11 @@ class Losses:
         """Whether the last few penalties were beyond the best."""
         return bool(self.values) and len(self.values) - 1 - int(np.argmin(self.values)) >= WORSE
 
-    def path(self, penalties: Array) -> PenaltyPath:
+    def path(self, penalties: Array, problem: Problem) -> PenaltyPath:
         """Return the path of the penalties tried."""
         tried = penalties[: len(self.values)]
         best = float(tried[int(np.argmin(self.values))])
-        return PenaltyPath(tried, np.array(self.values), np.array(self.errors), best, self.start)
+        return PenaltyPath(tried, np.array(self.values), np.array(self.errors), best, problem.to_raw(self.start))
 
 
 def penalties_of(weight: float) -> Array:
@@ -107,7 +107,7 @@ def cross_validated(
         losses.add(machines.solve(np.tile(_ridge(problem, float(penalty), unit), (rows.count, 1))), machines.thetas)
         if losses.ended:
             break
-    return losses.path(penalties)
+    return losses.path(penalties, problem)
 
 
 def held_out_paths(
@@ -158,7 +158,7 @@ def _held_out_paths(
             break
     if pairs is None and not machines.are_close(ridges):
         return None
-    every, *others = (one.path(grid) for one, grid in zip(losses, grids, strict=True))
+    every, *others = (one.path(grid, problem) for one, grid in zip(losses, grids, strict=True))
     return every, others
 
 
@@ -318,7 +318,6 @@ class FoldMachines:
         self.metrics = [self._metric(m, ridge) for m, ridge in enumerate(ridges)]
         pairs: list[Pairs] = [deque(maxlen=STEPS) for _ in range(count)]
         gradients = self._gradients(ridges)
-        enough = ROUGH * self.rows.null
         done = np.zeros(count, dtype=bool)
         for self.steps in range(STEPS):
             if self.steps and self.steps % MANY == 0 and count * self.rows.free.size**2 <= MATRICES:
@@ -330,7 +329,7 @@ class FoldMachines:
             steps = -np.stack([inverse_product(metric, past, g) for metric, past, g in each])
             slopes = (gradients * steps).sum(axis=(1, 2))
             change = np.abs((self.slopes[self.held] * steps).sum(axis=(1, 2)))
-            done = (-slopes <= enough) & (change <= enough)
+            done = np.maximum(-slopes, change) <= ROUGH * self.rows.null / (1 + self.steps)  # slow ones stop short
             if done.all():
                 break
             before = self.thetas
@@ -359,12 +358,16 @@ class FoldMachines:
     def _take(self, thetas: Array, moving: NDArray[np.bool_] | None = None) -> None:
         """Set the machines, and in one pass the loss (folds, machines) and gradient of every fold at each of them.
 
-        Of coupled machines only those are evaluated that are `moving`.
+        Of coupled machines those are evaluated that are `moving`, and at folds that matter to them.
         """
         self.thetas = thetas
-        which = slice(None) if moving is None or not self.rows.free.loss.coupled else moving
         for fold, part in enumerate(self.parts):
-            self.values[fold, which], self.slopes[fold, which] = _objectives(part, self.rows.free, thetas[which])
+            which: Any = slice(None)
+            if self.rows.free.loss.coupled:
+                which = (self.kept[:, fold] > 0) | (self.held[0] == fold)
+                which &= True if moving is None else moving
+            if thetas[which].size:
+                self.values[fold, which], self.slopes[fold, which] = _objectives(part, self.rows.free, thetas[which])
         self.rows.count_read()
 
     def _levels(self, ridges: Array) -> Array:

@@ -373,7 +373,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         problem, constants = self._opened(rows, two)
         if self.penalty == "auto" and path is None:
             path = cross_validated(problem, unit, constants.theta, constants.loss, int(self.folds))
-            init = problem.to_raw(path.start) if init is None else init
+        if path is not None:
+            init = path.start if init is None else init
+            near = None if near is None else replace(near, theta=path.start)
         penalty = RidgePenalty(float(self.penalty) if path is None else path.best, unit)
         options = MachineOptions(
             *(penalty, bool(self.fit_intercept), float(self.tol), self.solver),
