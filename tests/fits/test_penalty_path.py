@@ -7,7 +7,7 @@ import pytest
 
 from adaline import LogisticRegression
 from adaline.arrays import Array
-from adaline.solvers.smooth import choose
+from adaline.fits import penalty_path
 from adaline.sources.views import fold_of
 
 
@@ -70,7 +70,7 @@ def test_paths_without_two_folds_come_from_the_passes_without_one(monkeypatch: p
     x, y, weight = rows(20_000, 2)
     fold = np.random.default_rng(1).integers(0, 5, len(y))
     exact = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold, {})[1]
-    monkeypatch.setattr(choose, "SMALL", 0.0)
+    monkeypatch.setattr(penalty_path, "PAIRED", 0.0)
     model, models = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold, {})
     assert model.path_["values"].min() == pytest.approx(
         np.mean([one.path_["values"].min() for one in models]), rel=1e-2
@@ -79,6 +79,32 @@ def test_paths_without_two_folds_come_from_the_passes_without_one(monkeypatch: p
         assert one.penalty_ == pytest.approx(other.penalty_)
         np.testing.assert_allclose(one.path_["values"], other.path_["values"], rtol=1e-4)
         np.testing.assert_allclose(one.predict_proba(x), other.predict_proba(x), atol=1e-5)
+
+
+@pytest.mark.parametrize(("classes", "paired"), [(2, 0.0), (3, np.inf)])
+def test_categories_of_few_rows_do_not_mislead_the_choice(
+    classes: int, paired: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(penalty_path, "PAIRED", paired)  # without two folds: one step, where that is enough, or fitted
+    x, y, weight = rows(400, classes)
+    rng = np.random.default_rng(5)
+    rare = rng.integers(0, 60, len(y))[:, None] == np.arange(12)
+    y = np.where(rare[:, :8].any(axis=1), y.max(), y)  # some categories have rows of one class only
+    x, fold = np.column_stack([x[:, :4], rare]), rng.integers(0, 4, len(y))
+    model, models = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold, {})
+    unit = np.sqrt(np.cov(x.T, aweights=weight, ddof=0).diagonal())
+    for i in (4, int(np.argmin(model.path_["values"])), -1):
+        total = 0.0
+        for k in range(4):
+            own, others = fold == k, fold != k
+            one = LogisticRegression(penalty=float(model.path_["penalties"][i]))
+            one.fit(x[others] / unit, y[others], weight[others])
+            total += loss(one, x[own] / unit, y[own], weight[own])
+        assert model.path_["values"][i] == pytest.approx(total / weight.sum(), rel=1e-6)
+    kept = fold > 0
+    by_hand, _ = LogisticRegression(penalty="auto")._fit_folds(x[kept], y[kept], weight[kept], fold[kept] - 1, {})
+    assert models[0].penalty_ == pytest.approx(by_hand.penalty_)
+    np.testing.assert_allclose(models[0].path_["values"], by_hand.path_["values"], rtol=1e-6)
 
 
 def test_two_folds_leave_no_other_to_choose_a_penalty_by() -> None:

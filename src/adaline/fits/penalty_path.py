@@ -3,12 +3,18 @@
 The path runs from a penalty that leaves next to nothing of the weights down to next to no penalty, on standardised
 columns, so that units do not matter. A machine for each fold learns from the rows of the others. One pass over the rows
 gives the loss and the gradient of every fold at every machine: what a machine has learned from, and what its own fold
-costs it. Machines step by Newton's rule with second derivatives by fold, of a point between them, which are taken anew
-where steps no longer leave less than a tenth. The step to the next penalty needs no pass, as only the ridge changes.
+costs it. Machines step by L-BFGS in the metric of second derivatives by fold, of a point between them; where that is
+slow (a category that only one fold has sets the machines apart), in the metric of their own. The step to the next
+penalty needs no pass, as only the ridge changes.
+
+Without two folds, a machine starts beside the one without the first of them, and steps in its metric. Of many rows it
+is taken to be one Newton step away, and one pass at the end says whether it was.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,7 +24,8 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.choose import minimise_smooth
-from adaline.solvers.smooth.newton import Curvature, factor_hessian
+from adaline.solvers.smooth.lbfgs import Metric, Pairs, inner, inverse_product
+from adaline.solvers.smooth.newton import ARMIJO, FLAT, Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 from adaline.sources import Source
 from adaline.sources.base import InMemory
@@ -29,20 +36,27 @@ from adaline.sums import Objective, Point
 DECADES = 8
 A_DECADE = 2
 WORSE = 3  # penalties in a row beyond the best after which a path ends
-ROUGH = 1e-7  # tol of the fits on the path
-STEPS = 6  # of the machines of all folds together; then each goes on by itself
-SLOW = 0.01  # share of the squared decrement that a step may leave
-MATRICES = 2e7  # numbers in the second derivatives of all folds
+ROUGH = 2e-8  # share of the loss of the best constants that the next step of a fit on the path would change
+STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each goes on by itself
+FEW = 3  # steps under one penalty, beyond which second derivatives are taken anew for the next
+MANY = 8  # steps under one penalty, after which a machine's own second derivatives are taken
+MATRICES = 2e7  # numbers in second derivatives
 COPY = 2**30  # bytes of rows in memory that are copied, fold by fold
+PAIRED = 4e8  # products of numbers in a pass, up to which machines without two folds are fitted
+CLOSE = 1e-5  # share of a loss by which one step may miss that of such a machine
 
 
 class PenaltyPath(NamedTuple):
-    """Penalties, the mean loss of a held-out row under each, its standard error over the folds, and the best."""
+    """Penalties, the mean loss of a held-out row under each, its standard error over the folds, and the best.
+
+    `start` (K, 1 + D) are about the weights under the best penalty, in raw units.
+    """
 
     penalties: Array
     values: Array
     errors: Array
     best: float
+    start: Array
 
 
 class Losses:
@@ -52,12 +66,15 @@ class Losses:
         self.weights = weights
         self.values: list[float] = []
         self.errors: list[float] = []
+        self.start = np.zeros((0, 1))
 
-    def add(self, losses: Array) -> None:
-        """Take in the losses under the next penalty."""
+    def add(self, losses: Array, thetas: Array) -> None:
+        """Take in the losses under the next penalty, of machines (folds, K, 1 + D)."""
         share = self.weights / self.weights.sum()
         mean = losses.sum() / self.weights.sum()
         each = losses / np.maximum(self.weights, 1e-300)
+        if mean < min(self.values, default=np.inf):
+            self.start = thetas.mean(axis=0)
         self.values.append(float(mean))
         self.errors.append(float(np.sqrt((share * (each - mean) ** 2).sum() / max(len(losses) - 1, 1))))
 
@@ -66,11 +83,11 @@ class Losses:
         """Whether the last few penalties were beyond the best."""
         return bool(self.values) and len(self.values) - 1 - int(np.argmin(self.values)) >= WORSE
 
-    def path(self, penalties: Array) -> PenaltyPath:
+    def path(self, penalties: Array, problem: Problem) -> PenaltyPath:
         """Return the path of the penalties tried."""
         tried = penalties[: len(self.values)]
         best = float(tried[int(np.argmin(self.values))])
-        return PenaltyPath(tried, np.array(self.values), np.array(self.errors), best)
+        return PenaltyPath(tried, np.array(self.values), np.array(self.errors), best, problem.to_raw(self.start))
 
 
 def penalties_of(weight: float) -> Array:
@@ -83,13 +100,14 @@ def cross_validated(
 ) -> PenaltyPath:
     """Return the path of penalties and the best one; `null` is the loss of the best constants, `start` these."""
     penalties = penalties_of(problem.spread.weight)
-    machines = FoldMachines(problem, folds, start, null)
-    losses = Losses(machines.weights)
+    rows = FoldedRows(problem, folds, null)
+    machines = FoldMachines(rows, [(k,) for k in range(rows.count)], start)
+    losses = Losses(rows.weights)
     for penalty in penalties:
-        losses.add(machines.solve(_ridge(problem, float(penalty), unit)))
+        losses.add(machines.solve(np.tile(_ridge(problem, float(penalty), unit), (rows.count, 1))), machines.thetas)
         if losses.ended:
             break
-    return losses.path(penalties)
+    return losses.path(penalties, problem)
 
 
 def held_out_paths(
@@ -97,25 +115,51 @@ def held_out_paths(
 ) -> tuple[PenaltyPath, list[PenaltyPath]]:
     """Return the path over folds (N,), and for each fold the path that the other rows would have by themselves.
 
-    `units` are the deviations of the columns without each fold. All come from the same passes: without two folds, a
-    machine is one Newton step from the one without the first of them.
+    `units` are the deviations of the columns without each fold. All come from the same passes.
     """
-    machines = FoldMachines(problem, fold, start, null)
-    count, weights = machines.count, machines.weights
-    grids = [penalties_of(problem.spread.weight), *(penalties_of(weights.sum() - one) for one in weights)]
+    rows = FoldedRows(problem, fold, null)
+    every = np.array([unit, *units])
+    if not isinstance(rows.source, InMemory) or rows.source.n_rows * problem.size * rows.count**2 > PAIRED:
+        estimated = _held_out_paths(problem, rows, start, every, fitted=False)
+        if estimated is not None:
+            return estimated
+    found = _held_out_paths(problem, rows, start, every, fitted=True)
+    assert found is not None
+    return found
+
+
+def _held_out_paths(
+    problem: Problem, rows: FoldedRows, start: Array, units: Array, fitted: bool
+) -> tuple[PenaltyPath, list[PenaltyPath]] | None:
+    """Return the paths, of machines without two folds that are fitted or estimated; None where that is too rough."""
+    count, weights = rows.count, rows.weights
+    machines = FoldMachines(rows, [(k,) for k in range(count)], start)
+    two = [(k, j) for k in range(count) for j in range(count) if j != k]
+    pairs = FoldMachines(rows, two, start, machines) if fitted else None
+    first = np.array(two)[:, 0]
+    totals = np.array([weights.sum(), *(weights.sum() - weights)])
+    grids = [penalties_of(total) for total in totals]
     losses = [Losses(weights), *(Losses(np.delete(weights, k)) for k in range(count))]
     for i in range(len(grids[0])):
-        found = machines.solve(_ridge(problem, float(grids[0][i]), unit))
+        before = machines.thetas
+        whole, *ridges = (_ridge(problem, float(grid[i]), unit) for grid, unit in zip(grids, units, strict=True))
+        found = machines.solve(np.tile(whole, (count, 1)))
         if not losses[0].ended:
-            losses[0].add(found)
-        machines.curve()
+            losses[0].add(found, machines.thetas)
+        if pairs is not None:
+            each = pairs.solve(np.array(ridges)[first], (machines.thetas - before)[first])
+        else:
+            machines.curve()
+            each = np.array([machines.without_another(k, j, ridges[k]).loss for k, j in two])
         for k in range(count):
             if not losses[1 + k].ended:
-                losses[1 + k].add(machines.without_another(k, _ridge(problem, float(grids[1 + k][i]), units[k])))
+                losses[1 + k].add(each[first == k], machines.thetas[k : k + 1])
         if all(one.ended for one in losses):
             break
-    every, *each = (one.path(grid) for one, grid in zip(losses, grids, strict=True))
-    return every, each
+    if pairs is None and not machines.are_close(ridges):
+        return None
+    every, *others = (one.path(grid, problem) for one, grid in zip(losses, grids, strict=True))
+    return every, others
 
 
 def has_matrices(problem: Problem, folds: int) -> bool:
@@ -128,135 +172,236 @@ def _ridge(problem: Problem, penalty: float, unit: Array) -> Array:
     return problem.penalised_by(RidgePenalty(penalty, unit)).ridge
 
 
-class FoldMachines:
-    """Machines that learn from all folds but their own, along a path of penalties.
+class FoldedRows:
+    """The rows of a problem by folds.
 
     Parameters
     ----------
     problem : the objective over all rows; its ridge does not matter.
     folds : their number, of which rows are in one by their index, or the fold of each row, (N,).
-    start : (K, 1 + D) weights to start from, in the view.
     null : the loss of the best constants.
     """
 
-    def __init__(self, problem: Problem, folds: int | NDArray[np.int64], start: Array, null: float) -> None:
+    def __init__(self, problem: Problem, folds: int | NDArray[np.int64], null: float) -> None:
         self.free = replace(problem, ridge=np.zeros_like(problem.ridge), sample=None, lightest=None)
-        self.rows, self.folds, self.null = problem.source, folds, null
-        if self.rows.empty_on_device() is None:
-            self.rows = in_memory(self.rows)
+        self.source, self.folds, self.null = problem.source, folds, null
+        if self.source.empty_on_device() is None:
+            self.source = in_memory(self.source)
         self.count = folds if isinstance(folds, int) else int(folds.max()) + 1
-        self.parts = _parts(self.rows, folds, self.count)
+        self.parts = _parts(self.source, folds, self.count)
         self.weights = np.array([part.total_weight() for part in self.parts])
-        self.many = self.parts  # with the target of a row for each machine
-        if not problem.loss.coupled:
-            repeated = np.tile([[0.0], [1.0]], self.count)
-            self.many = [part.recoded(repeated) for part in self.parts]
-        self.thetas = np.tile(start, (self.count, 1, 1))
         self.together = has_matrices(problem, self.count)
-        if self.together:
+
+    def without(self, left_out: Sequence[int]) -> Source:
+        """Return the rows of the other folds."""
+        source = self.source
+        for fold in left_out:
+            source = Fold(source, fold, self.folds, held_out=False)
+        return source
+
+    def with_targets_of(self, machines: int) -> list[Source]:
+        """Return the folds, with the target of a row for each machine where these are not coupled."""
+        if self.free.loss.coupled:
+            return self.parts
+        repeated = np.tile([[0.0], [1.0]], machines)
+        return [part.recoded(repeated) for part in self.parts]
+
+    def second(self, fold: int, theta: Array) -> Array:
+        """Return the second derivatives of a fold, (M, M)."""
+        return np.asarray(replace(self.free, source=self.parts[fold]).evaluate(theta, second=True).hessian)
+
+    def count_read(self) -> None:
+        """Count a pass over copies of the rows."""
+        self.source.reads[0] += isinstance(self.source, InMemory)
+
+
+class NextStep(NamedTuple):
+    """Without another fold: the step to the minimum, what that fold costs there, and the factored matrix."""
+
+    step: Array
+    loss: float
+    curvature: Curvature
+
+
+class FoldMachines:
+    """Machines that each learn from all folds but some, along a path of penalties.
+
+    Parameters
+    ----------
+    rows : by folds.
+    without : the folds that each machine leaves out; the last of them is the one whose loss is asked for.
+    start : (K, 1 + D) weights to start from, in the view.
+    beside : machines without the first of these folds, whose metric serves.
+    """
+
+    def __init__(
+        self, rows: FoldedRows, without: list[tuple[int, ...]], start: Array, beside: FoldMachines | None = None
+    ) -> None:
+        self.rows, self.without, self.beside = rows, without, beside
+        self.kept = np.array([[float(f not in one) for f in range(rows.count)] for one in without])
+        self.held = (np.array([one[-1] for one in without]), np.arange(len(without)))
+        self.own: dict[int, Array] = {}
+        self.metrics: list[Metric] = []
+        self.steps = 0
+        self.thetas = np.tile(start, (len(without), 1, 1))
+        if rows.together:
+            self.parts = rows.with_targets_of(len(without))
+            self.values = np.zeros((rows.count, len(without)))
+            self.slopes = np.zeros((rows.count, *self.thetas.shape))
             self._take(self.thetas)
-            self.curve()
-
-    def solve(self, ridge: Array) -> Array:
-        """Move the machines to the minima under a ridge penalty (D,); return the loss of each on its own fold."""
-        if self.together:
-            before = self.thetas
-            with one_blas_thread():
-                found = self._step_together(ridge)
-            if found is not None:
-                return found
-            self.thetas = before.copy()
-        losses = np.empty(self.count)
-        for k, part in enumerate(self.parts):
-            trained = Fold(self.rows, k, self.folds, held_out=False)
-            weight = float(self.weights.sum() - self.weights[k])
-            one = replace(self.free, source=trained, ridge=ridge, weight=weight)
-            self.thetas[k] = minimise_smooth(one, self.thetas[k], ROUGH * self.null).theta
-            losses[k] = replace(self.free, source=part).evaluate(self.thetas[k]).value
-        if self.together:
-            self._take(self.thetas)
-            self.curve()
-        return losses
-
-    def without_another(self, k: int, ridge: Array) -> Array:
-        """Return the losses (folds - 1,) of the other folds under machine k, each by one step that leaves it out."""
-        out = []
-        for j in (j for j in range(self.count) if j != k):
-            step = -self._curvature(ridge, (k, j)).solve(self._gradient(k, ridge, (k, j)))
-            out.append(self._loss(j, k, step))
-        return np.array(out)
-
-    def _loss(self, fold: int, k: int, step: Array) -> float:
-        """Return the loss of a fold at machine k after a short step."""
-        s = step.ravel()
-        return float(self.values[fold, k] + self.slopes[fold, k].ravel() @ s + 0.5 * s @ self.matrices[fold] @ s)
-
-    def _step_together(self, ridge: Array) -> Array | None:
-        """Step until the last step hardly changes the losses; None where that is not reached in a few passes."""
-        last = np.inf
-        metrics = self._metrics(ridge)
-        for _ in range(STEPS):
-            steps, decrements = self._steps(ridge, metrics)
-            own = np.arange(self.count)
-            change = np.abs((self.slopes[own, own] * steps).sum(axis=(1, 2)))
-            worst = float(decrements.max())
-            if worst <= ROUGH * self.null and change.max() <= ROUGH * self.null:
-                break
-            if last < np.inf and worst > SLOW * last:
-                if worst > last:
-                    return None
+            if beside is None:
                 self.curve()
-                metrics = self._metrics(ridge)
-                steps, _ = self._steps(ridge, metrics)
-            self._take(self.thetas + steps)
-            if not np.isfinite(self.values).all():
-                return None
-            last = worst
-        else:
-            return None
-        return np.array([self._loss(k, k, step) for k, step in enumerate(steps)])
 
-    def _take(self, thetas: Array) -> None:
-        """Set the machines, and in one pass the loss (folds, machines) and gradient of every fold at each of them."""
-        self.thetas = thetas
-        at = [_objectives(part, self.free, thetas) for part in self.many]
-        self.rows.reads[0] += isinstance(self.rows, InMemory)
-        self.values = np.stack([values for values, _ in at])
-        self.slopes = np.stack([slopes for _, slopes in at])
+    def solve(self, ridges: Array, moved: Array | float = 0.0) -> Array:
+        """Move the machines to the minima under ridge penalties (machines, D); return the loss of each on its fold.
+
+        `moved` is about how far they have to go.
+        """
+        left = np.ones(len(self.without), dtype=bool)
+        steps = np.zeros_like(self.thetas)
+        before = self.thetas
+        if self.rows.together:
+            with one_blas_thread():
+                if np.any(moved):
+                    self._take(self.thetas + moved)
+                done, found = self._descend(ridges)
+            left = ~done
+            steps[done] = found[done]
+        if left.any():
+            self.thetas = self.thetas.copy()
+            for m in np.flatnonzero(left):
+                source = self.rows.without(self.without[m])
+                weight = float(self.kept[m] @ self.rows.weights)
+                one = replace(self.rows.free, source=source, ridge=ridges[m], weight=weight)
+                self.thetas[m] = minimise_smooth(one, before[m], ROUGH * self.rows.null).theta
+            if not self.rows.together:
+                each = zip(self.held[0], self.thetas, strict=True)
+                parts, free = self.rows.parts, self.rows.free
+                return np.array([replace(free, source=parts[k]).evaluate(theta).value for k, theta in each])
+            self._take(self.thetas)
+        return np.asarray(self.values[self.held] + (self.slopes[self.held] * steps).sum(axis=(1, 2)))
 
     def curve(self) -> None:
         """Take the second derivatives of every fold anew, amid the machines, (folds, M, M)."""
         middle = self.thetas.mean(axis=0)
-        at = [replace(self.free, source=part).evaluate(middle, second=True) for part in self.parts]
-        self.rows.reads[0] += isinstance(self.rows, InMemory)
-        self.matrices = np.stack([np.asarray(one.hessian) for one in at])
+        self.matrices = np.stack([self.rows.second(fold, middle) for fold in range(self.rows.count)])
+        self.rows.count_read()
 
-    def _metrics(self, ridge: Array) -> list[Curvature]:
-        return [self._curvature(ridge, (k,)) for k in range(self.count)]
+    def without_another(self, k: int, j: int, ridge: Array) -> NextStep:
+        """Return what machine k would be without fold j too, by one Newton step."""
+        kept = self.kept[k].copy()
+        kept[j] = 0.0
+        curvature = self._factored(np.tensordot(kept, self.matrices, 1), ridge)
+        step = -curvature.solve(self._gradient(k, kept, ridge))
+        s = step.ravel()
+        loss = self.values[j, k] + self.slopes[j, k].ravel() @ s + 0.5 * s @ self.matrices[j] @ s
+        return NextStep(step, float(loss), curvature)
 
-    def _curvature(self, ridge: Array, without: tuple[int, ...]) -> Curvature:
-        """Return the factored second derivatives of all folds but some."""
-        kept = [f for f in range(self.count) if f not in without]
-        matrix = self.matrices[kept].sum(axis=0)
-        matrix[np.diag_indices(len(matrix))] += np.tile(np.concatenate([[0.0], ridge]), self.free.outputs)
-        return factor_hessian(matrix)
+    def are_close(self, ridges: list[Array]) -> bool:
+        """Return whether another step would hardly change the losses without another fold: the next one of each."""
+        count = len(self.without)
+        two = [(k, (k + 1) % count) for k in range(count)]
+        near = [self.without_another(k, j, ridges[k]) for k, j in two]
+        there = FoldMachines(self.rows, two, self.thetas[0], beside=self)
+        there._take(self.thetas + np.stack([one.step for one in near]))
+        for m, (k, j) in enumerate(two):
+            step = near[m].curvature.solve(there._gradient(m, there.kept[m], ridges[k]))
+            if not abs(inner(there.slopes[j, m], step)) <= CLOSE * there.values[j, m]:
+                return False
+        return True
 
-    def _steps(self, ridge: Array, metrics: list[Curvature]) -> tuple[Array, Array]:
-        """Return the step of each machine, and the squared length of its gradient."""
-        steps, squares = np.empty_like(self.thetas), np.empty(self.count)
-        for k, metric in enumerate(metrics):
-            gradient = self._gradient(k, ridge, (k,))
-            steps[k] = -metric.solve(gradient)
-            squares[k] = -float((gradient * steps[k]).sum())
-        return steps, squares
+    def _descend(self, ridges: Array) -> tuple[NDArray[np.bool_], Array]:
+        """Step until the next step hardly changes the losses; return which machines got there, and their next steps."""
+        count = len(self.without)
+        if self.beside is None and self.steps > FEW and not self.own:
+            self.curve()
+        self.metrics = [self._metric(m, ridge) for m, ridge in enumerate(ridges)]
+        pairs: list[Pairs] = [deque(maxlen=STEPS) for _ in range(count)]
+        gradients = self._gradients(ridges)
+        done = np.zeros(count, dtype=bool)
+        for self.steps in range(STEPS):
+            if self.steps and self.steps % MANY == 0 and count * self.rows.free.size**2 <= MATRICES:
+                for m in np.flatnonzero(~done):
+                    self.own[m] = sum(self.rows.second(f, self.thetas[m]) for f in np.flatnonzero(self.kept[m]))
+                    self.metrics[m] = self._metric(m, ridges[m])
+                    pairs[m].clear()
+            each = zip(self.metrics, pairs, gradients, strict=True)
+            steps = -np.stack([inverse_product(metric, past, g) for metric, past, g in each])
+            slopes = (gradients * steps).sum(axis=(1, 2))
+            change = np.abs((self.slopes[self.held] * steps).sum(axis=(1, 2)))
+            done = np.maximum(-slopes, change) <= ROUGH * self.rows.null / (1 + self.steps)  # slow ones stop short
+            if done.all():
+                break
+            before = self.thetas
+            if not self._advance(ridges, steps, slopes, ~done):
+                break
+            last, gradients = gradients, self._gradients(ridges)
+            for past, s, y in zip(pairs, self.thetas - before, gradients - last, strict=True):
+                if (curvature := inner(s, y)) > 1e-12 * np.sqrt(inner(s, s) * inner(y, y)):
+                    past.append((s, y, curvature))
+        return done, steps
 
-    def _gradient(self, k: int, ridge: Array, without: tuple[int, ...]) -> Array:
-        """Return the gradient at machine k over all folds but some, (K, 1 + D)."""
-        kept = [f for f in range(self.count) if f not in without]
-        out = np.asarray(self.slopes[kept, k].sum(axis=0))
-        out[:, 1:] += ridge * self.thetas[k][:, 1:]
-        out[:, 0] *= self.free.intercept
-        return out
+    def _advance(self, ridges: Array, steps: Array, slopes: Array, moving: NDArray[np.bool_]) -> bool:
+        """Move machines by shares of their steps that lower their objectives; return whether these were found."""
+        start, level, shares = self.thetas, self._levels(ridges), np.ones(len(steps))
+        for _ in range(TRIALS):
+            self._take(start + (moving * shares)[:, None, None] * steps, moving)
+            reached = self._levels(ridges)
+            high = moving & ~(reached <= level + ARMIJO * shares * slopes + FLAT * np.abs(level))
+            if not high.any():
+                return True
+            with np.errstate(all="ignore"):
+                best = -slopes * shares**2 / (2 * (reached - level - shares * slopes))
+            shares = np.where(high, np.clip(np.nan_to_num(best), 0.1 * shares, 0.5 * shares), shares)
+        return False
+
+    def _take(self, thetas: Array, moving: NDArray[np.bool_] | None = None) -> None:
+        """Set the machines, and in one pass the loss (folds, machines) and gradient of every fold at each of them.
+
+        Of coupled machines those are evaluated that are `moving`, and at folds that matter to them.
+        """
+        self.thetas = thetas
+        for fold, part in enumerate(self.parts):
+            which: Any = slice(None)
+            if self.rows.free.loss.coupled:
+                which = (self.kept[:, fold] > 0) | (self.held[0] == fold)
+                which &= True if moving is None else moving
+            if thetas[which].size:
+                self.values[fold, which], self.slopes[fold, which] = _objectives(part, self.rows.free, thetas[which])
+        self.rows.count_read()
+
+    def _levels(self, ridges: Array) -> Array:
+        """Return the objective of each machine, (machines,)."""
+        costs = (self.kept.T * self.values).sum(axis=0)
+        return np.asarray(costs + 0.5 * (ridges[:, None] * self.thetas[:, :, 1:] ** 2).sum(axis=(1, 2)))
+
+    def _metric(self, m: int, ridge: Array) -> Metric:
+        """Return the inverse of about the second derivatives of a machine."""
+        if m in self.own:
+            return self._factored(self.own[m], ridge).solve
+        if self.beside is None:
+            return self._factored(np.tensordot(self.kept[m], self.matrices, 1), ridge).solve
+        first = self.without[m][0]
+        metric = self.beside.metrics[first]
+        more = float(self.beside.kept[first] @ self.rows.weights / (self.kept[m] @ self.rows.weights))
+        return lambda g: metric(g) * more
+
+    def _factored(self, matrix: Array, ridge: Array) -> Curvature:
+        """Return second derivatives with those of a ridge penalty, factored."""
+        out = matrix.copy()
+        out[np.diag_indices(len(out))] += np.tile(np.concatenate([[0.0], ridge]), self.rows.free.outputs)
+        return factor_hessian(out)
+
+    def _gradients(self, ridges: Array) -> Array:
+        """Return the gradient of each machine, (machines, K, 1 + D)."""
+        return np.stack([self._gradient(m, self.kept[m], ridge) for m, ridge in enumerate(ridges)])
+
+    def _gradient(self, m: int, kept: Array, ridge: Array) -> Array:
+        """Return the gradient at machine m over the folds that are kept (folds,), (K, 1 + D)."""
+        out = np.tensordot(kept, self.slopes[:, m], 1)
+        out[:, 1:] += ridge * self.thetas[m][:, 1:]
+        out[:, 0] *= self.rows.free.intercept
+        return np.asarray(out)
 
 
 def _parts(source: Source, folds: int | NDArray[np.int64], count: int) -> list[Source]:

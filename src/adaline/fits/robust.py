@@ -43,6 +43,9 @@ from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
 
+SAMPLE, LARGER = 40_000, 4  # rows whose M-estimate leads to that of so many times as many, or more
+ROUGH = 1e-4  # tol of that estimate
+
 
 @dataclass(frozen=True)
 class RobustCriterion:
@@ -106,23 +109,42 @@ def fit_target(
     problem = build_problem(rows, Squared(), 1, criterion.intercept, penalty, spread)
     start, gram = least_squares(problem)
     depends = problem.dependence(gram.null)
+    p = gram.rank - (not criterion.intercept)
     if criterion.loss is None:
         if criterion.near:
-            start = _start(problem, criterion, units, weight, start, init)
+            start = _start(problem, criterion, units, weight, start, p, init)
         return _quantile(problem, criterion, units, weight, start, gram, depends)
-    start = _start(problem, criterion, units, weight, start, init)
-    return _m_estimate(problem, criterion, units, weight, start, gram, depends)
+    start = _start(problem, criterion, units, weight, start, p, init)
+    return _m_estimate(problem, criterion, units, weight, start, gram, depends, p)
 
 
-def _start(problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, init: Any) -> Array:
-    """Return where to start in the view: least squares, trimmed (Tukey), or weights given in raw units."""
+def _start(
+    problem: Problem, criterion: RobustCriterion, units: Units, weight: Array, start: Array, p: int, init: Any
+) -> Array:
+    """Return where to start in the view: least squares, trimmed (Tukey), or weights given in raw units.
+
+    Of many rows, the M-estimate of a sample is where a trimmed start leads; `p` is the number of coefficients.
+    """
     if not isinstance(init, str):
         raw = init.copy()
         raw[0, 0] -= units.middle
         return problem.from_raw(np.ldexp(raw, -units.exponent))
     if criterion.loss is Huber or init == "least_squares":
         return start
-    return trimmed(problem, weight, generator(criterion.random_state))
+    start = trimmed(problem, weight, generator(criterion.random_state))
+    if problem.source.n_rows <= LARGER * SAMPLE:
+        return start
+    sample = problem.drawn(SAMPLE)
+    given = sample.read_weights()
+    counts = np.ones(sample.n_rows) if given is None else given
+    assert criterion.loss is not None
+    known = (criterion.loss, criterion.threshold, _scale(criterion, units, p), counts)
+    return m_estimate(problem.on(sample), *known, start, _size(units), ROUGH, criterion.most).theta
+
+
+def _size(units: Units) -> float:
+    """Return the magnitude whose rounding residuals carry."""
+    return 1.0 + abs(math.ldexp(units.middle, -units.exponent))
 
 
 def _m_estimate(
@@ -133,10 +155,9 @@ def _m_estimate(
     start: Array,
     gram: Curvature,
     depends: Dependence,
+    p: int,
 ) -> tuple[RobustFit, list[float]]:
     assert criterion.loss is not None
-    p = gram.rank - (not problem.intercept)
-    size = 1.0 + abs(math.ldexp(units.middle, -units.exponent))
     found = m_estimate(
         problem,
         criterion.loss,
@@ -144,7 +165,7 @@ def _m_estimate(
         _scale(criterion, units, p),
         weight,
         start,
-        size,
+        _size(units),
         criterion.tol,
         criterion.most,
     )

@@ -58,7 +58,7 @@ from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
-from adaline.solvers.smooth.choose import SMOOTH_SOLVERS, needs_metric
+from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources import Source
@@ -218,7 +218,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             return None
         spreads = [column_spread(Fold(rows.source, k, fold, held_out=False)) for k in range(len(counts))]
         units = [self._unit(spread) for spread in (rows.spread, *spreads)]
-        if not isinstance(rows.source, InMemory) or (together and needs_metric(problem)):
+        if together:
             return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
         each = []
         for k, (one, unit, spread) in enumerate(zip(counts, units[1:], spreads, strict=True)):
@@ -553,6 +553,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         problem, constants = self._opened(rows, two)
         if self.penalty == "auto" and path is None:
             path = cross_validated(problem, unit, constants.theta, constants.loss, int(self.folds))
+        if path is not None:
+            init = path.start if init is None else init
+            near = None if near is None else replace(near, theta=path.start)
         penalty = RidgePenalty(float(self.penalty) if path is None else path.best, unit)
         options = MachineOptions(
             *(penalty, bool(self.fit_intercept), float(self.tol), self.solver),

@@ -19,7 +19,7 @@ coefficients:
 The start (`trimmed`) is least trimmed squares on a sample: the sum of the h smallest squared residuals, h just over
 half of the rows, which the other rows do not influence. Many planes through as many random rows as there are
 coefficients; the best by the median of their residuals are improved by steps that fit the h rows nearest to them, each
-of which lowers the sum (Rousseeuw and Van Driessen 2006).
+of which lowers the sum (Rousseeuw and Van Driessen 2006). Of many rows, the M-estimate of a larger sample comes next.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ D = 2.5
 H = D**2 + (1 - D**2) * float(special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
 
 PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
+WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
 NUMBERS = 2**21  # in all the planes' equations together
 ROWS, ROWS_A_COLUMN = 2000, 40  # of the sample
 
@@ -342,15 +343,25 @@ def _matrix(evaluation: Evaluation) -> Array:
 
 def _improve(rows: Array, t: Array, theta: Array, h: int) -> tuple[float, Array]:
     """Return the sum of the h smallest squares and the plane, after fits to the h nearest rows until it is lowest."""
-    best = np.inf
+    best, r = np.inf, t - rows @ theta
     for _ in range(STEPS):
-        near = np.argpartition(np.abs(t - rows @ theta), h - 1)[:h]
-        new = linalg.lstsq(rows[near], t[near], lapack_driver="gelsy", check_finite=False)[0]
-        squares = np.partition((t - rows @ new) ** 2, h - 1)[:h].sum()
+        near = np.argpartition(np.abs(r), h - 1)[:h]
+        new = theta + _fitted(rows[near], r[near])
+        r = t - rows @ new
+        squares = np.partition(r**2, h - 1)[:h].sum()
         if not squares < best:
             break
         best, theta = float(squares), np.asarray(new, dtype=np.float64)
     return best, theta
+
+
+def _fitted(rows: Array, t: Array) -> Array:
+    """Return the plane (P,) of least squares, by normal equations where these are well conditioned."""
+    lower, failed = linalg.lapack.dpotrf(rows.T @ rows, lower=1)
+    size = lower.diagonal()
+    if not failed and size.min() > WELL * size.max():
+        return np.asarray(linalg.lapack.dpotrs(lower, rows.T @ t, lower=1)[0])
+    return np.asarray(linalg.lstsq(rows, t, lapack_driver="gelsy", check_finite=False)[0])
 
 
 def _sample(problem: Problem, weight: Array, most: int, rng: np.random.Generator) -> Array:
