@@ -8,6 +8,8 @@ every law of every area is still held against some of its registry.
 import math
 import os
 from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import settings
@@ -15,6 +17,16 @@ from hypothesis import settings
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(scope="module")
+def quick_typer() -> Iterator[None]:
+    """Commands are built once: typer does it at each call, which takes as long as reading a small table."""
+    import typer.main
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

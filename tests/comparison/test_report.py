@@ -59,7 +59,7 @@ def quadratic() -> Table:
 
 
 def strange() -> Table:
-    X, y = numbers(d=60, n=900)
+    X, y = numbers(d=60, n=300)
     names = tuple(f"<script>alert({j})</script> & $x$ \x07 \N{SNOWMAN} " + "long" * 30 for j in range(60))
     return Table(
         X, y, names, names, "<b>target</b>", None, 10**6, source="<i>file</i>", command="adaline compare '<x>'"

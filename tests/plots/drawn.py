@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +27,7 @@ from adaline import (
     plots,
     select,
 )
-from adaline.comparison.compare import compare_table
+from adaline.comparison.compare import Comparison, compare_table
 from tests.comparison.examples import classification, labels, numbers
 
 X, Y = numbers()
@@ -47,7 +48,6 @@ STEPS = np.arange(5)
 CHOSEN = SimpleNamespace(values=10.0 ** (STEPS - 3), training=STEPS, validation=STEPS[::-1], chosen=3)
 FAILED = select(Ridge(), X, Y, penalty=[0.1, 1.0, -1.0, 10.0, 100.0], method="folds")
 GROWN = learning_curve(LogisticRegression(penalty=1.0), TWO, np.arange(len(TWO)) % 9 == 0, sizes=[2, 5, 20, 40])
-FOUND = compare_table(classification())
 LOGISTIC, OTHERS = LogisticRegression(penalty=1.0).fit(TWO, SIDE), GaussianClassifier().fit(MANY, KINDS)
 FAN = ([1.0, 9.0], np.linspace(1, 2, 40).reshape(2, 20))
 PATHS = {
@@ -55,8 +55,15 @@ PATHS = {
     "LMS": plots.trajectory(LMS(rate=0.05), LINE, SLOPE),
 }
 
+
+@cache
+def found() -> Comparison:
+    """Return a comparison; not made by the import, which costs every process of the tests."""
+    return compare_table(classification())
+
+
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
-    "comparison": lambda ax: plots.comparison(FOUND, ax),
+    "comparison": lambda ax: plots.comparison(found(), ax),
     "coefficients": lambda ax: plots.coefficients(LINEAR, X, ax, names=NAMES),
     "coefficients of classes": lambda ax: plots.coefficients(GAUSS, XC, ax),
     "coefficient_path": lambda ax: plots.coefficient_path(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -24,30 +25,36 @@ every = pytest.mark.parametrize("name", DRAWN)
 
 
 @cache
-def own(name: str) -> Axes:
-    """Return the axes of the plot's own figure; the laws only look at them."""
-    return DRAWN[name](None)
+def own(name: str) -> tuple[Axes, str]:
+    """Return the axes of the plot's own figure, which the laws only look at, and its text as SVG."""
+    ax = DRAWN[name](None)
+    return ax, plots.svg(ax)
+
+
+@cache
+def narrow(name: str) -> tuple[Axes, Axes]:
+    """Return the narrow axes that a plot was told to draw on, and those that it returned."""
+    given = Figure(figsize=(3.6, 5.0), layout="constrained").add_subplot()
+    return given, DRAWN[name](given)
 
 
 @every
 def test_plots_return_axes_and_draw_where_they_are_told(name: str) -> None:
-    draw, before = DRAWN[name], dict(matplotlib.rcParams)
-    ax = draw(None)
+    before = dict(matplotlib.rcParams)
+    (ax, text), (given, returned) = own(name), narrow(name)
     assert isinstance(ax, Axes)
-    given = Figure().add_subplot()
-    assert draw(given) is given
+    assert returned is given
     assert ax.has_data()
-    text = plots.svg(ax)
     ElementTree.fromstring(text)
     assert "mathdefault" not in text, "ticks are plain text"
-    assert text == plots.svg(draw(None)), "the same data, the same bytes"
+    assert text == plots.svg(DRAWN[name](None)), "the same data, the same bytes"
     assert dict(matplotlib.rcParams) == before
     assert "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
 
 
 @every
 def test_axes_are_labelled_and_what_differs_is_told_apart(name: str) -> None:
-    ax = own(name)
+    ax, _ = own(name)
     named = [label.get_text() for label in ax.get_yticklabels()]
     assert ax.get_xlabel()
     assert ax.get_ylabel() or (named and not any(text[0].isdigit() for text in named))
@@ -57,17 +64,16 @@ def test_axes_are_labelled_and_what_differs_is_told_apart(name: str) -> None:
 
 
 @every
-@pytest.mark.parametrize("width", [None, 3.6], ids=["own figure", "narrow axes"])
-def test_no_text_covers_another_or_leaves_the_figure(name: str, width: float | None) -> None:
-    narrow = Figure(figsize=(width or 3.6, 5.0), layout="constrained")
-    ax = own(name) if width is None else DRAWN[name](narrow.add_subplot())
+@pytest.mark.parametrize("drawn", [own, narrow], ids=["own figure", "narrow axes"])
+def test_no_text_covers_another_or_leaves_the_figure(name: str, drawn: Callable[[str], tuple[Axes, object]]) -> None:
+    ax, _ = drawn(name)
     figure: Any = ax.figure
     FigureCanvasAgg(figure).draw()
     boxes = _boxes(ax)
     for (one, a), (two, b) in combinations(boxes, 2):
         assert not a.shrunk(0.9, 0.8).overlaps(b.shrunk(0.9, 0.8)), f"{one!r} covers {two!r}"
     page = figure.bbox.padded(2)
-    for text, box in boxes if width is None else []:
+    for text, box in boxes if drawn is own else []:
         assert page.x0 <= box.x0 <= box.x1 <= page.x1, text
         assert page.y0 <= box.y0 <= box.y1 <= page.y1, text
 

@@ -264,11 +264,11 @@ def _lies(array: Any) -> list[Any]:
 
 
 def behaviours(case: Case) -> dict[str, Any]:
-    """Return what a model says and does, each on a copy of it; an error counts as what it says."""
+    """Return what a model says, all by one copy of it, and does, each by its own; an error counts as what it says."""
     (X, y, w), (more, z, v) = case.rows, case.more
     weighted = {} if w is None else {"sample_weight": w}
     heavier = {} if v is None else {"sample_weight": v}
-    ways: dict[str, Callable[[Any], Any]] = {
+    says: dict[str, Callable[[Any], Any]] = {
         **{
             name: lambda model, name=name: getattr(model, name)(X)
             for name in ("predict", "decision_function", "predict_proba", "transform", "mahalanobis")
@@ -277,17 +277,20 @@ def behaviours(case: Case) -> dict[str, Any]:
         "robust": lambda model: model.summary(errors="HC3", X=X, y=y, **weighted).to_dict(),
         "interval": lambda model: tuple(model.predict(X, interval="prediction")),
         "inflation": lambda model: model.variance_inflation(),
+    }
+    does: dict[str, Callable[[Any], Any]] = {
         "continued": lambda model: model.partial_fit(more, z, **heavier),
         "forgetful": lambda model: model.partial_fit(more, z, **heavier).forget(X[:9], y[:9], **_first(weighted, 9)),
         "merged": lambda model: model.merge(copy.deepcopy(model)),
         "again": lambda model: model.fit(X, y, **weighted),
     }
-    out = {}
-    for name, way in ways.items():
+    out: dict[str, Any] = {}
+    reader = copy.deepcopy(case.model)
+    for name, way in (says | does).items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                out[name] = way(copy.deepcopy(case.model))
+                out[name] = way(reader if name in says else copy.deepcopy(case.model))
             except Exception as error:  # the same for both is what counts
                 out[name] = f"{type(error).__name__}: {error}"
     return out

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, ModelFileError
 from adaline.storage import export_onnx
 from adaline.systems import SYSTEMS, GaussianClassifier, LinearRegression, Ridge, WienerFilter
-from tests.storage.cases import cases
+from tests.storage.cases import Case, cases
 
 pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -90,10 +92,16 @@ def compare(model: Any, X: Any, path: Path, dtype: str) -> dict[str, float]:
     return out
 
 
+@lru_cache(maxsize=1)
+def case_of(fitted: Callable[[], Case]) -> Case:
+    """Return the model of a case, which the tests in a row share and only read."""
+    return fitted()
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("fitted", cases())
 def test_the_graph_says_what_the_model_says(fitted: Any, dtype: str, tmp_path: Path) -> None:
-    case = fitted()
+    case = case_of(fitted)
     if case.model.basis is not None:
         with pytest.raises(InvalidType, match=r"basis of \w+ has no ONNX form yet: .*basis\.transform"):
             export_onnx(case.model, tmp_path / "m.onnx", dtype=dtype)

@@ -201,7 +201,7 @@ def faults_of_use(bad: str) -> Iterator[str]:
         for method in _methods_of_rows(name):
             if method == "score" and bad == "one row":  # R^2 is not defined, and NaN
                 continue
-            if bad in GOOD_ROWS and not {"y", "d", "sample_weight"} & set(signature(getattr(model, method)).parameters):
+            if bad in GOOD_ROWS and not {"y", "d", "sample_weight"} & _arguments_of(type(model), method):
                 continue
             yield from _faults(f"{name}.{method}", lambda: _use(model, method, BAD[bad]()))  # noqa: B023
 
@@ -212,7 +212,13 @@ def _methods_of_rows(name: str) -> tuple[str, ...]:
     model = fitted(name)
     methods = [one for one in dir(model) if not one.startswith(("_", "fit", "set_"))]
     methods = [one for one in methods if callable(getattr(model, one, None))]  # some have only some settings
-    return tuple(one for one in methods if {"X", "x"} & set(signature(getattr(model, one)).parameters))
+    return tuple(one for one in methods if {"X", "x"} & _arguments_of(type(model), one))
+
+
+@cache
+def _arguments_of(system: type[Any], method: str) -> frozenset[str]:
+    """Return the names of the arguments of a method."""
+    return frozenset(signature(getattr(system, method)).parameters)
 
 
 def _use(model: Any, method: str, given: Given) -> Any:
@@ -220,7 +226,7 @@ def _use(model: Any, method: str, given: Given) -> Any:
     if method in LEARNS:
         model = deepcopy(model)
     call = getattr(model, method)
-    names = signature(call).parameters
+    names = _arguments_of(type(model), method)
     y = given.labels if is_classifier(model) else given.numbers
     if method in ("learn_one", "predict_one"):
         if not (isinstance(given.X, list | tuple | np.ndarray) and isinstance(y, list | np.ndarray)):

@@ -138,11 +138,11 @@ def test_errors_of_quantiles_are_those_of_r(name: str, level: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("level", [0.1, 0.5])
 @pytest.mark.parametrize("spread", [(0.2, 1.0), (1.0, 0.0, 0.0, 0.0)])
 def test_intervals_of_quantiles_cover(level: float, spread: tuple[float, ...]) -> None:
-    """y = 1 + x + (0.2 + x) e, and three columns with errors of equal width; a share of 2000 is known to 0.5 %."""
-    rng, many = np.random.default_rng(1), 2000
+    """y = 1 + x + (0.2 + x) e, and three columns with errors of equal width; a share of 1000 is known to 0.7 %."""
+    rng, many = np.random.default_rng(1), 1000
     truth = np.ones(len(spread)) + ndtri(level) * np.array(spread)
     covered = np.zeros(len(spread))
     for _ in range(many):
@@ -153,6 +153,18 @@ def test_intervals_of_quantiles_cover(level: float, spread: tuple[float, ...]) -
         covered += (part.lower <= truth) & (truth <= part.upper)
     assert (covered >= 0.93 * many).all(), covered / many
     assert (covered <= 0.97 * many).all(), covered / many
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_quantiles_of_mirrored_targets_are_mirrored(seed: int) -> None:
+    """What intervals at 0.1 cover, those at 0.9 do."""
+    X, y = data(seed, n=300)
+    one, other = (
+        RobustRegression(loss="quantile", quantile=level).fit(X, target).summary().parts[0]
+        for level, target in ((0.1, y), (0.9, -y))
+    )
+    np.testing.assert_allclose(one.estimate, -other.estimate, rtol=1e-9)
+    np.testing.assert_allclose([one.lower, one.upper], [-other.upper, -other.lower], rtol=1e-9)
 
 
 def test_quantiles_are_judged_by_the_rows_that_their_density_rests_on() -> None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import typer
-import typer.main
 
 from adaline import GaussianClassifier, LinearRegression, open_table, storage
 from adaline.cli import main
@@ -71,14 +67,6 @@ def test_one_clear_line_or_the_right_fit(name: str, tmp_path: Path) -> None:
             fitted(case)
     check_line(str(caught.value), tmp_path)
     assert re.search(case.error, str(caught.value))
-
-
-@pytest.fixture(scope="module")
-def quick_typer() -> Iterator[None]:
-    """Commands are built once: typer does it at each call, which takes as long as reading a small table."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
-        yield
 
 
 @pytest.mark.usefixtures("quick_typer")
