@@ -26,17 +26,18 @@ from typing import Any, NamedTuple
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, as_dense, host, is_device, is_sparse
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import judged
 from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
 from adaline.input.basis import given_columns, rows_through_basis
+from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
 from adaline.losses import Likelihood, Logistic, Softmax
 from adaline.parameters import LEVEL, OneOf
-from adaline.sources import Source
+from adaline.sources import Source, TableSource
 from adaline.wording import counted, visible
 
 AT = ("average", "mean")
@@ -180,8 +181,8 @@ def effects(
     Parameters
     ----------
     model : fitted LinearRegression, Ridge, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression
-    X : array or frame (n, D)
-        Rows to take effects at, with the columns that the model was fitted to.
+    X : array, frame (n, D) or table
+        Rows to take effects at, with the columns that the model was fitted to; a table is read into memory.
     at : "average" or "mean"
         The average over the rows (average marginal effects), or the effect at the mean of the design's columns.
     columns : names, or None
@@ -219,11 +220,11 @@ def effects(
         )
     check_is_fitted(model)
     known: MeanModel = model._mean_model()
-    if isinstance(X, Source):
-        raise InvalidParameter("effects takes rows as an array or a frame: read the table into one, or some of it")
     rows = _Rows(model, X)
+    sample_weight = X.read_weights() if isinstance(X, Source) and sample_weight is None else sample_weight
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
     shift = read_offset(offset, exposure, rows.count)
+    shift = offset_of(model, X) if shift is None else shift
     if shift is None and model.__dict__.get("_with_offset"):
         raise InvalidParameter("this model was fitted with an offset: give that of these rows, as offset= or exposure=")
     shift = np.zeros(rows.count) if shift is None else shift
@@ -313,6 +314,8 @@ class _Rows:
     def __init__(self, model: Any, X: Any) -> None:
         self.model = model
         self.coding = model.__dict__.get("coding_")
+        if isinstance(X, Source):
+            X = _read_source(coded(model, X, targets=False), self.coding is not None)
         frame = nw.from_native(collected(X), pass_through=True, eager_only=True) if self.coding is not None else None
         if self.coding is not None and not isinstance(frame, nw.DataFrame):
             raise InvalidData(
@@ -382,6 +385,13 @@ class _Rows:
     def _numbers(self, X: Any) -> Array:
         x = read_rows(self.model, X)
         return np.array(x.toarray() if is_sparse(x) else host(x) if is_device(x) else x, dtype=np.float64)
+
+
+def _read_source(source: Source, raw: bool) -> Any:
+    """Return the rows of a source in memory: the raw columns as a frame, or the numbers (n, D) that they are."""
+    if raw and isinstance(source, TableSource):
+        return source.read_frame().to_native()
+    return np.concatenate([as_dense(block.gathered().x) for block in source.blocks()]).view(CodedRows)
 
 
 def _difference(moved: Callable[[float], Array], values: Array) -> Array:
