@@ -136,6 +136,9 @@ def test_levels_are_compared_with_the_first(library: Any) -> None:
     told = model.summary().to_dict()["coefficients"][1:]
     for name in ("odds_ratio", "odds_lower", "odds_upper"):
         assert column(found, name) == pytest.approx([row[name] for row in told], rel=1e-9)
+    pairs = effects(model, rows, columns=["species"], pairwise=True)
+    assert [row["contrast"] for row in pairs.rows][2] == "Gentoo - Chinstrap"
+    assert pairs.rows[2]["estimate"] == pytest.approx(each[2] - each[1], rel=1e-12)
     some = effects(model, rows, columns=["species"])
     assert some.rows == found.rows[1:]
     assert len(found.to_frame()) == 3

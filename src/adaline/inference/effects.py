@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -36,7 +37,7 @@ from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
 from adaline.losses import Likelihood, Logistic, Softmax
-from adaline.parameters import LEVEL, OneOf
+from adaline.parameters import FLAG, LEVEL, OneOf
 from adaline.sources import Source, TableSource
 from adaline.wording import counted, visible
 
@@ -172,6 +173,7 @@ def effects(
     sample_weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
+    pairwise: bool = False,
 ) -> Effects:
     """Return what each column does to the mean of the answer, with standard errors by the delta method.
 
@@ -193,6 +195,8 @@ def effects(
         How often each row counts.
     offset, exposure : (n,) or None
         Of the rows, where the model was fitted with one.
+    pairwise : bool
+        Whether levels are compared with each other, all pairs of them, instead of with the first.
 
     Examples
     --------
@@ -213,6 +217,7 @@ def effects(
     """
     OneOf(*AT).check("at", at)
     LEVEL.check("level", level)
+    FLAG.check("pairwise", pairwise)
     if not hasattr(model, "_mean_model"):
         raise InvalidParameter(
             f"effects needs a model whose mean and standard errors are known; got {type(model).__name__}: use "
@@ -232,7 +237,7 @@ def effects(
     if unknown:
         raise InvalidParameter(f"no column is called {unknown[0]!r}; there are {', '.join(rows.names[:8])}")
     found = []
-    for change in rows.changes(rows.names if columns is None else columns):
+    for change in rows.changes(rows.names if columns is None else columns, pairwise):
         found += _effect(known, rows.design, change, weight / weight.sum(), shift, at == "mean", level)
     if not found:
         raise InvalidData("effects: the model has no columns")
@@ -327,8 +332,8 @@ class _Rows:
         self.design = self._coded(frame) if frame is not None else self._expanded(self.raw)
         self.count = len(self.design)
 
-    def changes(self, columns: Sequence[str]) -> Iterator[_Change]:
-        """Yield the changes of each column: the slope of a number, each level of a category against the first."""
+    def changes(self, columns: Sequence[str], pairwise: bool) -> Iterator[_Change]:
+        """Yield the changes of each column: the slope of a number, levels against the first, or against each other."""
         for name in columns:
             if self.coding is None:
                 yield _Change(name, SLOPE, self._slope_of_index(self.names.index(name)), None)
@@ -339,9 +344,10 @@ class _Rows:
                 yield _Change(name, SLOPE, self._slope_of_column(numbers[0]), None)
                 continue
             first, *others = (False, True) if kinds[0].kind == "boolean" else kinds[0].levels
-            reference = self._coded(self._with(name, first))
-            for level in others:
-                yield _Change(name, f"{level} - {first}", None, (reference, self._coded(self._with(name, level))))
+            designs = {level: self._coded(self._with(name, level)) for level in (first, *others)}
+            pairs = combinations(designs, 2) if pairwise else ((first, level) for level in others)
+            for low, high in pairs:
+                yield _Change(name, f"{high} - {low}", None, (designs[low], designs[high]))
 
     def _slope_of_index(self, j: int) -> Array:
         x = self.raw
