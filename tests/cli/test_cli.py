@@ -191,6 +191,16 @@ def test_intervals_and_probabilities(shell: Shell, data: Path) -> None:
     assert "these do: LinearRegression" in shell.bad("predict", "kind.adaline", data, "--interval", "confidence")
 
 
+def test_intervals_of_probabilities_are_numbers(shell: Shell) -> None:
+    shell.good(
+        "fit", "penguins", "-t", "sex", "-s", "LogisticRegression", "--drop", "island,species,year", "-o", "sex.adaline"
+    )
+    rows = shell.good("predict", "sex.adaline", "penguins", "--interval", "confidence", "--keep", "sex").rows
+    told = [row for row in rows if row["prediction"]]
+    assert all(0 <= float(row["lower"]) <= float(row["prediction"]) <= float(row["upper"]) <= 1 for row in told)
+    assert len(told) > 300
+
+
 @pytest.mark.slow
 def test_compare_recommends_reports_and_saves(shell: Shell) -> None:
     done = shell.good("compare", "penguins", "-t", "species", "--folds", "3", "--save", "best.adaline")

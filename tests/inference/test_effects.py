@@ -136,6 +136,9 @@ def test_levels_are_compared_with_the_first(library: Any) -> None:
     told = model.summary().to_dict()["coefficients"][1:]
     for name in ("odds_ratio", "odds_lower", "odds_upper"):
         assert column(found, name) == pytest.approx([row[name] for row in told], rel=1e-9)
+    pairs = effects(model, rows, columns=["species"], pairwise=True)
+    assert [row["contrast"] for row in pairs.rows][2] == "Gentoo - Chinstrap"
+    assert pairs.rows[2]["estimate"] == pytest.approx(each[2] - each[1], rel=1e-12)
     some = effects(model, rows, columns=["species"])
     assert some.rows == found.rows[1:]
     assert len(found.to_frame()) == 3
@@ -149,6 +152,7 @@ def test_interactions_and_offsets_are_followed() -> None:
     model = LinearRegression().fit(table)
     found = effects(model, BIRDS)
     moved = BIRDS.assign(flipper_length_mm=BIRDS.flipper_length_mm + 1.0)
+    assert effects(model, table).rows == found.rows
     slope = next(row for row in found.rows if row["name"] == "flipper_length_mm")
     assert slope["estimate"] == pytest.approx((model.predict(moved) - model.predict(BIRDS)).mean(), rel=1e-8)
     time = np.linspace(1.0, 3.0, len(X))
@@ -182,8 +186,8 @@ def test_bad_arguments() -> None:
         effects(model, X, level=2.0)
     with pytest.raises(InvalidData, match="NaN"):
         effects(model, np.where(X == X[3, 1], np.nan, X))
-    with pytest.raises(InvalidParameter, match="array or a frame"):
-        effects(model, open_table(BIRDS, target="year"))
+    with pytest.raises(InvalidData, match="expecting 3 features"):
+        effects(model, open_table(BIRDS[["year", "body_mass_g"]], target="year"))
     framed = LinearRegression().fit(BIRDS[["species"]], BIRDS.body_mass_g)
     with pytest.raises(InvalidData, match="as a frame with species"):
         effects(framed, X)

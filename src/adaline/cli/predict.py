@@ -168,7 +168,7 @@ def run_predict(
             new = unique(found, kept)
             out = batch.select(kept)
             for name, values in found.items():
-                kind = _kind(model) if name == "prediction" else pa.float64()
+                kind = _kind(model) if name == "prediction" and options.interval is None else pa.float64()
                 out = out.append_column(new[name], _column(values, complete, kind))
             write(out)
             if output is None:

@@ -21,22 +21,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import Array, as_dense, host, is_device, is_sparse
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import judged
 from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
 from adaline.input.basis import given_columns, rows_through_basis
+from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, read_weights, refuse_nonfinite
 from adaline.losses import Likelihood, Logistic, Softmax
-from adaline.parameters import LEVEL, OneOf
-from adaline.sources import Source
+from adaline.parameters import FLAG, LEVEL, OneOf
+from adaline.sources import Source, TableSource
 from adaline.wording import counted, visible
 
 AT = ("average", "mean")
@@ -171,6 +173,7 @@ def effects(
     sample_weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
+    pairwise: bool = False,
 ) -> Effects:
     """Return what each column does to the mean of the answer, with standard errors by the delta method.
 
@@ -180,8 +183,8 @@ def effects(
     Parameters
     ----------
     model : fitted LinearRegression, Ridge, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression
-    X : array or frame (n, D)
-        Rows to take effects at, with the columns that the model was fitted to.
+    X : array, frame (n, D) or table
+        Rows to take effects at, with the columns that the model was fitted to; a table is read into memory.
     at : "average" or "mean"
         The average over the rows (average marginal effects), or the effect at the mean of the design's columns.
     columns : names, or None
@@ -192,6 +195,8 @@ def effects(
         How often each row counts.
     offset, exposure : (n,) or None
         Of the rows, where the model was fitted with one.
+    pairwise : bool
+        Whether levels are compared with each other, all pairs of them, instead of with the first.
 
     Examples
     --------
@@ -212,6 +217,7 @@ def effects(
     """
     OneOf(*AT).check("at", at)
     LEVEL.check("level", level)
+    FLAG.check("pairwise", pairwise)
     if not hasattr(model, "_mean_model"):
         raise InvalidParameter(
             f"effects needs a model whose mean and standard errors are known; got {type(model).__name__}: use "
@@ -219,11 +225,11 @@ def effects(
         )
     check_is_fitted(model)
     known: MeanModel = model._mean_model()
-    if isinstance(X, Source):
-        raise InvalidParameter("effects takes rows as an array or a frame: read the table into one, or some of it")
     rows = _Rows(model, X)
+    sample_weight = X.read_weights() if isinstance(X, Source) and sample_weight is None else sample_weight
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
     shift = read_offset(offset, exposure, rows.count)
+    shift = offset_of(model, X) if shift is None else shift
     if shift is None and model.__dict__.get("_with_offset"):
         raise InvalidParameter("this model was fitted with an offset: give that of these rows, as offset= or exposure=")
     shift = np.zeros(rows.count) if shift is None else shift
@@ -231,7 +237,7 @@ def effects(
     if unknown:
         raise InvalidParameter(f"no column is called {unknown[0]!r}; there are {', '.join(rows.names[:8])}")
     found = []
-    for change in rows.changes(rows.names if columns is None else columns):
+    for change in rows.changes(rows.names if columns is None else columns, pairwise):
         found += _effect(known, rows.design, change, weight / weight.sum(), shift, at == "mean", level)
     if not found:
         raise InvalidData("effects: the model has no columns")
@@ -313,6 +319,8 @@ class _Rows:
     def __init__(self, model: Any, X: Any) -> None:
         self.model = model
         self.coding = model.__dict__.get("coding_")
+        if isinstance(X, Source):
+            X = _read_source(coded(model, X, targets=False), self.coding is not None)
         frame = nw.from_native(collected(X), pass_through=True, eager_only=True) if self.coding is not None else None
         if self.coding is not None and not isinstance(frame, nw.DataFrame):
             raise InvalidData(
@@ -324,8 +332,8 @@ class _Rows:
         self.design = self._coded(frame) if frame is not None else self._expanded(self.raw)
         self.count = len(self.design)
 
-    def changes(self, columns: Sequence[str]) -> Iterator[_Change]:
-        """Yield the changes of each column: the slope of a number, each level of a category against the first."""
+    def changes(self, columns: Sequence[str], pairwise: bool) -> Iterator[_Change]:
+        """Yield the changes of each column: the slope of a number, levels against the first, or against each other."""
         for name in columns:
             if self.coding is None:
                 yield _Change(name, SLOPE, self._slope_of_index(self.names.index(name)), None)
@@ -336,9 +344,10 @@ class _Rows:
                 yield _Change(name, SLOPE, self._slope_of_column(numbers[0]), None)
                 continue
             first, *others = (False, True) if kinds[0].kind == "boolean" else kinds[0].levels
-            reference = self._coded(self._with(name, first))
-            for level in others:
-                yield _Change(name, f"{level} - {first}", None, (reference, self._coded(self._with(name, level))))
+            designs = {level: self._coded(self._with(name, level)) for level in (first, *others)}
+            pairs = combinations(designs, 2) if pairwise else ((first, level) for level in others)
+            for low, high in pairs:
+                yield _Change(name, f"{high} - {low}", None, (designs[low], designs[high]))
 
     def _slope_of_index(self, j: int) -> Array:
         x = self.raw
@@ -382,6 +391,13 @@ class _Rows:
     def _numbers(self, X: Any) -> Array:
         x = read_rows(self.model, X)
         return np.array(x.toarray() if is_sparse(x) else host(x) if is_device(x) else x, dtype=np.float64)
+
+
+def _read_source(source: Source, raw: bool) -> Any:
+    """Return the rows of a source in memory: the raw columns as a frame, or the numbers (n, D) that they are."""
+    if raw and isinstance(source, TableSource):
+        return source.read_frame().to_native()
+    return np.concatenate([as_dense(block.gathered().x) for block in source.blocks()]).view(CodedRows)
 
 
 def _difference(moved: Callable[[float], Array], values: Array) -> Array:

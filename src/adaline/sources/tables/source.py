@@ -329,6 +329,12 @@ class TableSource(Source):
             return None
         return self._read_by(self._beside_offset(no_targets), 1).read_targets()[:, 0]
 
+    def read_frame(self) -> nw.DataFrame[Any]:
+        """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
+        self._refuse_change()
+        runs = self.relation.runs(list(self.learn_coding().needed), self.where, block_rows(len(self.names)))
+        return nw.concat([nw.from_native(as_table(batch), eager_only=True) for _, run in runs for batch in run()])
+
     def _read(self, run: Run, first: int, progress: ReadingProgress) -> Iterator[Block]:
         for batch in run():
             frame = nw.from_native(as_table(batch), eager_only=True)
