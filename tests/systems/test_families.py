@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, load, open_table, save
+from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save, select
 from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
 from adaline.losses import Linked, NegativeBinomial, Tweedie, loss_of
@@ -266,3 +266,14 @@ def test_a_model_with_an_offset_predicts_with_one_and_others_have_no_summary(tmp
         again = load(tmp_path / "model")
         assert again.loss == loss
         assert str(again.summary()) == str(fitted.summary())
+
+
+def test_cross_validation_holds_out_rows_with_their_offset() -> None:
+    frame = ROWS[["x1", "x2", "count"]].assign(part=0.5 * ROWS["x1"])
+    settings: dict[str, Any] = {"parameters": {"fit_intercept": [True, False]}, "folds": 3}
+    tables = (open_table(frame, target="count", features=["x1", "x2"], **kind) for kind in ({}, {"offset": "part"}))
+    plain, moved = (select(GeneralizedLinear(loss="poisson"), table, **settings) for table in tables)
+    assert moved.table[0]["error"] == pytest.approx(plain.table[0]["error"], rel=1e-8)
+    assert moved.best._with_offset
+    with pytest.raises(InvalidParameter, match="compared without an offset"):
+        compare(frame, target="count", offset="part")
