@@ -37,6 +37,7 @@ from adaline.storage.schema import KNOWN
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
+    ElasticNet,
     GaussianClassifier,
     GeneralizedLinear,
     LogisticRegression,
@@ -261,7 +262,7 @@ def _onnx() -> Any:
 def _regression(graph: Graph, model: Any) -> None:
     coef = np.atleast_2d(host(model.coef_))
     value = graph.affine(graph.rows, coef, host(model.intercept_), _centre(model, coef.shape[1]))
-    if isinstance(model, GeneralizedLinear):
+    if isinstance(model, GeneralizedLinear | ElasticNet):
         value = activated(graph, model, value)
     _predict(graph, value, len(coef), np.ndim(host(model.coef_)) == 1)
 
@@ -277,7 +278,7 @@ def _filter(graph: Graph, model: SignalSystem) -> None:
 def _classifier(graph: Graph, model: Any) -> None:
     score, columns, joint = _scheme(graph, model) if isinstance(model, Scheme) else _scores(graph, model)
     probability = None
-    if isinstance(model, LogisticRegression):
+    if isinstance(model, LogisticRegression | ElasticNet):
         score, probability = logistic(graph, model, score)
         columns = 1 if columns == 1 else len(model.classes_)
     if columns == 1:
@@ -440,13 +441,14 @@ def shares(graph: Graph, one: str) -> str:
     return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
 
 
-def logistic(graph: Graph, model: LogisticRegression, score: str) -> tuple[str, str]:
+def logistic(graph: Graph, model: LogisticRegression | ElasticNet, score: str) -> tuple[str, str]:
     """Return scores and probabilities of the classes; pairs of classes vote, and their probabilities break ties."""
     k = len(model.classes_)
-    if k == 2:
+    if len(model.coef_) == 1:
         return score, two_classes(graph, score)
-    if model.scheme != "one-vs-one":
-        softmax = model.scheme == "softmax"
+    scheme = getattr(model, "scheme", "softmax")
+    if scheme != "one-vs-one":
+        softmax = scheme == "softmax"
         return score, graph.op("Softmax", score, axis=1) if softmax else sigmoid(graph, score, k)
     above = graph.op("Cast", graph.op("Greater", score, graph.real(0.0)), to=int(graph.number))
     each = _from_pairs(graph, graph.op("Sigmoid", score), k)
@@ -469,7 +471,7 @@ def _from_pairs(graph: Graph, second: str, k: int) -> str:
     return graph.op("Add", graph.op("MatMul", second, graph.real(gains)), graph.real(first))
 
 
-def activated(graph: Graph, model: GeneralizedLinear, z: str) -> str:
+def activated(graph: Graph, model: GeneralizedLinear | ElasticNet, z: str) -> str:
     """Return what a generalized linear machine predicts from its outputs (n, K)."""
     name = _activation(model).name
     if name == "identity":
@@ -490,9 +492,9 @@ def _log1p(graph: Graph, s: str) -> str:
     return graph.op("Where", graph.op("Greater", off, graph.real(0.0)), found, s)
 
 
-def _activation(model: GeneralizedLinear) -> Activation:
+def _activation(model: GeneralizedLinear | ElasticNet) -> Activation:
     """Return the activation that predicts; refuse Python functions of the user's own."""
-    loss = loss_of(model.loss, model.activation)
+    loss = loss_of(model.loss, getattr(model, "activation", None))
     if isinstance(loss, Composed):
         found = loss.activation
     elif type(loss) in (*LOSSES.values(), CustomLoss):
