@@ -31,20 +31,20 @@ from adaline.results import Certificate, Status
 from adaline.solvers.coordinates.lasso import Lasso, solve_all
 from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_rows
 from adaline.solvers.least_squares.fit import certificate
-from adaline.solvers.smooth.problem import Problem, build_problem, column_spread, varying
+from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.solvers.smooth.proximal_newton import PathPoint, l1_points, points_at, proximal
 from adaline.sources import ArraySource, Source
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, fold_of
-from adaline.sums import FoldSums, Moments, Spread, Targets, all_but_one, running
+from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
 
-MOMENTS, MOST_MOMENTS = 512, 1500  # columns up to which all second moments are formed: of dense rows in memory, of others
+MOMENTS, MOST_MOMENTS = (
+    512,
+    1500,
+)  # columns up to which all second moments are formed: of dense rows in memory, of others
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
-FEW_ROWS = (
-    "l1='auto' needs rows of some weight in at least two folds, there are {rows} rows in all: give more rows, or l1 as a "
-    "number"
-)
+FEW_ROWS = "l1='auto' needs rows of some weight in at least two folds, and n_samples = {rows}: give more rows, or l1 as a number"
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,17 @@ class ElasticPath:
 
 @dataclass(frozen=True)
 class FittedNet:
-    """Weights (K, 1 + D) in raw units, the penalty l1, the path where there is one, and which columns vary, (D,)."""
+    """Weights (K, 1 + D) in raw units, the penalty l1, the path where there is one, and the columns (D,).
+
+    `varying` says which columns vary, `mean` what they are on average.
+    """
 
     theta: Array
     l1: float
     path: ElasticPath | None
     certificate: Certificate
     varying: NDArray[np.bool_]
+    mean: Array
 
 
 def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]:
@@ -231,7 +235,8 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
         solver="coordinate descent on second moments",
         advice=None if solved else "raise tol, or give a penalty beside l1",
     )
-    return FittedNet(raw(whole), l1, path, proof, alive)
+    mean = np.divide(quadratics.offset, quadratics.scale, out=np.zeros(d), where=alive)
+    return FittedNet(raw(whole), l1, path, proof, alive, mean)
 
 
 def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
@@ -243,10 +248,7 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     unit = np.ones_like(spread.mean)
     if options.standardize:
         unit = spread.deviation if options.intercept else spread.root
-
-    problem = build_problem(
-        source, loss, len(constant), options.intercept, RidgePenalty(0.0, unit), spread, sample
-    )
+    problem = build_problem(source, loss, len(constant), options.intercept, RidgePenalty(0.0, unit), spread, sample)
     size = unit * problem.view.scale
     none = np.zeros((len(constant), 1 + problem.features))
     none[:, 0] = constant * problem.intercept
@@ -274,7 +276,7 @@ def _by_steps(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         solver="proximal Newton" if path is None else "proximal Newton along a path",
         advice=None if solved else "raise tol, or give a penalty beside l1",
     )
-    return FittedNet(_raw(problem, found.theta), l1, path, proof, ~problem.constant)
+    return FittedNet(_raw(problem, found.theta), l1, path, proof, ~problem.constant, spread.mean)
 
 
 def _raw(problem: Problem, theta: Array) -> Array:

@@ -181,7 +181,7 @@ REQUIRED: dict[str, str] = {
     "LinearSystem": "coef_ intercept_ rank_ aliased_ dependencies_ estimable_ certificate_ _fits _sums _counted _flat "
     "_like",
     "Ridge": "penalty_",
-    "ElasticNet": "coef_ intercept_ l1_ penalty_ aliased_ certificate_ rows_seen_ _flat",
+    "ElasticNet": "coef_ intercept_ l1_ penalty_ aliased_ certificate_ rows_seen_ _flat _typical",
     "RobustRegression": "coef_ intercept_ scale_ rank_ aliased_ dependencies_ certificate_ _fits _flat _typical "
     "history_ n_iter_",
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",

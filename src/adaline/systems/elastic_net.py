@@ -41,6 +41,7 @@ from adaline.parameters import (
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.sources import Source
 from adaline.systems.families.decisions import label_of_largest
+from adaline.systems.families.online import WEIGHT_CHECKS
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import finite_outputs, split_theta
 
@@ -117,6 +118,9 @@ class ElasticNet(LinearRegressor):
     al. (2010). Squared losses take one pass over the rows, others 3 to 10 for a point of the path and a fold.
     """
 
+    expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
+        WEIGHT_CHECKS, "l1='auto': rows are in folds by their index, so that a row given twice may be in two of them"
+    )
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     used_with: ClassVar[UsedWith] = {
         **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
@@ -146,7 +150,7 @@ class ElasticNet(LinearRegressor):
         check_parameters(self)
         loss = loss_of(self.loss)
         source, loss = self._open(X, y, sample_weight, loss)
-        self._flat, self.rows_seen_ = source.flat and not _classifies(self), 0
+        self._flat = source.flat and not _classifies(self)
         self._take(fit_nets(source, loss, self._options(source.shape.features)), source, meter)
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
@@ -217,7 +221,7 @@ class ElasticNet(LinearRegressor):
 
     def _take(self, nets: list[FittedNet], source: Source, meter: Meter) -> None:
         """Set the solution."""
-        self.rows_seen_ = source.n_rows
+        self.rows_seen_, self._typical = source.n_rows, nets[0].mean
         self.coef_, self.intercept_ = split_theta(
             np.concatenate([net.theta for net in nets]), self._flat, source.empty_on_device()
         )

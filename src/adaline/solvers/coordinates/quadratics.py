@@ -164,9 +164,7 @@ class RowQuadratics(Quadratics):
                 return False
             self.formed = [np.concatenate([one, np.empty_like(one)]) for one in self.formed]
         here = slice(count, count + len(new))
-        products = [
-            _transposed(z[:, new], weight) @ z for z, weight in zip(self.parts, self.weights, strict=True)
-        ]
+        products = [_transposed(z[:, new], weight) @ z for z, weight in zip(self.parts, self.weights, strict=True)]
         every = sum(products[1:], products[0])
         for m, out in enumerate(self.formed):
             out[here] = every - products[m - 1] if m else every
