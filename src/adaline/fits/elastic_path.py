@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.penalty_path import Losses
 from adaline.input.first_pass import first_pass
 from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status
+from adaline.solvers.coordinates.corners import Corners, GroupCorners, PositiveCorners
 from adaline.solvers.coordinates.lasso import Lasso, solve_all
 from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_rows
 from adaline.solvers.least_squares.fit import certificate
@@ -38,13 +39,10 @@ from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, fold_of
 from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
 
-MOMENTS, MOST_MOMENTS = (
-    512,
-    1500,
-)  # columns up to which all second moments are formed: of dense rows in memory, of others
+MOMENTS, MOST_MOMENTS = 512, 1500  # columns whose second moments are all formed: of dense rows in memory, of others
 COPY = 2**31  # bytes of rows in memory that are copied, fold by fold
 FINAL = 1e-12  # share of the loss of the best constants to which the model returned is solved
-FEW_ROWS = "l1='auto' needs rows of some weight in at least two folds, and n_samples = {rows}: give more rows, or l1 as a number"
+FEW_ROWS = "l1='auto' needs rows of some weight in at least two folds, and n_samples = {rows}: give l1 as a number"
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ class NetOptions:
     standardize : whether penalties act on columns of unit standard deviation.
     intercept : whether w0 is free.
     tol : bounds the gaps of the path as a share of the loss of the best constants.
+    positive : whether coefficients are zero or more.
+    groups : indices of the columns that enter together; every column is in one group.
     """
 
     l1: float | None
@@ -72,6 +72,14 @@ class NetOptions:
     standardize: bool
     intercept: bool
     tol: float
+    positive: bool = False
+    groups: tuple[NDArray[np.intp], ...] | None = None
+
+    def corners(self, c: Array) -> Corners:
+        """Return the penalty with corners that costs c (D,) a coefficient."""
+        if self.positive:
+            return PositiveCorners(c)
+        return Corners(c) if self.groups is None or not c.any() else GroupCorners(c, self.groups)
 
     def ridge(self, l1: float) -> Array:
         """Return the ridge penalties beside l1, a number or (D,)."""
@@ -80,7 +88,7 @@ class NetOptions:
 
 @dataclass(frozen=True)
 class ElasticPath:
-    """P points of a path, the largest l1 first: (P,) penalties, gaps, and mean losses of rows held out with their errors.
+    """P points, the largest l1 first: (P,) penalties, gaps, and mean losses of rows held out with their errors.
 
     `theta` (P, K, 1 + D) has the weights in raw units, intercept first.
     """
@@ -120,6 +128,10 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
         found = _by_moments(source, options) or _by_rows(source, options)
         if found is not None:
             return found
+    if options.positive or options.groups is not None:
+        raise InvalidParameter(
+            "positive=True and groups need columns few enough for their second moments, or dense rows in memory"
+        )
     if loss.coupled or source.shape.targets == 1:
         return [_by_steps(source, loss, options)]
     return [_by_steps(source.with_target(k), loss, options) for k in range(source.shape.targets)]
@@ -204,14 +216,15 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     whole, held_out = machines[0], machines[1:]
     square = quadratics.unit**2
     wanted = 0.5 * options.tol * quadratics.total
-    largest = float((np.abs(whole.c) / unit)[alive].max(initial=0.0))
+    unity = options.corners(unit)
+    largest = 1 / unity.room(-whole.c)
     path, l1 = None, options.l1
     if l1 is None:
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
         l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
         last, points = l1s[0], []
         for value in l1s.tolist():
-            if not solve_all(machines, value * unit, last * unit, ridge(value), wanted):
+            if not solve_all(machines, unity.times(value), unity.times(last), ridge(value), wanted):
                 return None
             losses.add(np.array([quadratics.held_out(one.m, one.v, one.g) / square for one in held_out]))
             points.append((raw(whole), whole.gap / square, whole.v.copy(), whole.g.copy()))
@@ -221,14 +234,15 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
         best = path.chosen(options.rule)
         l1, whole.v, whole.g = float(l1s[best]), v[best], g[best]
     wanted = np.maximum(FINAL * quadratics.total, math.ulp(1.0) * quadratics.total)
-    if not solve_all([whole], l1 * unit, max(l1, largest if path is None else l1) * unit, ridge(l1), wanted[:1]):
+    corners = options.corners(l1 * unit)
+    if not solve_all([whole], corners, unity.times(max(l1, largest) if path is None else l1), ridge(l1), wanted):
         return None
-    whole.polish(l1 * unit, ridge(l1))
+    whole.polish(corners, ridge(l1))
     solved = whole.gap <= max(options.tol, FINAL) * quadratics.total[0]
-    steep = np.where(alive, whole.subgradient(l1 * unit, ridge(l1)), 0.0) / np.where(alive, quadratics.deviation, 1.0)
+    steep = np.where(alive, whole.subgradient(corners, ridge(l1)), 0.0) / np.where(alive, quadratics.deviation, 1.0)
     proof = certificate(
         status=Status.SOLVED if solved else Status.NOT_CONVERGED,
-        objective=whole.objective(l1 * unit, ridge(l1)) / square,
+        objective=whole.objective(corners, ridge(l1)) / square,
         gradient=float(np.abs(steep).max(initial=0.0)) / quadratics.unit,
         gap=whole.gap / square,
         rank=int(alive.sum()),

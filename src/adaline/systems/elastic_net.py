@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 
@@ -32,6 +33,8 @@ from adaline.parameters import (
     POSITIVE,
     ZERO_OR_MORE,
     AnyOf,
+    Instance,
+    ListOf,
     Number,
     Numbers,
     OneOf,
@@ -47,6 +50,7 @@ from adaline.systems.families.weights import finite_outputs, split_theta
 
 RULES = ("best", "one-standard-error")
 MIX = Number(above=0, most=1)
+LABEL = AnyOf(Instance(str, "a text"), WholeNumber())
 
 
 def _classifies(system: Any) -> bool:
@@ -61,7 +65,7 @@ class ElasticNet(LinearRegressor):
 
     l1 sets coefficients to zero, and so selects columns. `l1="auto"` goes down a path of penalties, from the one that
     leaves no coefficient, for all rows and without each fold at once, and takes the one that predicts the rows held out
-    best. Every point has a duality gap, a proven bound on its distance from the minimum. The squared loss is solved from
+    best. Every point has a duality gap, a proven bound on its distance from the minimum. Squared losses are solved from
     second moments of the folds: one read of the rows.
 
     Parameters
@@ -81,6 +85,11 @@ class ElasticNet(LinearRegressor):
         Parts of the cross-validation. Without a fold the penalties are smaller by its share of the rows.
     rule : "best" or "one-standard-error"
         What "auto" takes: the least loss of the rows held out, or the largest l1 whose loss is within a standard error.
+    positive : bool
+        Whether coefficients have to be zero or more. With loss="squared".
+    groups : None or array (D,)
+        The group of each column, by any label: l1 becomes l1 sum over groups of sqrt(columns) |w of the group|, so that
+        the columns of a group enter together. With loss="squared".
     points, ratio : int and number
         How many penalties the path has, in geometric progression, and the smallest over the largest.
     standardize : bool or None
@@ -132,6 +141,8 @@ class ElasticNet(LinearRegressor):
     mix: Annotated[float | None, AnyOf(NONE, MIX)] = None
     folds: Annotated[int, WholeNumber(2)] = 5
     rule: Annotated[str, OneOf(*RULES)] = "best"
+    positive: Annotated[bool, FLAG] = False
+    groups: Annotated[Any, AnyOf(NONE, ListOf(LABEL, "one label a column"))] = None
     points: Annotated[int, COUNT] = 100
     ratio: Annotated[float, LEVEL] = 1e-3
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
@@ -143,8 +154,8 @@ class ElasticNet(LinearRegressor):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X (n, D) and targets or labels y (n,), or to a source; weights are frequencies.
 
-        Several targets (n, K) are fitted each by itself. X may be an array, a frame, a SciPy sparse matrix, or a source,
-        such as `open_table` returns.
+        Several targets (n, K) are fitted each by itself. X may be an array, a frame, a SciPy sparse matrix, or a
+        source, such as `open_table` returns.
         """
         meter = Meter(X)
         check_parameters(self)
@@ -217,7 +228,18 @@ class ElasticNet(LinearRegressor):
             automatic if self.standardize is None else bool(self.standardize),
             bool(self.fit_intercept),
             float(self.tol),
+            bool(self.positive),
+            self._groups(features),
         )
+
+    def _groups(self, features: int) -> tuple[NDArray[np.intp], ...] | None:
+        """Return the columns of each group."""
+        if self.groups is None:
+            return None
+        if len(self.groups) != features:
+            raise InvalidParameter(f"groups has {len(self.groups)} labels, and there are {features} columns")
+        _, index = np.unique(np.asarray(self.groups), return_inverse=True)
+        return tuple(np.flatnonzero(index == g) for g in range(index.max() + 1))
 
     def _take(self, nets: list[FittedNet], source: Source, meter: Meter) -> None:
         """Set the solution."""
@@ -266,6 +288,10 @@ class ElasticNet(LinearRegressor):
                 f"loss={loss.name!r} is not convex and smooth, as the proof of a minimum needs: use 'huber', or "
                 "RobustRegression"
             )
+        if self.positive and self.groups is not None:
+            raise InvalidParameter("groups have no sign: give one of positive=True and groups")
+        if (self.positive or self.groups is not None) and loss.name != "squared":
+            raise InvalidParameter(f"positive=True and groups need loss='squared', not {loss.name!r}")
         if self.mix is not None and np.any(self.penalty):
             raise InvalidParameter("mix ties the ridge penalty to l1: give one of mix and penalty")
         if np.any(np.asarray(self.penalty) < 0):

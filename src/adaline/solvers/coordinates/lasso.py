@@ -1,29 +1,33 @@
-"""The minimum of a quadratic under l1 and ridge penalties, by coordinate descent on its second moments.
+"""The minimum of a quadratic under a ridge penalty and one with corners, by coordinate descent on second moments.
 
-    P(v) = Q(v) + sum_j ridge_j/2 v_j^2 + sum_j l1_j |v_j|
+    P(v) = Q(v) + sum_j ridge_j/2 v_j^2 + corners(v)
 
 Sweeps over a working set of coordinates find which are zero, and the signs of the others; where they are slow, as with
 nearly dependent columns, one solve over the coefficients that are not zero ends them. The gradient over all columns
-then gives the duality gap: ridge penalties are rows added to the data, whose residual r is scaled by s until all
-|z_j'r| <= l1_j, and
+then gives the duality gap: ridge penalties are rows added to the data, whose residual r is scaled by s until zero is
+optimal under -s z'r, and
 
     P(v) - min P <= P(v) - (s r'y - s^2/2 r'r),      r'r = total + v'(g - c),   r'y = total - c'v,   z'r = -g
 
-all of which the second moments give: no row is read.
+all of which the second moments give: no row is read. Where nothing is penalised by corners there is no such s, and the
+least subgradient u gives the bound 1/2 u'(G + ridge)^-1 u instead.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 
 from adaline.arrays import Array
+from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices, Quadratics
-from adaline.solvers.smooth.proximal_newton import coordinate_descent, least_subgradient, solve_support
 
 SWEEPS = 10  # between two looks at the gap
-ROUNDS = 100
-FIRST = 32  # columns that a working set gains at least
+ROUNDS = 200
 PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
+LARGE = 250  # coefficients that take one look more
+MOST = 2000  # coefficients that are solved for exactly in the end
+OTHERS = 0.01  # share of the violations left to known columns at which others have to join
 
 
 class Lasso:
@@ -32,60 +36,48 @@ class Lasso:
     def __init__(self, quadratics: Quadratics, m: int) -> None:
         self.quadratics, self.m = quadratics, m
         self.c, self.total = quadratics.c[m], float(quadratics.total[m])
+        self.diagonal = quadratics.diagonal[m]
         self.v, self.g = np.zeros_like(self.c), -self.c
         self.gap = np.inf
         self.share = float(quadratics.weight[m] / quadratics.weight[0])
-        self.columns: Indices | None = None
-        self.matrix = quadratics.rows(m, np.arange(len(self.c))).copy() if quadratics.whole else np.zeros((0, 0))
-        self.diagonal = quadratics.diagonal[m]
+        self.matrix = np.zeros((0, 0))
 
-    def pull(self, l1: Array) -> Array:
-        """Return |g_j| / l1_j, (D,), at least 1 where coordinate j would leave zero."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.diagonal > 0, np.abs(self.g) / l1, 0.0)
+    def wants(self, corners: Corners, last: Corners) -> Indices:
+        """Return the columns that the strong rule cannot rule out after the penalty `last`."""
+        return np.flatnonzero(corners.over(self.g, 2 * corners.c - last.c) & (self.diagonal > 0))
 
-    def wider(self, columns: Indices, l1: Array) -> Indices:
-        """Return the columns and those others that most want to leave zero; the same where none does."""
-        over = np.where(self.diagonal > 0, np.abs(self.g) - l1, 0.0)
-        over[columns] = 0.0
-        worst = np.argsort(-over)[: min(max(FIRST, len(columns)), int((over > 0).sum()))]
-        return np.sort(np.concatenate([columns, worst]))
+    def missing(self, corners: Corners) -> Indices:
+        """Return the columns that want to leave zero, and whose rows of G are not known."""
+        over = corners.over(self.g) & (self.diagonal > 0)
+        over[self.quadratics.known] = False
+        return np.flatnonzero(over)
 
-    def wants(self, l1: Array, last: Array) -> Indices:
-        """Return the columns not zero, and those that the strong rule cannot rule out, after penalties `last`."""
-        return np.flatnonzero((self.v != 0) | ((np.abs(self.g) >= 2 * l1 - last) & (self.diagonal > 0)))
+    def solve(self, corners: Corners, ridge: Array, wanted: float) -> bool:
+        """Step to the minimum over the columns whose rows of G are known, until the gap over all is at most `wanted`.
 
-    def solve(self, l1: Array, ridge: Array, columns: Indices, wanted: float) -> bool:
-        """Step to the minimum over some columns, until the gap over all is at most `wanted` or others have to join.
-
-        Return whether the gap is proven.
+        Return whether the gap is proven; otherwise other columns have to join, or numbers allow no more.
         """
-        if self.quadratics.whole:
-            return self._descend(l1, ridge, slice(None), self.matrix, wanted)
-        if self.columns is None or len(self.columns) != len(columns) or (self.columns != columns).any():
-            self.columns = columns
-            self.matrix = self.quadratics.rows(self.m, columns)[:, columns].copy()
-        return self._descend(l1, ridge, columns, self.matrix, wanted)
-
-    def _descend(self, l1: Array, ridge: Array, columns: Indices | slice, matrix: Array, wanted: float) -> bool:
-        """Sweep over some columns, whose part of G is `matrix`, changed on its diagonal."""
-        where = np.arange(len(matrix))
-        matrix[where, where] = np.where(self.diagonal[columns] > 0, self.diagonal[columns] + ridge[columns], 0.0)
-        few, cost = self.v[columns].copy(), np.ascontiguousarray(l1[columns])
-        gradient = self.g[columns] + ridge[columns] * few
+        columns = self.quadratics.known
+        if len(self.matrix) != len(columns):
+            self.matrix = self.quadratics.all_rows(self.m)[:, columns].copy()
+        where, matrix, own = np.arange(len(columns)), self.matrix, ridge[columns]
+        matrix[where, where] = np.where(self.diagonal[columns] > 0, self.diagonal[columns] + own, 0.0)
+        few, some = self.v[columns], corners.of(columns)
+        gradient = self.g[columns] + own * few
         enough, last = 0.01 * wanted, np.inf
+        patience = PATIENCE + np.count_nonzero(few) // LARGE
         for look in range(ROUNDS):
-            coordinate_descent(matrix, gradient, few, cost, SWEEPS, enough)
-            self._take(columns, few, gradient, ridge)
-            if self._measure(l1, ridge) <= wanted:
+            some.lower(matrix, gradient, few, SWEEPS, enough)
+            self._take(columns, few, gradient, own)
+            if self.measure(corners, ridge) <= wanted:
                 return True
-            within = self._violation(l1, ridge, columns)
-            if not within > 1e-2 * self._violation(l1, ridge, slice(None)):
-                return False  # other columns have to join
-            if look >= PATIENCE:
-                solve_support(matrix, gradient, few, cost)
-                self._take(columns, few, gradient, ridge)
-                if self._measure(l1, ridge) <= wanted:
+            within = self._violation(corners, ridge, columns)
+            if within <= OTHERS * self._violation(corners, ridge, slice(None)):
+                return False
+            if look >= patience:
+                some.settle(matrix, gradient, few)
+                self._take(columns, few, gradient, own)
+                if self.measure(corners, ridge) <= wanted:
                     return True
                 if not within < 0.9 * last:
                     break
@@ -93,79 +85,91 @@ class Lasso:
             enough *= 0.1
         return False
 
-    def polish(self, l1: Array, ridge: Array) -> None:
+    def polish(self, corners: Corners, ridge: Array) -> None:
         """Solve for the coefficients that are not zero, as exactly as the sums allow."""
         support = np.flatnonzero(self.v)
-        if not len(support):
+        if type(corners) is not Corners or not 0 < len(support) <= MOST:
             return
         before, gap = (self.v.copy(), self.g.copy()), self.gap
         matrix = self.quadratics.rows(self.m, support)[:, support].copy()
         matrix[np.diag_indices(len(support))] += ridge[support]
-        few = self.v[support].copy()
+        few = self.v[support]
         for _ in range(2):
             gradient = self.g[support] + ridge[support] * few
-            solve_support(matrix, gradient, few, np.ascontiguousarray(l1[support]))
-            self._take(support, few, gradient, ridge)
-        if not self._measure(l1, ridge) <= gap:
+            corners.of(support).settle(matrix, gradient, few)
+            self._take(support, few, gradient, ridge[support])
+        if not self.measure(corners, ridge) <= gap:
             (self.v, self.g), self.gap = before, gap
 
-    def _take(self, columns: Indices | slice, few: Array, gradient: Array, ridge: Array) -> None:
+    def measure(self, corners: Corners, ridge: Array) -> float:
+        """Return a bound on P(v) - min P, and keep it."""
+        gradient = self.g + ridge * self.v
+        if not corners.c[self.diagonal > 0].any():
+            self.gap = self._curved(self.subgradient(corners, ridge), ridge)
+            return self.gap
+        rr, ry = self.total + float(self.v @ (gradient - self.c)), self.total - float(self.c @ self.v)
+        share = min(max(ry / rr, 0.0), corners.room(gradient)) if rr > 0 else 0.0
+        self.gap = max(0.5 * rr + corners.cost(self.v) - share * ry + 0.5 * share**2 * rr, 0.0)
+        return self.gap
+
+    def objective(self, corners: Corners, ridge: Array) -> float:
+        """Return P(v)."""
+        return 0.5 * (self.total + float(self.v @ (self.g + ridge * self.v - self.c))) + corners.cost(self.v)
+
+    def subgradient(self, corners: Corners, ridge: Array) -> Array:
+        """Return the least subgradient of P, (D,): zero at the minimum."""
+        return np.where(self.diagonal > 0, corners.subgradient(self.v, self.g + ridge * self.v), 0.0)
+
+    def _curved(self, u: Array, ridge: Array) -> float:
+        """Return 1/2 u'(G + ridge)^-1 u; infinity where the matrix is singular, or not known."""
+        alive = np.flatnonzero(self.diagonal > 0)
+        if len(self.quadratics.known) < len(self.v) or not u.any():
+            return np.inf if u.any() else 0.0
+        matrix = self.quadratics.rows(self.m, alive)[:, alive]
+        matrix[np.diag_indices(len(alive))] += ridge[alive]
+        try:
+            half = linalg.solve_triangular(np.linalg.cholesky(matrix), u[alive], lower=True)
+        except np.linalg.LinAlgError:
+            return np.inf
+        return 0.5 * float(half @ half)
+
+    def _take(self, columns: Indices, few: Array, gradient: Array, ridge: Array) -> None:
         """Set coefficients of some columns, and g of all."""
-        if isinstance(columns, slice):
-            self.v, self.g = few.copy(), gradient - ridge * few
-            return
         change = few - self.v[columns]
-        moved = np.flatnonzero(change)
         self.v[columns] = few
+        if len(columns) == len(self.v):
+            self.g[columns] = gradient - ridge * few
+            return
+        moved = np.flatnonzero(change)
         if len(moved):
             self.g = self.g + change[moved] @ self.quadratics.rows(self.m, columns[moved])
 
-    def _measure(self, l1: Array, ridge: Array) -> float:
-        """Return the duality gap, and keep it."""
-        gradient = self.g + ridge * self.v
-        rr, ry = self.total + float(self.v @ (gradient - self.c)), self.total - float(self.c @ self.v)
-        steep = np.abs(gradient)
-        felt = steep > 0
-        most = float((l1[felt] / steep[felt]).min(initial=np.inf))
-        share = min(max(ry / rr, 0.0), most) if rr > 0 else 0.0
-        value = 0.5 * rr + float(l1 @ np.abs(self.v))
-        self.gap = max(value - share * ry + 0.5 * share**2 * rr, 0.0)
-        return self.gap
-
-    def objective(self, l1: Array, ridge: Array) -> float:
-        """Return P(v)."""
-        return 0.5 * (self.total + float(self.v @ (self.g + ridge * self.v - self.c))) + float(l1 @ np.abs(self.v))
-
-    def subgradient(self, l1: Array, ridge: Array) -> Array:
-        """Return the least subgradient of P, (D,): zero at the minimum."""
-        return np.where(self.diagonal > 0, least_subgradient(self.v, self.g + ridge * self.v, l1), 0.0)
-
-    def _violation(self, l1: Array, ridge: Array, columns: Indices | slice) -> float:
+    def _violation(self, corners: Corners, ridge: Array, columns: Indices | slice) -> float:
         size = np.maximum(self.diagonal[columns], 1e-300)
-        return float((self.subgradient(l1, ridge)[columns] ** 2 / size).sum())
+        return float((self.subgradient(corners, ridge)[columns] ** 2 / size).sum())
 
 
-def solve_all(machines: list[Lasso], l1: Array, last: Array, ridge: Array, wanted: Array) -> bool:
-    """Step all machines to their minima under penalties l1 (D,), from those under `last`, to gaps of `wanted` (M,).
+def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
+    """Step all machines to their minima under a penalty, from those under `last`, to gaps of `wanted`, one for each m.
 
     A machine that learns from a share of the rows has that share of the penalties, so that these mean the same to it.
     Return False where there is no memory for the rows of G that this needs.
     """
     quadratics = machines[0].quadratics
-    wants = [machine.wants(l1 * machine.share, last * machine.share) for machine in machines]
-    left = list(range(len(machines)))
+    own = {machine.m: corners.times(machine.share) for machine in machines}
+    joining = [machine.wants(own[machine.m], last.times(machine.share)) for machine in machines]
+    left = machines
     while left:
-        if not quadratics.need(np.unique(np.concatenate([wants[i] for i in left])), machines[0].pull(l1)):
+        ranking = np.abs(machines[0].g) / np.where(corners.c > 0, corners.c, 1.0)
+        if not quadratics.need(np.unique(np.concatenate(joining)), ranking):
             return False
-        again = []
-        for i in left:
-            machine = machines[i]
-            own = l1 * machine.share
-            if machine.solve(own, ridge * machine.share, wants[i], float(wanted[i])) or quadratics.whole:
+        again, joining = [], []
+        for machine in left:
+            if machine.solve(own[machine.m], ridge * machine.share, float(wanted[machine.m])):
                 continue
-            wider = machine.wider(wants[i], own)
-            if len(wider) > len(wants[i]):
-                wants[i] = wider
-                again.append(i)
+            missing = machine.missing(own[machine.m])
+            if len(missing):
+                joining.append(missing)
+                again.append(machine)
         left = again
     return True

@@ -34,6 +34,7 @@ class Quadratics(ABC):
     c, diagonal, mean : (M, D) sum of z t, diagonal of G, and means of z, zero without an intercept.
     total, weight, target : (M,) sum of t^2 about its mean, sum of the weights, and mean of t.
     scale, offset : (D,) z = x scale - offset. unit, centre : the target is y unit - centre.
+    known : (A,) columns whose rows of G are at hand.
     """
 
     c: Array
@@ -46,18 +47,18 @@ class Quadratics(ABC):
     offset: Array
     unit: float
     centre: float
+    known: Indices
 
     @abstractmethod
     def rows(self, m: int, columns: Indices) -> Array:
         """Return rows of G_m, (A, D)."""
 
+    @abstractmethod
+    def all_rows(self, m: int) -> Array:
+        """Return the rows of G_m that are known, (A, D), in the order of `known`."""
+
     def need(self, columns: Indices, ranking: Array) -> bool:
         """Make rows of all G known, and of the columns that rank highest too; False where memory does not allow it."""
-        return True
-
-    @property
-    def whole(self) -> bool:
-        """Whether all of G is at hand."""
         return True
 
     @property
@@ -91,6 +92,10 @@ class MomentQuadratics(Quadratics):
         """Return rows of G_m, (A, D)."""
         return np.asarray(self.grams[m][columns])
 
+    def all_rows(self, m: int) -> Array:
+        """Return G_m."""
+        return np.asarray(self.grams[m])
+
 
 def of_moments(total: Moments, others: list[Moments], k: int = 0) -> MomentQuadratics:
     """Return the quadratics of target k from the moments of all rows and of those without each fold."""
@@ -121,57 +126,62 @@ def of_moments(total: Moments, others: list[Moments], k: int = 0) -> MomentQuadr
         centre[:d] * alive,
         float(np.ldexp(1.0, -exponent[d])),
         float(centre[d]),
+        np.arange(d),
         np.ascontiguousarray(second[:, :d, :d]),
     )
 
 
 @dataclass
 class RowQuadratics(Quadratics):
-    """Quadratics of dense rows in memory, in parts z (n_k, D) of a fold each, of which rows of G are formed when asked for.
+    """Quadratics of dense rows in memory, in parts z (n_k, D) of a fold each; rows of G are formed when asked for.
 
-    `weights` are those of the rows of each part, (n_k,), or None; `sums` (M, D) the sums of z; `known` the columns whose
-    rows of G are formed, in their order, and `formed` (M, A, D) these rows.
+    `weights` are those of the rows of each part, (n_k,), or None. `formed` has, for each quadratic, the rows of G of
+    the columns known, (A, D).
     """
 
     parts: list[Array]
     weights: list[Array | None]
     intercept: bool
-    place: Indices
     formed: list[Array]
-
-    @property
-    def whole(self) -> bool:
-        """False: rows of G are formed when asked for."""
-        return False
 
     def rows(self, m: int, columns: Indices) -> Array:
         """Return rows of G_m, (A, D)."""
-        return np.asarray(self.formed[m][self.place[columns]])
+        place = np.full(len(self.scale), -1, np.intp)
+        place[self.known] = np.arange(len(self.known))
+        return np.asarray(self.formed[m][place[columns]])
+
+    def all_rows(self, m: int) -> Array:
+        """Return the rows of G_m that are known, (A, D), in the order of `known`."""
+        return self.formed[m][: len(self.known)]
 
     def need(self, columns: Indices, ranking: Array) -> bool:
         """Form the rows of columns that are not known yet, and of others that rank high, to fill a batch."""
-        new = columns[self.place[columns] < 0]
+        unknown = np.ones(len(self.scale), dtype=bool)
+        unknown[self.known] = False
+        new = columns[unknown[columns]]
         if not len(new):
             return True
-        if len(new) < BATCH:
-            rest = np.where(self.place < 0, ranking, -np.inf)
-            rest[new] = -np.inf
-            more = np.argsort(-rest)[: BATCH - len(new)]
-            new = np.concatenate([new, more[rest[more] > -np.inf]])
-        count = int((self.place >= 0).sum())
-        while count + len(new) > len(self.formed[0]):
-            if 16 * len(self.formed) * self.formed[0].size > MOST:
-                return False
-            self.formed = [np.concatenate([one, np.empty_like(one)]) for one in self.formed]
-        here = slice(count, count + len(new))
+        count = len(self.known)
+        wanted = max(BATCH, len(new), count // 4)
+        rest = np.where(unknown, ranking, -np.inf)
+        rest[new] = -np.inf
+        more = np.argsort(-rest)[: max(wanted - len(new), 0)]
+        new = np.concatenate([new, more[rest[more] > -np.inf]])
+        if count + len(new) > len(self.scale) // 2:
+            unknown[new] = False
+            new = np.concatenate([new, np.flatnonzero(unknown)])
+        room = count + len(new)
+        if 8 * len(self.formed) * room * len(self.scale) > MOST:
+            return False
         products = [_transposed(z[:, new], weight) @ z for z, weight in zip(self.parts, self.weights, strict=True)]
         every = sum(products[1:], products[0])
-        for m, out in enumerate(self.formed):
-            out[here] = every - products[m - 1] if m else every
+        for m, before in enumerate(self.formed):
+            rows = every - products[m - 1] if m else every.copy()
             if self.intercept:
                 mean = self.mean[m]
-                out[here] -= self.weight[m] * np.outer(mean[new], mean)
-        self.place[new] = np.arange(count, count + len(new))
+                rows -= self.weight[m] * np.outer(mean[new], mean)
+            self.formed[m] = np.concatenate([before, rows])
+        self.known = np.concatenate([self.known, new])
         return True
 
 
@@ -216,6 +226,6 @@ def of_rows(
         np.maximum(takes @ squares - mass[:, None] * mean**2, 0.0),
         mean,
         total - mass * target**2,
-        *(mass, target, scale, offset, unit, mean_t * unit),
-        *(parts, each, intercept, np.full(d, -1, np.intp), [np.empty((BATCH, d)) for _ in takes]),
+        *(mass, target, scale, offset, unit, mean_t * unit, np.zeros(0, np.intp)),
+        *(parts, each, intercept, [np.empty((0, d)) for _ in takes]),
     )

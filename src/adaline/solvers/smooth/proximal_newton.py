@@ -477,7 +477,7 @@ def solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
     if not len(support):
         return
     part = hessian[np.ix_(support, support)]
-    step = -_solved(part, g[support] + l1[support] * np.sign(w[support]))
+    step = -solve_definite(part, g[support] + l1[support] * np.sign(w[support]))
     before = w[support]
     crossing = np.flatnonzero((before * (before + step) < 0) & (l1[support] > 0))
     reaches = -before[crossing] / step[crossing]
@@ -488,7 +488,7 @@ def solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
     g += hessian[:, support] @ (after - before)
 
 
-def _solved(matrix: Array, right: Array) -> Array:
+def solve_definite(matrix: Array, right: Array) -> Array:
     """Return matrix^-1 right, by Cholesky with LIFT added: along null directions the step is far, and l1 decides."""
     unit = 1.0 / np.sqrt(matrix.diagonal())
     even = matrix * unit[:, None] * unit
