@@ -217,7 +217,7 @@ def _net(quadratics: Quadratics, options: NetOptions) -> FittedNet | None:
     square = quadratics.unit**2
     wanted = 0.5 * options.tol * quadratics.total
     unity = options.corners(unit)
-    largest = 1 / unity.room(-whole.c)
+    largest = (1 + 4 * math.ulp(1.0)) / unity.room(-whole.c)  # no coefficient, whatever the rounding
     path, l1 = None, options.l1
     if l1 is None:
         losses = Losses(quadratics.weight[0] - quadratics.weight[1:])
