@@ -45,7 +45,9 @@ def glmnet() -> dict[str, Any]:
     out: dict[str, Any] = defaultdict(dict)
     with REFERENCE.open() as file:
         for line in csv.DictReader(line for line in file if not line.startswith("#")):
-            out[line["case"]].setdefault((float(line["mix"]), float(line["l1"])), {})[line["name"]] = float(line["value"])
+            out[line["case"]].setdefault((float(line["mix"]), float(line["l1"])), {})[line["name"]] = float(
+                line["value"]
+            )
     return out
 
 

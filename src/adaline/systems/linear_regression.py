@@ -62,8 +62,8 @@ class LinearRegression(LinearSystem):
         What becomes of columns that are linear combinations of others: all of them share the solution of minimum norm,
         or those that depend on columns before them are left out (coefficient zero), as in R. Predictions are the same.
     positive : bool
-        Whether coefficients have to be zero or more (nonnegative least squares): solved from the sums, with a gap in the
-        certificate, and without standard errors. The intercept is free.
+        Whether coefficients have to be zero or more (nonnegative least squares); the intercept is free. Solved from the
+        sums, with a gap in the certificate, and without standard errors.
     weights : "frequency" or "precision"
         What sample_weight means: how often a row was observed (2 is the row twice, degrees of freedom included), or the
         inverse of its variance up to a factor (weighted least squares: as many observations as rows of positive

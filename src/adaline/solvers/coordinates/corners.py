@@ -90,6 +90,7 @@ class PositiveCorners(Corners):
         scale = np.abs(slope / size).max(initial=0.0) + np.abs(size * v).max(initial=0.0)
         free = alive & (v > 0)
         joined: int | None = None
+        whole = 0  # solves in a row over the same coefficients: a second one refines the first
         for _ in range(3 * len(v) + 10):
             while free.any():
                 some = np.flatnonzero(free)
@@ -101,9 +102,11 @@ class PositiveCorners(Corners):
                 after[falling & (before <= -share * step * (1 + 1e-12))] = 0.0
                 slope += matrix[:, some] @ (after - before)
                 v[some] = after
-                if share == 1.0:
+                whole = whole + 1 if share == 1.0 else 0
+                if whole == 2:
                     break
                 free = free & (v > 0)
+            whole = 0
             if joined is not None and v[joined] <= 0:
                 break  # it joined by rounding alone
             pull = np.where(alive & ~free, -slope / size, 0.0)
