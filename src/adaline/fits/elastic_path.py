@@ -35,6 +35,7 @@ from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.solvers.smooth.proximal_newton import PathPoint, l1_points, points_at, proximal
 from adaline.sources import ArraySource, Source
+from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, fold_of
 from adaline.sums import FoldSums, Moments, Targets, all_but_one, running
@@ -165,9 +166,11 @@ def _by_moments(source: Source, options: NetOptions) -> list[FittedNet] | None:
 
 
 def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
-    """Fit squared losses from products of columns of dense rows in memory; None where that takes too much memory."""
-    if type(source) is not ArraySource or 8 * source.n_rows * source.shape.features > COPY:
+    """Fit squared losses from products of columns of rows in memory; None where that takes too much memory."""
+    in_memory = type(source) is ArraySource or isinstance(source, SparseSource)
+    if not in_memory or 8 * source.n_rows * source.shape.features * source.density > COPY:
         return None
+    assert isinstance(source, ArraySource | SparseSource)
     spread = column_spread(source)
     targets = source.read_targets()
     if not np.isfinite(targets).all():

@@ -15,6 +15,8 @@ least subgradient u gives the bound 1/2 u'(G + ridge)^-1 u instead.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import linalg
 
@@ -27,7 +29,7 @@ ROUNDS = 200
 PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
 LARGE = 250  # coefficients that take one look more
 MOST = 2000  # coefficients that are solved for exactly in the end
-OTHERS = 0.01  # share of the violations left to known columns at which others have to join
+TIGHTER, FINEST = 0.1, 1e-3  # share of a gap asked for, where rounding left more than was asked for; the least share
 
 
 class Lasso:
@@ -52,38 +54,40 @@ class Lasso:
         over[self.quadratics.known] = False
         return np.flatnonzero(over)
 
-    def solve(self, corners: Corners, ridge: Array, wanted: float) -> bool:
-        """Step to the minimum over the columns whose rows of G are known, until the gap over all is at most `wanted`.
+    def solve(self, corners: Corners, ridge: Array, wanted: float) -> Array:
+        """Step to the minimum over the columns whose rows of G are known, to a gap of `wanted` among these.
 
-        Return whether the gap is proven; otherwise other columns have to join, or numbers allow no more.
+        Return the change of the coefficients, (D,); g has to be brought up to it.
         """
         columns = self.quadratics.known
         if len(self.matrix) != len(columns):
-            self.matrix = self.quadratics.all_rows(self.m)[:, columns].copy()
+            self.matrix = self.quadratics.among(self.m, columns)
         where, matrix, own = np.arange(len(columns)), self.matrix, ridge[columns]
         matrix[where, where] = np.where(self.diagonal[columns] > 0, self.diagonal[columns] + own, 0.0)
-        few, some = self.v[columns], corners.of(columns)
+        few, some, c = self.v[columns], corners.of(columns), self.c[columns]
         gradient = self.g[columns] + own * few
         enough, last = 0.01 * wanted, np.inf
         patience = PATIENCE + np.count_nonzero(few) // LARGE
         for look in range(ROUNDS):
             some.lower(matrix, gradient, few, SWEEPS, enough)
-            self._take(columns, few, gradient, own)
-            if self.measure(corners, ridge) <= wanted:
-                return True
-            within = self._violation(corners, ridge, columns)
-            if within <= OTHERS * self._violation(corners, ridge, slice(None)):
-                return False
+            left = some.subgradient(few, gradient)
+            if self._bound(some, gradient, few, c, left) <= wanted:
+                break
             if look >= patience:
                 some.settle(matrix, gradient, few)
-                self._take(columns, few, gradient, own)
-                if self.measure(corners, ridge) <= wanted:
-                    return True
-                if not within < 0.9 * last:
+                left = some.subgradient(few, gradient)
+                size = float((left**2 / np.maximum(self.diagonal[columns], 1e-300)).sum())
+                if self._bound(some, gradient, few, c, left) <= wanted or not size < 0.9 * last:
                     break
-                last = within
+                last = size
             enough *= 0.1
-        return False
+        change = np.zeros_like(self.v)
+        change[columns] = few - self.v[columns]
+        self.v[columns] = few
+        if len(columns) == len(self.v):
+            self.g[columns] = gradient - own * few
+            change[:] = 0.0
+        return change
 
     def polish(self, corners: Corners, ridge: Array) -> None:
         """Solve for the coefficients that are not zero, as exactly as the sums allow."""
@@ -91,26 +95,34 @@ class Lasso:
         if type(corners) is not Corners or not 0 < len(support) <= MOST:
             return
         before, gap = (self.v.copy(), self.g.copy()), self.gap
-        matrix = self.quadratics.rows(self.m, support)[:, support].copy()
+        matrix = self.quadratics.among(self.m, support)
         matrix[np.diag_indices(len(support))] += ridge[support]
         few = self.v[support]
         for _ in range(2):
             gradient = self.g[support] + ridge[support] * few
             corners.of(support).settle(matrix, gradient, few)
-            self._take(support, few, gradient, ridge[support])
+            change = np.zeros_like(self.v)
+            change[support] = few - self.v[support]
+            self.v[support] = few
+            self.g = self.g + self.quadratics.apply([self.m], change[None])[0]
         if not self.measure(corners, ridge) <= gap:
             (self.v, self.g), self.gap = before, gap
 
     def measure(self, corners: Corners, ridge: Array) -> float:
         """Return a bound on P(v) - min P, and keep it."""
         gradient = self.g + ridge * self.v
-        if not corners.c[self.diagonal > 0].any():
+        self.gap = self._bound(corners, gradient, self.v, self.c, self.subgradient(corners, ridge))
+        if math.isinf(self.gap):
             self.gap = self._curved(self.subgradient(corners, ridge), ridge)
-            return self.gap
-        rr, ry = self.total + float(self.v @ (gradient - self.c)), self.total - float(self.c @ self.v)
-        share = min(max(ry / rr, 0.0), corners.room(gradient)) if rr > 0 else 0.0
-        self.gap = max(0.5 * rr + corners.cost(self.v) - share * ry + 0.5 * share**2 * rr, 0.0)
         return self.gap
+
+    def _bound(self, corners: Corners, gradient: Array, v: Array, c: Array, left: Array) -> float:
+        """Return the duality gap over some columns, which have subgradients `left`; infinity where there is none."""
+        if not corners.c.any():
+            return math.inf if left.any() else 0.0
+        rr, ry = self.total + float(v @ (gradient - c)), self.total - float(c @ v)
+        share = min(max(ry / rr, 0.0), corners.room(gradient)) if rr > 0 else 0.0
+        return max(0.5 * rr + corners.cost(v) - share * ry + 0.5 * share**2 * rr, 0.0)
 
     def objective(self, corners: Corners, ridge: Array) -> float:
         """Return P(v)."""
@@ -125,28 +137,13 @@ class Lasso:
         alive = np.flatnonzero(self.diagonal > 0)
         if len(self.quadratics.known) < len(self.v) or not u.any():
             return np.inf if u.any() else 0.0
-        matrix = self.quadratics.rows(self.m, alive)[:, alive]
+        matrix = self.quadratics.among(self.m, alive)
         matrix[np.diag_indices(len(alive))] += ridge[alive]
         try:
             half = linalg.solve_triangular(np.linalg.cholesky(matrix), u[alive], lower=True)
         except np.linalg.LinAlgError:
             return np.inf
         return 0.5 * float(half @ half)
-
-    def _take(self, columns: Indices, few: Array, gradient: Array, ridge: Array) -> None:
-        """Set coefficients of some columns, and g of all."""
-        change = few - self.v[columns]
-        self.v[columns] = few
-        if len(columns) == len(self.v):
-            self.g[columns] = gradient - ridge * few
-            return
-        moved = np.flatnonzero(change)
-        if len(moved):
-            self.g = self.g + change[moved] @ self.quadratics.rows(self.m, columns[moved])
-
-    def _violation(self, corners: Corners, ridge: Array, columns: Indices | slice) -> float:
-        size = np.maximum(self.diagonal[columns], 1e-300)
-        return float((self.subgradient(corners, ridge)[columns] ** 2 / size).sum())
 
 
 def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
@@ -158,18 +155,28 @@ def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Arr
     quadratics = machines[0].quadratics
     own = {machine.m: corners.times(machine.share) for machine in machines}
     joining = [machine.wants(own[machine.m], last.times(machine.share)) for machine in machines]
+    aims = {machine.m: float(wanted[machine.m]) for machine in machines}
     left = machines
-    while left:
+    for _ in range(ROUNDS):
         ranking = np.abs(machines[0].g) / np.where(corners.c > 0, corners.c, 1.0)
         if not quadratics.need(np.unique(np.concatenate(joining)), ranking):
             return False
+        changes = np.stack([one.solve(own[one.m], ridge * one.share, aims[one.m]) for one in left])
+        if changes.any():
+            for machine, change in zip(left, quadratics.apply([one.m for one in left], changes), strict=True):
+                machine.g = machine.g + change
         again, joining = [], []
         for machine in left:
-            if machine.solve(own[machine.m], ridge * machine.share, float(wanted[machine.m])):
+            if machine.measure(own[machine.m], ridge * machine.share) <= wanted[machine.m]:
                 continue
             missing = machine.missing(own[machine.m])
-            if len(missing):
-                joining.append(missing)
-                again.append(machine)
+            if not len(missing):
+                aims[machine.m] *= TIGHTER
+                if aims[machine.m] < FINEST * wanted[machine.m]:
+                    continue
+            joining.append(missing)
+            again.append(machine)
+        if not again:
+            break
         left = again
     return True

@@ -30,6 +30,7 @@ def solve_positive(moments: Moments, intercept: bool, penalty: RidgePenalty) -> 
         ridge = np.where(alive, penalty.value * (penalty.unit * quadratic.scale) ** 2, 0.0)
         machine, corners = Lasso(quadratic, 0), PositiveCorners(np.zeros(len(alive)))
         machine.solve(corners, ridge, EXACT * machine.total)
+        machine.measure(corners, ridge)
         steep = machine.subgradient(corners, ridge) / np.where(alive, quadratic.deviation, 1.0)
         theta = quadratic.raw(0, machine.v, intercept)
         solved = machine.gap <= 1e-9 * machine.total or math.isinf(machine.gap)

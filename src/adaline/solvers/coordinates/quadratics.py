@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from adaline.arrays import Array
+from adaline.arrays import Array, is_sparse
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.smooth.problem import varying as varying_columns
 from adaline.sums import Moments, Spread
@@ -50,12 +52,12 @@ class Quadratics(ABC):
     known: Indices
 
     @abstractmethod
-    def rows(self, m: int, columns: Indices) -> Array:
-        """Return rows of G_m, (A, D)."""
+    def among(self, m: int, columns: Indices) -> Array:
+        """Return the part of G_m of columns whose rows are known, (A, A)."""
 
     @abstractmethod
-    def all_rows(self, m: int) -> Array:
-        """Return the rows of G_m that are known, (A, D), in the order of `known`."""
+    def apply(self, which: list[int], changes: Array) -> Array:
+        """Return G_m times changes (L, D) of coefficients of columns that are known, (L, D), for each m of `which`."""
 
     def need(self, columns: Indices, ranking: Array) -> bool:
         """Make rows of all G known, and of the columns that rank highest too; False where memory does not allow it."""
@@ -65,6 +67,24 @@ class Quadratics(ABC):
     def deviation(self) -> Array:
         """Standard deviations of z, root mean squares without an intercept, (D,)."""
         return np.asarray(np.sqrt(self.diagonal[0] / self.weight[0]))
+
+    def _joining(self, columns: Indices, ranking: Array) -> Indices:
+        """Return those columns that are not known, and others that rank high, to fill a batch."""
+        unknown = np.ones(len(self.scale), dtype=bool)
+        unknown[self.known] = False
+        new = columns[unknown[columns]]
+        if not len(new):
+            return new
+        rest = np.where(unknown & (self.diagonal[0] > 0), ranking, -np.inf)
+        rest[new] = -np.inf
+        more = np.argsort(-rest)[: max(BATCH, len(self.known) // 4) - len(new)] if len(new) < BATCH else new[:0]
+        return np.concatenate([new, more[rest[more] > -np.inf]])
+
+    def _place(self) -> Indices:
+        """Return the index of each column among those known, (D,), -1 where it is not."""
+        place = np.full(len(self.scale), -1, np.intp)
+        place[self.known] = np.arange(len(self.known))
+        return place
 
     def raw(self, m: int, v: Array, intercept: bool) -> Array:
         """Return the weights in raw units, intercept first, (1 + D,)."""
@@ -76,7 +96,7 @@ class Quadratics(ABC):
         """Return the loss of the rows that quadratic m leaves out, at its coefficients v, where G_m v - c_m = g."""
         support = np.flatnonzero(v)
         few = v[support]
-        everywhere = few @ (self.rows(0, support)[:, support] @ few) - 2 * self.c[0] @ v + self.total[0]
+        everywhere = few @ (self.among(0, support) @ few) - 2 * self.c[0] @ v + self.total[0]
         apart = self.target[0] - self.target[m] + (self.mean[m] - self.mean[0]) @ v
         here = self.total[m] + (g - self.c[m]) @ v
         return max(0.5 * float(everywhere + self.weight[0] * apart**2 - here), 0.0)
@@ -88,13 +108,13 @@ class MomentQuadratics(Quadratics):
 
     grams: Array
 
-    def rows(self, m: int, columns: Indices) -> Array:
-        """Return rows of G_m, (A, D)."""
-        return np.asarray(self.grams[m][columns])
+    def among(self, m: int, columns: Indices) -> Array:
+        """Return the part of G_m of some columns."""
+        return np.asarray(self.grams[m][np.ix_(columns, columns)])
 
-    def all_rows(self, m: int) -> Array:
-        """Return G_m."""
-        return np.asarray(self.grams[m])
+    def apply(self, which: list[int], changes: Array) -> Array:
+        """Return G_m times changes."""
+        return np.stack([self.grams[m] @ change for m, change in zip(which, changes, strict=True)])
 
 
 def of_moments(total: Moments, others: list[Moments], k: int = 0) -> MomentQuadratics:
@@ -144,32 +164,26 @@ class RowQuadratics(Quadratics):
     intercept: bool
     formed: list[Array]
 
-    def rows(self, m: int, columns: Indices) -> Array:
-        """Return rows of G_m, (A, D)."""
-        place = np.full(len(self.scale), -1, np.intp)
-        place[self.known] = np.arange(len(self.known))
-        return np.asarray(self.formed[m][place[columns]])
+    def among(self, m: int, columns: Indices) -> Array:
+        """Return the part of G_m of some columns."""
+        return np.asarray(self.formed[m][np.ix_(self._place()[columns], columns)])
 
-    def all_rows(self, m: int) -> Array:
-        """Return the rows of G_m that are known, (A, D), in the order of `known`."""
-        return self.formed[m][: len(self.known)]
+    def apply(self, which: list[int], changes: Array) -> Array:
+        """Return G_m times changes."""
+        place, out = self._place(), np.empty_like(changes)
+        for row, m, change in zip(out, which, changes, strict=True):
+            moved = np.flatnonzero(change)
+            row[:] = change[moved] @ self.formed[m][place[moved]]
+        return out
 
     def need(self, columns: Indices, ranking: Array) -> bool:
         """Form the rows of columns that are not known yet, and of others that rank high, to fill a batch."""
-        unknown = np.ones(len(self.scale), dtype=bool)
-        unknown[self.known] = False
-        new = columns[unknown[columns]]
+        new = self._joining(columns, ranking)
         if not len(new):
             return True
         count = len(self.known)
-        wanted = max(BATCH, len(new), count // 4)
-        rest = np.where(unknown, ranking, -np.inf)
-        rest[new] = -np.inf
-        more = np.argsort(-rest)[: max(wanted - len(new), 0)]
-        new = np.concatenate([new, more[rest[more] > -np.inf]])
         if count + len(new) > len(self.scale) // 2:
-            unknown[new] = False
-            new = np.concatenate([new, np.flatnonzero(unknown)])
+            new = np.concatenate([new, np.setdiff1d(np.arange(len(self.scale)), [*self.known, *new])])
         room = count + len(new)
         if 8 * len(self.formed) * room * len(self.scale) > MOST:
             return False
@@ -189,43 +203,108 @@ def _transposed(z: Array, weight: Array | None) -> Array:
     return z.T if weight is None else (z * weight[:, None]).T
 
 
+@dataclass
+class SparseQuadratics(Quadratics):
+    """Quadratics of sparse rows in memory: G is formed among the columns known alone, and applied by sparse products.
+
+    `parts` has the rows of each fold, (n_k, D), by columns, `weights` theirs, `all` all rows in the order of the parts,
+    and `blocks` G_m among the columns known.
+    """
+
+    parts: list[Any]
+    weights: list[Array]
+    intercept: bool
+    all: Any
+    blocks: list[Array]
+
+    def among(self, m: int, columns: Indices) -> Array:
+        """Return the part of G_m of some columns."""
+        place = self._place()[columns]
+        return np.asarray(self.blocks[m][np.ix_(place, place)])
+
+    def apply(self, which: list[int], changes: Array) -> Array:
+        """Return G_m times changes: two products with all rows, those of the fold left out without weight."""
+        moved = np.flatnonzero(changes.any(axis=0))
+        outputs = self.all[:, moved] @ changes[:, moved].T
+        first = 0
+        for k, weight in enumerate(self.weights):
+            here = slice(first, first + len(weight))
+            outputs[here] *= weight[:, None] * np.array([m != k + 1 for m in which])
+            first += len(weight)
+        mean = self.mean[which]
+        return (
+            np.asarray((self.all.T @ outputs).T) - ((mean * changes).sum(axis=1) * self.weight[which])[:, None] * mean
+        )
+
+    def need(self, columns: Indices, ranking: Array) -> bool:
+        """Form G among the columns known and those that join."""
+        new = self._joining(columns, ranking)
+        if not len(new):
+            return True
+        known = np.concatenate([self.known, new])
+        if 8 * len(self.blocks) * len(known) ** 2 > MOST:
+            return False
+        products = []
+        for z, weight in zip(self.parts, self.weights, strict=True):
+            own = z[:, new]
+            products.append((own.multiply(weight[:, None]).T.tocsr() @ z[:, known]).toarray())
+        every = sum(products[1:], products[0])
+        count = len(self.known)
+        for m, before in enumerate(self.blocks):
+            rows = every - products[m - 1] if m else every.copy()
+            mean = self.mean[m]
+            rows -= self.weight[m] * np.outer(mean[new], mean[known])
+            grown = np.empty((len(known), len(known)))
+            grown[:count, :count] = before
+            grown[count:] = rows
+            grown[:count, count:] = rows[:, :count].T
+            self.blocks[m] = grown
+        self.known = known
+        return True
+
+
 def of_rows(
-    x: Array, t: Array, weight: Array | None, spread: Spread, intercept: bool, fold: NDArray[np.int64] | None
-) -> RowQuadratics:
-    """Return the quadratics of dense rows x (N, D), targets (N,) and weights, and of those without each fold (N,)."""
-    size = spread.deviation if intercept else spread.root
+    x: Any, t: Array, weight: Array | None, spread: Spread, intercept: bool, fold: NDArray[np.int64] | None
+) -> RowQuadratics | SparseQuadratics:
+    """Return the quadratics of rows x (N, D), dense or sparse, with targets (N,), and of those without each fold.
+
+    Dense columns are shifted by their means, sparse ones are not, and all are scaled to about unit spread.
+    """
+    thin = is_sparse(x)
+    size = spread.deviation if intercept and not thin else spread.root
     alive = varying_columns(spread) if intercept else spread.largest > 0
     exponent = np.frexp(np.where(size > 0, size, 1.0))[1].astype(np.int64)
     scale = np.where(alive, np.ldexp(1.0, -exponent), 0.0)
-    weights = np.ones(len(t)) if weight is None else weight
-    mean_t = float(weights @ t / weights.sum()) if intercept else 0.0
-    wide = float(np.sqrt(weights @ (t - mean_t) ** 2 / weights.sum())) or 1.0
+    every = np.ones(len(t)) if weight is None else weight
+    mean_t = float(every @ t / every.sum()) if intercept else 0.0
+    wide = float(np.sqrt(every @ (t - mean_t) ** 2 / every.sum())) or 1.0
     unit = float(np.ldexp(1.0, -int(np.frexp(wide)[1])))
-    offset = spread.mean * scale * intercept
+    offset = spread.mean * scale * (intercept and not thin)
     groups = [np.arange(len(t))] if fold is None else [np.flatnonzero(fold == k) for k in range(fold.max() + 1)]
-    parts = []
+    parts: list[Any] = []
     for rows in groups:
-        z = x[rows].astype(np.float64)
-        z *= scale
-        z -= offset
-        parts.append(z)
-    targets = [(t[rows] - mean_t) * unit for rows in groups]
-    each = [None if weight is None else weight[rows] for rows in groups]
-    own = [np.ones(len(rows)) if w is None else w for rows, w in zip(groups, each, strict=True)]
-    sums = np.stack([w @ z for w, z in zip(own, parts, strict=True)])
-    squares = np.stack([w @ z**2 for w, z in zip(own, parts, strict=True)])
-    cross = np.stack([(w * y) @ z for w, y, z in zip(own, targets, parts, strict=True)])
-    total = np.array([w @ y**2 for w, y in zip(own, targets, strict=True)])
-    first, mass = (np.array([w @ y for w, y in zip(own, targets, strict=True)]), np.array([w.sum() for w in own]))
+        if thin:
+            parts.append((sparse.csr_array(x[rows], dtype=np.float64) @ sparse.diags_array(scale)).tocsc())
+        else:
+            z = x[rows].astype(np.float64)
+            z *= scale
+            z -= offset
+            parts.append(z)
+    own, targets = [every[rows] for rows in groups], [(t[rows] - mean_t) * unit for rows in groups]
+    each = list(zip(own, targets, parts, strict=True))
+    sums = np.stack([w @ z for w, _, z in each])
+    squares = np.stack([w @ z**2 for w, _, z in each])
+    cross = np.stack([(w * y) @ z for w, y, z in each])
+    total, first, mass = np.array([(w @ y**2, w @ y, w.sum()) for w, y, _ in each]).T
     takes = np.ones((1, len(groups))) if fold is None else np.vstack([np.ones(len(groups)), 1 - np.eye(len(groups))])
     mass, total = takes @ mass, takes @ total
     mean, target = (takes @ sums) / mass[:, None] * intercept, takes @ first / mass * intercept
-    d = len(scale)
-    return RowQuadratics(
-        takes @ cross - (mass * target)[:, None] * mean,
-        np.maximum(takes @ squares - mass[:, None] * mean**2, 0.0),
-        mean,
-        total - mass * target**2,
-        *(mass, target, scale, offset, unit, mean_t * unit, np.zeros(0, np.intp)),
-        *(parts, each, intercept, [np.empty((0, d)) for _ in takes]),
+    diagonal = takes @ squares - mass[:, None] * mean**2
+    known = (
+        *(takes @ cross - (mass * target)[:, None] * mean, np.where(alive, np.maximum(diagonal, 0.0), 0.0), mean),
+        *(total - mass * target**2, mass, target, scale, offset, unit, mean_t * unit, np.zeros(0, np.intp), parts),
     )
+    if thin:
+        return SparseQuadratics(*known, own, intercept, sparse.vstack(parts, "csc"), [np.empty((0, 0)) for _ in takes])
+    weights = [None if weight is None else w for w in own]
+    return RowQuadratics(*known, weights, intercept, [np.empty((0, len(scale))) for _ in takes])
