@@ -15,7 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from sklearn.naive_bayes import GaussianNB
 
 import adaline
-from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier, LinearRegression, datasets
+from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier, LinearRegression, Ridge, datasets
 from adaline.arrays import Array
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnsafeForget
 from adaline.results import Status
@@ -380,3 +380,18 @@ def test_fisher_of_equal_class_means_separates_nothing() -> None:
     for rows in (X, np.ones((4, 2))):
         model = FisherDiscriminant(threshold="prior").fit(rows, y)
         assert (model.criterion_, model.intercept_.tolist()) == (0.0, [0.0])
+
+
+def test_the_penalty_of_least_squares_on_labels_is_that_of_ridge() -> None:
+    table = datasets.load("penguins", target="species")
+    X, y = np.asarray(table.X, dtype=float), np.asarray(table.y)
+    T = (y[:, None] == np.unique(y)).astype(float)
+    number = LeastSquaresClassifier(penalty=3.0).fit(X, y)
+    np.testing.assert_allclose(number.coef_, Ridge(penalty=3.0).fit(X, T).coef_, rtol=1e-9)
+    model = LeastSquaresClassifier(penalty="auto").fit(X, y)
+    same = Ridge(penalty=model.penalty_, standardize=True).fit(X, T)
+    np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-9)
+    each = [Ridge(penalty="auto").fit(X, t) for t in T.T]
+    at = 10
+    assert model.path_["values"][at] == pytest.approx(sum(one.path_["values"][at] for one in each), rel=1e-9)
+    assert model.path_["values"].min() < model.path_["values"][[0, -1]].min()

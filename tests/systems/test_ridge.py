@@ -13,7 +13,10 @@ from sklearn import linear_model
 from adaline import LinearRegression, Ridge, datasets
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
+from adaline.results import Status
+from adaline.sources.views import fold_of
 from tests.solvers.least_squares import exact
+from tests.systems.cases import data
 
 Criterion = Callable[[Array, Array, float], float]
 
@@ -345,7 +348,7 @@ def test_standard_errors_are_those_of_the_posterior() -> None:
     assert found[0] == pytest.approx(np.sqrt(model.noise_variance_ / len(y)), rel=1e-8)
 
 
-@pytest.mark.parametrize("penalty", [-1.0, np.nan, np.inf, "best", [1.0, 2.0], None, "1.0", np.array([1.0])], ids=str)
+@pytest.mark.parametrize("penalty", [-1.0, np.nan, np.inf, "best", [1.0, 2.0], None, "1.0", np.array([[1.0]])], ids=str)
 def test_penalties_that_mean_nothing_are_refused(penalty: Any) -> None:
     X, y = DATA["collinear"]
     with pytest.raises(InvalidParameter, match="penalty must be 'auto' or a number of zero or more, got"):
@@ -354,5 +357,60 @@ def test_penalties_that_mean_nothing_are_refused(penalty: Any) -> None:
 
 def test_unknown_criteria_are_refused() -> None:
     X, y = DATA["collinear"]
-    with pytest.raises(InvalidParameter, match="criterion must be one of gcv, loo, evidence, got 'aic'"):
+    with pytest.raises(InvalidParameter, match="criterion must be one of gcv, loo, evidence, folds, got 'aic'"):
         Ridge(criterion="aic").fit(X, y)
+
+
+def test_a_penalty_for_each_target() -> None:
+    X, Y = data(targets=2)
+    model = Ridge(penalty=[1.0, 20.0]).fit(X, Y)
+    for k, penalty in enumerate((1.0, 20.0)):
+        one = Ridge(penalty=penalty).fit(X, Y[:, k])
+        np.testing.assert_allclose(model.coef_[k], one.coef_, rtol=1e-13)
+        assert model.noise_variance_[k] == pytest.approx(one.noise_variance_, rel=1e-12)
+    assert model.penalty_.tolist() == [1.0, 20.0]
+    with pytest.raises(InvalidParameter, match="got 2 numbers for 1 target"):
+        Ridge(penalty=[1.0, 2.0]).fit(X, Y[:, 0])
+    with pytest.raises(InvalidParameter, match="zero or more"):
+        Ridge(penalty=[1.0, -2.0]).fit(X, Y)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
+def test_the_penalty_by_folds_is_that_of_fits_without_each(scoring: Any) -> None:
+    X, y = data()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    model = Ridge(criterion="folds", folds=4, scoring=scoring).fit(X, y, weight)
+    fold, spread = fold_of(0, len(y), 4), np.sqrt(np.cov(X.T, aweights=weight, ddof=0).diagonal())
+    for at in (20, 50):
+        penalty, errors = model.path_["penalties"][at], []
+        for k in range(4):
+            train = linear_model.Ridge(alpha=penalty).fit(X[fold != k] / spread, y[fold != k], weight[fold != k])
+            r = np.abs(y - train.predict(X / spread))[fold == k]
+            errors.append((weight[fold == k] @ (r**2 if scoring is None else r), weight[fold == k].sum()))
+        total, mass = np.array(errors).T
+        expected = total.sum() / mass.sum() if scoring is None else (total / mass).mean()
+        assert model.path_["values"][at] == pytest.approx(expected, rel=1e-9)
+    assert model.path_["values"].min() == pytest.approx(model.path_["values"][np.argmin(model.path_["values"])])
+    with pytest.raises(InvalidParameter, match="scoring must be a name"):
+        Ridge(criterion="folds", scoring="best").fit(X, y)
+
+
+@pytest.mark.parametrize("make", [lambda: LinearRegression(positive=True), lambda: Ridge(penalty=3.0, positive=True)])
+def test_coefficients_of_zero_or_more(make: Any) -> None:
+    X, Y = data(targets=2)
+    model = make().fit(X, Y)
+    penalty = getattr(model, "penalty", 0.0)
+    g = (X - X.mean(axis=0)).T @ (X @ model.coef_.T + model.intercept_ - Y) + penalty * model.coef_.T
+    w = model.coef_.T
+    assert (w >= 0).all()
+    assert (w == 0).any()
+    np.testing.assert_allclose(g[w > 0], 0.0, atol=1e-9)
+    assert g[w == 0].min() > -1e-9
+    assert model.certificate_.gap < 1e-20
+    assert model.certificate_.status is Status.SOLVED
+    halves = make().partial_fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+    np.testing.assert_allclose(halves.coef_, model.coef_, rtol=1e-9)
+    with pytest.raises(InvalidParameter, match="no standard errors under positive=True"):
+        model.summary()
+    with pytest.raises(InvalidParameter, match="positive=True"):
+        (LinearRegression(positive=True, solver="qr") if penalty == 0 else Ridge(positive=True)).fit(X, Y)

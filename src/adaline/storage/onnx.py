@@ -39,6 +39,7 @@ from adaline.storage.schema import KNOWN
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
+    ElasticNet,
     GaussianClassifier,
     GeneralizedLinear,
     LogisticRegression,
@@ -264,7 +265,7 @@ def _onnx() -> Any:
 def _regression(graph: Graph, model: Any) -> None:
     coef = np.atleast_2d(host(model.coef_))
     value = graph.affine(graph.rows, coef, host(model.intercept_), _centre(model, coef.shape[1]))
-    if isinstance(model, GeneralizedLinear):
+    if isinstance(model, GeneralizedLinear | ElasticNet):
         value = activated(graph, model, value)
     _predict(graph, value, len(coef), np.ndim(host(model.coef_)) == 1)
 
@@ -283,7 +284,7 @@ def _classifier(graph: Graph, model: Any) -> None:
         score, columns, probability = ordinal(graph, model)
     else:
         score, columns, joint = _scheme(graph, model) if isinstance(model, Scheme) else _scores(graph, model)
-    if isinstance(model, LogisticRegression):
+    if isinstance(model, LogisticRegression | ElasticNet):
         score, probability = logistic(graph, model, score)
         columns = 1 if columns == 1 else len(model.classes_)
     if columns == 1:
@@ -446,13 +447,14 @@ def shares(graph: Graph, one: str) -> str:
     return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
 
 
-def logistic(graph: Graph, model: LogisticRegression, score: str) -> tuple[str, str]:
+def logistic(graph: Graph, model: LogisticRegression | ElasticNet, score: str) -> tuple[str, str]:
     """Return scores and probabilities of the classes; pairs of classes vote, and their probabilities break ties."""
     k = len(model.classes_)
-    if k == 2:
+    if len(model.coef_) == 1:
         return score, two_classes(graph, score)
-    if model.scheme != "one-vs-one":
-        softmax = model.scheme == "softmax"
+    scheme = getattr(model, "scheme", "softmax")
+    if scheme != "one-vs-one":
+        softmax = scheme == "softmax"
         return score, graph.op("Softmax", score, axis=1) if softmax else sigmoid(graph, score, k)
     above = graph.op("Cast", graph.op("Greater", score, graph.real(0.0)), to=int(graph.number))
     each = _from_pairs(graph, graph.op("Sigmoid", score), k)
@@ -479,7 +481,7 @@ INVERSES = {"identity": "identity", "log": "exp", "logit": "logistic"}
 """The activations that are inverses of links."""
 
 
-def activated(graph: Graph, model: GeneralizedLinear, z: str) -> str:
+def activated(graph: Graph, model: GeneralizedLinear | ElasticNet, z: str) -> str:
     """Return what a generalized linear machine predicts from its outputs (n, K)."""
     name = _activation(model).name
     if name == "identity":
@@ -553,11 +555,11 @@ def _log1p(graph: Graph, s: str) -> str:
     return graph.op("Where", graph.op("Greater", off, graph.real(0.0)), found, s)
 
 
-def _activation(model: GeneralizedLinear) -> Activation:
+def _activation(model: GeneralizedLinear | ElasticNet) -> Activation:
     """Return the activation that predicts; refuse Python functions of the user's own."""
     if model.__dict__.get("_with_offset"):
         raise InvalidType("this model needs an offset for each row, and the graph takes columns only: use save")
-    loss = loss_of(model.loss, model.activation, model.link)
+    loss = loss_of(model.loss, getattr(model, "activation", None), getattr(model, "link", None))
     if isinstance(loss, Composed):
         found = loss.activation
     elif isinstance(loss, Linked):

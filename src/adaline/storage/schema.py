@@ -64,6 +64,7 @@ _FACTOR = (
     "scaling: ColumnScaling, length: positive(D), alive: bool(D), condition: float, rank: count, contraction: float, "
     "decided: bool"
 )
+_PATH = "float(.)|float(., .)|float(., ., .)"
 _SCAN = {
     **{"theta": "number(K, 1+D)", "good": "number(K, 1+D)", "schedule": "Schedule", "intercept": "bool"},
     **{"numbers": f"float({SIZE})", "lag": "number(., .)", "root": "number(., ., .)"},
@@ -143,8 +144,8 @@ STATE: dict[str, str] = {
     **dict.fromkeys(("certificate_", "_proof"), "Certificate"),
     **{"n_features_in_": "#F", "feature_names_in_": "str(F)", "classes_": "label(C)", "_n_features_out": "count"},
     **{"coef_": "number(D)|number(K, D)", "intercept_": "number|float(K)", "scale_": "float|float(K)"},
-    **dict.fromkeys(("penalty_", "noise_variance_", "prior_variance_"), "float|float(.)"),
-    **{"path_": "{str: float(.)}|[{str: float(.)}]", "history_": "[float]|[[float]]"},
+    **dict.fromkeys(("penalty_", "noise_variance_", "prior_variance_"), "float|float(.)|float(., .)"),
+    **{"path_": f"{{str: {_PATH}}}|[{{str: {_PATH}}}]", "l1_": "float|float(.)", "history_": "[float]|[[float]]"},
     **dict.fromkeys(("rank_", "n_iter_", "rows_seen_"), "count"),
     **{"aliased_": "str(.)|None", "dependencies_": "[str]|None", "estimable_": "bool(D)|None"},
     **{
@@ -185,6 +186,7 @@ REQUIRED: dict[str, str] = {
     "LinearSystem": "coef_ intercept_ rank_ aliased_ dependencies_ estimable_ certificate_ _fits _sums _counted _flat "
     "_like",
     "Ridge": "penalty_",
+    "ElasticNet": "coef_ intercept_ l1_ penalty_ aliased_ certificate_ rows_seen_ _flat _typical",
     "RobustRegression": "coef_ intercept_ scale_ rank_ aliased_ dependencies_ certificate_ _fits _flat _typical "
     "history_ n_iter_",
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",

@@ -23,7 +23,7 @@ class FoldSums(Sum):
     """Sums of a class that accepts chosen rows, Moments or ClassMoments, over the rows of each fold.
 
     `zero` takes `of`, their class, `folds` and its configuration; theta is the fold of each row of the source,
-    (N,), negative for rows that are left out.
+    (N,), negative for rows that are left out, or a function that gives those of rows first, first + 1, ...
     """
 
     uses_blas = True
@@ -40,15 +40,16 @@ class FoldSums(Sum):
 
     def add(self, block: Block, theta: Any = None) -> None:
         """Add each row of a block to the sum of its fold."""
-        fold = theta[block.first_row : block.first_row + block.rows]
+        first, rows = block.first_row, block.rows
+        fold = theta(first, rows) if callable(theta) else theta[first : first + rows]
         xp = namespace(block.t)
         for k in np.unique(fold[fold >= 0]).tolist():
-            rows = np.flatnonzero(fold == k)
-            if len(rows) == block.rows:
+            own = np.flatnonzero(fold == k)
+            if len(own) == rows:
                 self.parts[k].add(block)
                 return
-            weight = None if block.weight is None else host(block.weight)[rows]
-            chosen = xp.asarray(rows, device=block.t.device)
+            weight = None if block.weight is None else host(block.weight)[own]
+            chosen = xp.asarray(own, device=block.t.device)
             t = xp.take(block.t, chosen, axis=0)
             self.parts[k].add(Block(block.x, t, weight, block.exponent, block.first_row, chosen))
 

@@ -10,6 +10,7 @@ from typing import Any
 from adaline.input.drafts import read_snapshots
 from adaline.systems.adaline import Adaline
 from adaline.systems.adaptive_filter import AdaptiveFilter
+from adaline.systems.elastic_net import ElasticNet
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.online import OnlineSystem
@@ -38,6 +39,7 @@ SYSTEMS: dict[str, type[Any]] = {
     for cls in (
         LinearRegression,
         Ridge,
+        ElasticNet,
         RobustRegression,
         WienerFilter,
         AdaptiveFilter,
@@ -70,6 +72,7 @@ __all__ = [
     "Adaline",
     "AdaptiveFilter",
     "ClosedFormClassifier",
+    "ElasticNet",
     "FisherDiscriminant",
     "GaussianClassifier",
     "GaussianMixture",

@@ -11,15 +11,17 @@ from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidData
 from adaline.input.basis import columns_of
-from adaline.parameters import FLAG, Number, OneOf
-from adaline.penalties import no_penalty
+from adaline.parameters import FLAG, PENALTY, Number, OneOf
+from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import output_digits, solve_sums
+from adaline.solvers.least_squares.ridge import choose_penalty
 from adaline.sources import Source
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.weights import column_notes, warn_of_dependence
+from adaline.systems.ridge import eigenbasis, spread_of
 
 CODINGS = ("one-of-k", "signed", "fisher")
 
@@ -27,7 +29,7 @@ CODINGS = ("one-of-k", "signed", "fisher")
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
 class LeastSquaresClassifier(ClosedFormClassifier):
-    """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2, exactly.
+    """Least squares on coded labels: minimises 1/2 sum_n weight_n ||T(class_n) - W'(1, x_n)||^2 + penalty/2 ||W||^2.
 
     Parameters
     ----------
@@ -37,6 +39,9 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     threshold : number
         Two classes: C1 is predicted where its output exceeds the other's by more than this (one-of-k), or where the
         output exceeds it (signed, fisher).
+    penalty : number or "auto"
+        Ridge penalty on the weights, constants free. A number acts in the columns' own units; "auto" minimises the
+        generalised cross-validation error of all targets together, on columns of unit standard deviation.
     fit_intercept : bool
         Whether the machines have a constant.
     basis : a basis of `adaline.basis`, or None
@@ -46,7 +51,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     ----------
     classes_ : labels. coef_, intercept_ : (1, D) and (1,) for two classes, else (K, D) and (K,).
     rank_ : of the design. certificate_ : digits, condition, rank. aliased_ : names of the columns that are constant or
-    depend on those before them (None for wide data). dependencies_ : how, as text.
+    depend on those before them (None for wide data). dependencies_ : how, as text. penalty_ : penalty used.
+    path_ : for "auto", a dictionary with `penalties` and `values` of the criterion.
 
     Examples
     --------
@@ -63,20 +69,22 @@ class LeastSquaresClassifier(ClosedFormClassifier):
 
     coding: Annotated[str, OneOf(*CODINGS)] = "one-of-k"
     threshold: Annotated[float, Number()] = 0.0
+    penalty: Annotated[float | str, PENALTY] = 0.0
     fit_intercept: Annotated[bool, FLAG] = True
     basis: Any = None
 
     def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
         targets = self._targets(sums.weights)
-        none = no_penalty(sums.features)
         rows = None if source is None else source.recoded(targets)
         moments = self._coded(sums, targets)
+        penalty = self._ridge(moments)
+        self.penalty_ = penalty.value
         if rows is None:
-            fit = solve_sums(moments, self.fit_intercept, none)
+            fit = solve_sums(moments, self.fit_intercept, penalty)
         elif is_wide(rows):
-            fit = solve_wide(rows, self.fit_intercept, none)
+            fit = solve_wide(rows, self.fit_intercept, penalty)
         else:
-            fit = solve_least_squares(rows, moments, self.fit_intercept, none)
+            fit = solve_least_squares(rows, moments, self.fit_intercept, penalty)
         theta = fit.solution.theta
         if len(self.classes_) == 2:
             theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
@@ -98,7 +106,25 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         if not (sums.weights > 0).all():
             return super()._output_digits()
         moments = self._coded(sums, self._targets(sums.weights))
-        return output_digits(moments, bool(self.fit_intercept), no_penalty(sums.features))
+        return output_digits(moments, bool(self.fit_intercept), self._ridge(moments))
+
+    def _ridge(self, moments: Moments) -> RidgePenalty:
+        """Return the penalty given, or the one that "auto" finds."""
+        self.__dict__.pop("path_", None)
+        if not isinstance(self.penalty, str):
+            return RidgePenalty(float(self.penalty), np.ones(moments.shape.features))
+        unit = spread_of(moments)
+        spectrum = eigenbasis(moments, unit, self.fit_intercept, moments.weight, False).spectrum
+        scale = np.exp2(2 * (spectrum.exponent - spectrum.exponent.max()))
+
+        def error(penalty: Array) -> Array:
+            return sum((share * spectrum.gcv(k, penalty) for k, share in enumerate(scale)), np.zeros(len(penalty)))
+
+        found = choose_penalty(error, float(spectrum.d.max(initial=0.0)) or 1.0)
+        with np.errstate(over="ignore"):
+            values = np.ldexp(found.values, 2 * int(spectrum.exponent.max()))
+        self.path_ = {"penalties": found.penalties, "values": values}
+        return RidgePenalty(found.penalty, unit)
 
     def _targets(self, weights: Array) -> Array:
         """Return the targets of each class, (K, m)."""

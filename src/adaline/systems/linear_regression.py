@@ -7,9 +7,21 @@ from typing import Annotated, Any, ClassVar
 
 from adaline.construction import configured
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
-from adaline.parameters import BATCH_RATE, COUNT, FIRST_WEIGHTS, NONE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith
+from adaline.parameters import (
+    BATCH_RATE,
+    COUNT,
+    FIRST_WEIGHTS,
+    FLAG,
+    NONE,
+    ZERO_OR_MORE,
+    AnyOf,
+    Number,
+    OneOf,
+    UsedWith,
+)
 from adaline.penalties import no_penalty
 from adaline.results import Status
+from adaline.solvers.coordinates.positive import solve_positive
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
@@ -49,6 +61,9 @@ class LinearRegression(LinearSystem):
     rank : "minimum-norm" or "drop"
         What becomes of columns that are linear combinations of others: all of them share the solution of minimum norm,
         or those that depend on columns before them are left out (coefficient zero), as in R. Predictions are the same.
+    positive : bool
+        Whether coefficients have to be zero or more (nonnegative least squares); the intercept is free. Solved from the
+        sums, with a gap in the certificate, and without standard errors.
     weights : "frequency" or "precision"
         What sample_weight means: how often a row was observed (2 is the row twice, degrees of freedom included), or the
         inverse of its variance up to a factor (weighted least squares: as many observations as rows of positive
@@ -90,15 +105,20 @@ class LinearRegression(LinearSystem):
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     epochs: Annotated[int, COUNT] = 100_000
     rank: Annotated[str, OneOf(*RANKS)] = "minimum-norm"
+    positive: Annotated[bool, FLAG] = False
     weights: str = "frequency"
     basis: Any = None
 
     def _check_together(self) -> None:
+        if self.positive and (self.solver != "auto" or self.rank == "drop"):
+            raise InvalidParameter("positive=True has a solver of its own: leave solver and rank as they are")
         if self.rank == "drop" and self.solver == "gradient":
             raise InvalidParameter("rank='drop' needs the columns to be solved for: use solver='auto'")
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         none = no_penalty(moments.shape.features)
+        if self.positive:
+            return (solve_positive(moments, self.fit_intercept, none),)
         if self.solver == "gradient":
             return (self._descend(moments),)
         if source is None:
@@ -110,7 +130,7 @@ class LinearRegression(LinearSystem):
 
     def _is_wide(self, source: Source) -> bool:
         free = self.solver == "auto" and self.rank != "drop"
-        return is_wide(source) and (free or not gram_fits(source))
+        return is_wide(source) and not self.positive and (free or not gram_fits(source))
 
     def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
         if self.rank == "drop":

@@ -10,8 +10,24 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.construction import configured
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.parameters import AUTO, FLAG, NONE, PENALTY, POSITIVE, AnyOf, OneOf, UsedWith
+from adaline.fits.ridge_folds import RidgeFolds
+from adaline.parameters import (
+    AUTO,
+    FLAG,
+    NONE,
+    POSITIVE,
+    ZERO_OR_MORE,
+    AnyOf,
+    Function,
+    Instance,
+    Numbers,
+    OneOf,
+    Penalty,
+    UsedWith,
+    WholeNumber,
+)
 from adaline.penalties import RidgePenalty
+from adaline.solvers.coordinates.positive import solve_positive
 from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
@@ -21,6 +37,18 @@ from adaline.sources import Source
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
 from adaline.systems.families.linear_system import LinearSystem
+from adaline.wording import counted
+
+BY_TARGET = Numbers("an array of one a target", (1,))
+MANY = "penalty must be 'auto' or a number of zero or more, got {} numbers for {}: an array has one a target"
+NAME = Instance(str, "a name of scikit-learn's scores")
+
+
+class TargetPenalties(Penalty):
+    """A penalty as a number, or "auto", or one number a target."""
+
+    def accepts(self, value: Any) -> bool:
+        return super().accepts(value) or (not np.isscalar(value) and BY_TARGET.accepts(value))
 
 
 @configured
@@ -34,10 +62,19 @@ class Ridge(LinearSystem):
 
     Parameters
     ----------
-    penalty : "auto" or number
-        lambda of (5.13), scikit-learn's alpha. A number penalises coefficients in the columns' own units.
-    criterion : "gcv", "loo" or "evidence"
-        What "auto" minimises: generalised cross-validation, exact leave-one-out error, or minus the log evidence.
+    penalty : "auto", number, or array (K,)
+        lambda of (5.13), scikit-learn's alpha. A number penalises coefficients in the columns' own units; an array has
+        one a target.
+    criterion : "gcv", "loo", "evidence" or "folds"
+        What "auto" minimises: generalised cross-validation, exact leave-one-out error, minus the log evidence, or the
+        error of rows held out, one fold after the other, which takes one more pass.
+    folds : int
+        How many parts "folds" has.
+    scoring : None, a name of scikit-learn's scores, or a function (model, X, y)
+        What "folds" measures, the larger the better, on rows in memory; None is the mean squared error.
+    positive : bool
+        Whether coefficients have to be zero or more; the intercept is free. Needs a number as penalty. Solved from the
+        sums, with a gap in the certificate, and without standard errors.
     standardize : bool or None
         Whether the penalty acts on columns of unit standard deviation (population). None: for "auto" yes, for a number
         no. Coefficients are in raw units either way.
@@ -70,10 +107,14 @@ class Ridge(LinearSystem):
 
     used_with: ClassVar[UsedWith] = {
         "criterion": {"penalty": AUTO},
-        "standardize": {"penalty": AnyOf(AUTO, POSITIVE)},
+        **{name: {"criterion": OneOf("folds")} for name in ("folds", "scoring")},
+        "standardize": {"penalty": AnyOf(AUTO, POSITIVE, BY_TARGET)},
     }
-    penalty: Annotated[float | str, PENALTY] = "auto"
-    criterion: Annotated[str, OneOf(*CRITERIA)] = "gcv"
+    penalty: Annotated[Any, TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
+    criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
+    folds: Annotated[int, WholeNumber(2)] = 5
+    scoring: Annotated[Any, AnyOf(NONE, NAME, Function())] = None
+    positive: Annotated[bool, FLAG] = False
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
     weights: str = "frequency"
@@ -82,35 +123,86 @@ class Ridge(LinearSystem):
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
         unit = np.ones(moments.shape.features)
         if self._standardized():
-            unit = _spread(moments)
+            unit = spread_of(moments)
         if not isinstance(self.penalty, str):
-            return self._known(self._one(source, moments, RidgePenalty(float(self.penalty), unit)))
+            if np.ndim(self.penalty) == 0:
+                return self._known((self._one(source, moments, RidgePenalty(float(self.penalty), unit)),))
+            each = self._each(moments.shape.targets)
+            return self._known(
+                tuple(
+                    self._one(
+                        None if source is None else source.with_target(k),
+                        moments.target(k),
+                        RidgePenalty(float(each[k]), unit),
+                    )
+                    for k in range(len(each))
+                )
+            )
         n = self._observations(moments.weight)
-        basis = _eigenbasis(moments, unit, self.fit_intercept, n, self._counted is not None)
+        basis = eigenbasis(moments, unit, self.fit_intercept, n, self._counted is not None)
+        held_out = self._held_out(source) if self.criterion == "folds" else None
         fits, choices = [], []
         for k in range(moments.shape.targets):
             part = moments.target(k) if moments.shape.targets > 1 else moments
             rows = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
-            choice = self._choose(rows, basis, k)
+            if held_out is None:
+                choice = self._choose(rows, basis, k)
+            else:
+                largest = float(basis.spectrum.d.max(initial=0.0)) or 1.0
+                choice = choose_penalty(lambda penalty, k=k: held_out.errors(k, penalty), largest)
             fits.append(self._one(rows, part, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
         return self._chosen(basis.spectrum, fits, choices)
 
     def _sums_suffice(self) -> bool:
-        return (self.criterion != "loo" or not isinstance(self.penalty, str)) and super()._sums_suffice()
+        by_rows = self.criterion in ("loo", "folds") and isinstance(self.penalty, str)
+        return not by_rows and not self.positive and super()._sums_suffice()
+
+    def _is_wide(self, source: Source) -> bool:
+        return not self.positive and super()._is_wide(source)
+
+    def _held_out(self, source: Source | None) -> RidgeFolds:
+        if source is None:
+            raise SumsMissing("criterion='folds' needs the rows, and only sums are at hand; use 'gcv' or 'evidence'")
+        return RidgeFolds(source, bool(self.fit_intercept), self._standardized(), int(self.folds), self.scoring)
+
+    def _each(self, targets: int) -> Array:
+        """Return the penalty of each target, (K,)."""
+        each = np.asarray(self.penalty, dtype=np.float64)
+        if len(each) != targets:
+            raise InvalidParameter(MANY.format(len(each), counted(targets, "target", "")))
+        return each
+
+    def _check_together(self) -> None:
+        if not isinstance(self.penalty, str) and np.any(np.asarray(self.penalty) < 0):
+            raise InvalidParameter("penalty must be numbers of zero or more")
+        if self.positive and isinstance(self.penalty, str):
+            raise InvalidParameter(
+                "positive=True needs a number as penalty: criteria of 'auto' are those of free weights"
+            )
 
     def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
         unit = source.spread(self.fit_intercept) if self._standardized() else np.ones(source.shape.features)
         if not isinstance(self.penalty, str):
-            return self._known(solve_wide(source, self.fit_intercept, RidgePenalty(float(self.penalty), unit)))
-        if self.criterion == "loo":
-            raise SumsMissing("criterion='loo' needs the D x D sums, which are too large here; use 'gcv' or 'evidence'")
+            if np.ndim(self.penalty) == 0:
+                return self._known((solve_wide(source, self.fit_intercept, RidgePenalty(float(self.penalty), unit)),))
+            each = enumerate(self._each(source.shape.targets))
+            return self._known(
+                tuple(
+                    solve_wide(source.with_target(k), self.fit_intercept, RidgePenalty(float(one), unit))
+                    for k, one in each
+                )
+            )
+        if self.criterion in ("loo", "folds"):
+            raise SumsMissing(
+                f"criterion={self.criterion!r} needs the D x D sums, which are too large here; use 'gcv' or 'evidence'"
+            )
         n = self._observations(source.total_weight())
         if 8 * source.count_rows() ** 2 > GRAM_BYTES:
             raise InvalidParameter(
                 f"penalty='auto' needs X'X or XX', and both exceed {GRAM_BYTES >> 20} MiB here: give a number"
             )
-        spectrum = _dual_spectrum(source, unit, self.fit_intercept, n)
+        spectrum = dual_spectrum(source, unit, self.fit_intercept, n)
         fits, choices = [], []
         for k in range(source.shape.targets):
             choice = self._choose(None, _Basis(spectrum, None), k)
@@ -123,6 +215,8 @@ class Ridge(LinearSystem):
         return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
 
     def _one(self, source: Source | None, moments: Moments, penalty: RidgePenalty) -> Fit:
+        if self.positive:
+            return solve_positive(moments, self.fit_intercept, penalty)
         if source is None:
             return solve_sums(moments, self.fit_intercept, penalty)
         return solve_least_squares(source, moments, self.fit_intercept, penalty)
@@ -152,11 +246,14 @@ class Ridge(LinearSystem):
         with np.errstate(over="ignore"):
             return replace(choice, values=np.ldexp(choice.values, twice))
 
-    def _known(self, fit: Fit) -> tuple[Fit, ...]:
-        self.penalty_: float | Array = float(self.penalty)
-        freedom = np.maximum(self._observations(fit.weight) - fit.trace, 1.0)
-        self._set_variances(fit.rss / freedom, np.full(len(fit.squares), self.penalty_))
-        return (fit,)
+    def _known(self, fits: tuple[Fit, ...]) -> tuple[Fit, ...]:
+        """Keep the penalties given, and the variances; `fits` are one for all targets, or one for each."""
+        given = np.asarray(self.penalty, dtype=np.float64)
+        self.penalty_: float | Array = given.copy() if given.ndim else float(given)
+        noise = [fit.rss / np.maximum(self._observations(fit.weight) - fit.trace, 1.0) for fit in fits]
+        every = np.concatenate(noise)
+        self._set_variances(every, np.broadcast_to(given, every.shape))
+        return fits
 
     def _chosen(self, spectrum: Spectrum, fits: list[Fit], choices: list[PenaltyChoice]) -> tuple[Fit, ...]:
         penalties = np.array([choice.penalty for choice in choices])
@@ -207,14 +304,14 @@ class _Basis:
         )
 
 
-def _spread(moments: Moments) -> Array:
+def spread_of(moments: Moments) -> Array:
     """Return the standard deviations of the features (root mean squares without intercept), zero where constant."""
     d = moments.shape.features
     square = np.where(moments.second.diagonal()[:d] > 4 * moments.noise[:d], moments.second.diagonal()[:d], 0.0)
     return np.ldexp(np.sqrt(square / moments.weight), moments.exponent[:d].astype(np.int64))
 
 
-def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precision: bool) -> _Basis:
+def eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precision: bool) -> _Basis:
     """Return S on columns divided by `unit` in its eigenbasis, for n observations."""
     d = moments.shape.features
     length = np.ldexp(unit, -moments.exponent[:d].astype(np.int64))
@@ -234,7 +331,7 @@ def _eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precis
     )
 
 
-def _dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
+def dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
     gram, _ = source.dual_gram(intercept, column_scale(unit))
     t = source.read_targets()

@@ -16,7 +16,8 @@ needed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,13 +86,15 @@ class PathPoint(NamedTuple):
 
 
 def l1_points(
-    problem: Problem, unit: Array, constant: Array, wanted: float, points: int = 20, ratio: float = 1e-3
+    problem: Problem,
+    unit: Array,
+    constant: Array,
+    wanted: float,
+    points: int = 20,
+    ratio: float = 1e-3,
+    ridge: Callable[[float], Array] | None = None,
 ) -> list[PathPoint]:
     """Return the minima under falling penalties, each with a gap of at most `wanted`.
-
-    Each point starts from the one before. Sequential strong rule (Tibshirani et al. 2012): a column whose |dF/dw_j| at
-    the last point lies below (2 l1 - last l1) unit_j will most likely stay zero, so it is left out, and considered
-    again in the pass that proves the gap.
 
     Parameters
     ----------
@@ -101,6 +104,7 @@ def l1_points(
     wanted : bound on the gap to be proven at each point.
     points : how many penalties, in geometric progression from the largest.
     ratio : smallest penalty over largest.
+    ridge : where it changes along the path, the ridge penalties (D,) beside a penalty l1.
 
     Returns
     -------
@@ -114,21 +118,65 @@ def l1_points(
     slopes += problem.source.total_weight() * np.abs(here.theta[:, 0]).max()
     if pull.max(initial=0.0) <= ROUNDING * slopes:
         return [PathPoint(0.0, here)]
-    largest = last = float((pull / unit[unit > 0]).max(initial=0.0))
+    largest = float((pull / unit[unit > 0]).max(initial=0.0))
     first = Penalised(problem, np.concatenate([[0.0], largest * unit]), planes)
     gap = first.gap(here.theta, here.evaluation)
     here = here._replace(gap=gap, converged=here.converged or gap <= wanted)
     if not here.converged:
         here = solve_penalised(first, here.theta, here.evaluation, wanted, 100)
-    out = [PathPoint(largest, ended(first, here))]
-    for l1 in np.geomspace(largest, largest * ratio, points).tolist()[1:]:
+    start, penalties = PathPoint(largest, here), np.geomspace(largest, largest * ratio, points)[1:]
+    return [PathPoint(largest, ended(first, here)), *_along(problem, unit, planes, start, penalties, wanted, ridge)]
+
+
+def points_at(
+    problem: Problem,
+    unit: Array,
+    constant: Array,
+    wanted: float,
+    penalties: Array,
+    ridge: Callable[[float], Array] | None = None,
+) -> list[PathPoint]:
+    """Return the minima under given penalties, falling, as `l1_points` does."""
+    planes = Planes(problem)
+    start = PathPoint(float(penalties[0]), _without(problem, unit, planes, constant))
+    return list(_along(problem, unit, planes, start, penalties, wanted, ridge))
+
+
+def _along(
+    problem: Problem,
+    unit: Array,
+    planes: Planes,
+    start: PathPoint,
+    penalties: Array,
+    wanted: float,
+    ridge: Callable[[float], Array] | None,
+) -> Iterator[PathPoint]:
+    """Yield the minimum under each penalty, from the one before; `start` has F and its gradient.
+
+    Sequential strong rule (Tibshirani et al. 2012): a column whose |dF/dw_j| at the last point lies below
+    (2 l1 - last l1) unit_j will most likely stay zero, so it is left out, and considered again in the pass that proves
+    the gap.
+    """
+    last, here = start
+    for l1 in penalties.tolist():
+        if ridge is not None:
+            here, problem = _under(here, problem, ridge(l1))
+            planes.problem = problem
         pull = np.abs(here.evaluation.gradient[:, 1:]).max(axis=0)
-        start = np.flatnonzero(pull >= (2 * l1 - last) * unit)
+        strong = np.flatnonzero(pull >= (2 * l1 - last) * unit)
         penalised = Penalised(problem, np.concatenate([[0.0], l1 * unit]), planes)
-        here = solve_penalised(penalised, here.theta, here.evaluation, wanted, 100, start)
-        out.append(PathPoint(l1, ended(penalised, here)))
+        here = solve_penalised(penalised, here.theta, here.evaluation, wanted, 100, strong)
+        yield PathPoint(l1, ended(penalised, here))
         last = l1
-    return out
+
+
+def _under(here: DescentResult, problem: Problem, ridge: Array) -> tuple[DescentResult, Problem]:
+    """Return a point and its problem under other ridge penalties, (D,); no read of the rows."""
+    change, w = ridge - problem.ridge, here.theta[:, 1:]
+    gradient = here.evaluation.gradient.copy()
+    gradient[:, 1:] += change * w
+    value = here.evaluation.value + 0.5 * float((change * w**2).sum())
+    return here._replace(evaluation=Evaluation(value, gradient)), replace(problem, ridge=ridge)
 
 
 @dataclass(frozen=True)
@@ -392,7 +440,7 @@ def minimise_quadratic(hessian: Array, gradient: Array, start: Array, l1: Array,
         coordinate_descent(hessian, g, w, l1, SWEEPS, wanted)
         if size() <= wanted:
             break
-        _solve_support(hessian, g, w, l1)
+        solve_support(hessian, g, w, l1)
         reached = 0.5 * float((gradient + g) @ (w - start)) + float(l1 @ np.abs(w))
         if size() <= wanted or not reached < last:
             break
@@ -423,13 +471,13 @@ def coordinate_descent_reference(hessian: Array, g: Array, w: Array, l1: Array, 
     return moved
 
 
-def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
+def solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
     """Move, in place, to the minimum over the nonzero weights, or to where the first of them becomes zero."""
     support = np.flatnonzero(((w != 0) | (l1 == 0)) & (hessian.diagonal() > 0))
     if not len(support):
         return
     part = hessian[np.ix_(support, support)]
-    step = -_solved(part, g[support] + l1[support] * np.sign(w[support]))
+    step = -solve_definite(part, g[support] + l1[support] * np.sign(w[support]))
     before = w[support]
     crossing = np.flatnonzero((before * (before + step) < 0) & (l1[support] > 0))
     reaches = -before[crossing] / step[crossing]
@@ -440,7 +488,7 @@ def _solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
     g += hessian[:, support] @ (after - before)
 
 
-def _solved(matrix: Array, right: Array) -> Array:
+def solve_definite(matrix: Array, right: Array) -> Array:
     """Return matrix^-1 right, by Cholesky with LIFT added: along null directions the step is far, and l1 decides."""
     unit = 1.0 / np.sqrt(matrix.diagonal())
     even = matrix * unit[:, None] * unit

@@ -1,0 +1,213 @@
+"""Penalties with corners: l1 sum_j unit_j |v_j|, the same with v >= 0, and of groups of columns together.
+
+    l1:         sum_j c_j |v_j|                     positive:  sum_j c_j v_j, v >= 0
+    groups:     sum_g sqrt(D_g) |c v|_g             of the D_g columns of a group, which enter together (Yuan, Lin 2006)
+
+Each knows its cost, by which factor a gradient may be scaled so that zero is optimal under it, its least subgradient,
+and how to lower a quadratic plus itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.arrays import Array
+from adaline.solvers.smooth.proximal_newton import (
+    coordinate_descent,
+    least_subgradient,
+    solve_definite,
+    solve_support,
+)
+
+Indices = NDArray[np.intp]
+ROOTS = 60  # steps to the length of a group's coefficients
+
+
+@dataclass(frozen=True)
+class Corners:
+    """The l1 penalty: what a coefficient costs, c (D,)."""
+
+    c: Array
+
+    def of(self, columns: Indices) -> Corners:
+        """Return the penalty of some columns, all others zero."""
+        return type(self)(self.c[columns])
+
+    def times(self, share: float) -> Corners:
+        """Return the penalty times a number."""
+        return type(self)(self.c * share)
+
+    def cost(self, v: Array) -> float:
+        """Return the cost of coefficients (D,)."""
+        return float(self.c @ np.abs(v))
+
+    def room(self, gradient: Array) -> float:
+        """Return the largest s for which no coefficient would leave zero under the gradient times s."""
+        felt = np.abs(gradient) > 0
+        return float((self.c[felt] / np.abs(gradient[felt])).min(initial=np.inf))
+
+    def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
+        """Return which coefficients may leave zero under a gradient (D,), for costs c or their own."""
+        return np.abs(gradient) >= (self.c if c is None else c)
+
+    def subgradient(self, v: Array, gradient: Array) -> Array:
+        """Return the least subgradient: zero at the minimum."""
+        return least_subgradient(v, gradient, self.c)
+
+    def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
+        """Change v, and the gradient with it, towards the minimum of the quadratic plus the cost."""
+        coordinate_descent(matrix, gradient, v, self.c, sweeps, enough)
+
+    def settle(self, matrix: Array, gradient: Array, v: Array) -> None:
+        """Change both to the minimum over the coefficients that are not zero, or to where the first becomes zero."""
+        solve_support(matrix, gradient, v, self.c)
+
+
+@dataclass(frozen=True)
+class PositiveCorners(Corners):
+    """The l1 penalty of coefficients that are zero or more."""
+
+    def room(self, gradient: Array) -> float:
+        """Return the largest s for which no coefficient would leave zero under the gradient times s."""
+        return super().room(np.minimum(gradient, 0.0))
+
+    def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
+        """Return which coefficients may leave zero under a gradient."""
+        return -gradient >= (self.c if c is None else c)
+
+    def subgradient(self, v: Array, gradient: Array) -> Array:
+        """Return the least subgradient."""
+        return np.where(v > 0, gradient + self.c, np.minimum(gradient + self.c, 0.0))
+
+    def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
+        """Find the minimum, by solves over the coefficients above zero (Lawson, Hanson 1974)."""
+        alive = matrix.diagonal() > 0
+        size = np.sqrt(np.where(alive, matrix.diagonal(), 1.0))
+        slope = gradient + self.c
+        scale = np.abs(slope / size).max(initial=0.0) + np.abs(size * v).max(initial=0.0)
+        free = alive & (v > 0)
+        joined: int | None = None
+        whole = 0  # solves in a row over the same coefficients: a second one refines the first
+        for _ in range(3 * len(v) + 10):
+            while free.any():
+                some = np.flatnonzero(free)
+                step = -solve_definite(matrix[np.ix_(some, some)], slope[some])
+                before = v[some]
+                falling = before + step < 0
+                share = float((before[falling] / -step[falling]).min(initial=1.0))
+                after = np.maximum(before + share * step, 0.0)
+                after[falling & (before <= -share * step * (1 + 1e-12))] = 0.0
+                slope += matrix[:, some] @ (after - before)
+                v[some] = after
+                whole = whole + 1 if share == 1.0 else 0
+                if whole == 2:
+                    break
+                free = free & (v > 0)
+            whole = 0
+            if joined is not None and v[joined] <= 0:
+                break  # it joined by rounding alone
+            pull = np.where(alive & ~free, -slope / size, 0.0)
+            joined = int(np.argmax(pull))
+            if pull[joined] <= 1e-14 * scale:
+                break
+            free[joined] = True
+        gradient[:] = slope - self.c
+
+    def settle(self, matrix: Array, gradient: Array, v: Array) -> None:
+        """Find the minimum."""
+        self.lower(matrix, gradient, v, 0, 0.0)
+
+
+@dataclass(frozen=True)
+class GroupCorners(Corners):
+    """The penalty of groups of columns, each an array of indices; every column is in one of them."""
+
+    groups: tuple[Indices, ...]
+
+    def of(self, columns: Indices) -> Corners:
+        """Return the penalty of the columns in another order; none may be missing."""
+        place = np.empty(len(columns), np.intp)
+        place[columns] = np.arange(len(columns))
+        return GroupCorners(self.c[columns], tuple(place[group] for group in self.groups))
+
+    def times(self, share: float) -> Corners:
+        """Return the penalty times a number."""
+        return GroupCorners(self.c * share, self.groups)
+
+    def lengths(self, v: Array) -> Array:
+        """Return |c v| sqrt(D_g) of each group."""
+        return np.array([np.linalg.norm(self.c[g] * v[g]) * np.sqrt(len(g)) for g in self.groups])
+
+    def cost(self, v: Array) -> float:
+        """Return the cost of coefficients (D,)."""
+        return float(self.lengths(v).sum())
+
+    def _pulls(self, gradient: Array) -> Array:
+        """Return |gradient / c| / sqrt(D_g) of each group: it may leave zero where that is above 1."""
+        return np.array([np.linalg.norm(gradient[g] / self.c[g]) / np.sqrt(len(g)) for g in self.groups])
+
+    def room(self, gradient: Array) -> float:
+        """Return the largest s for which no coefficient would leave zero under the gradient times s."""
+        with np.errstate(divide="ignore"):
+            return float((1 / self._pulls(gradient)).min(initial=np.inf))
+
+    def over(self, gradient: Array, c: Array | None = None) -> NDArray[np.bool_]:
+        """Return every coefficient: groups are not screened."""
+        return np.ones(len(gradient), dtype=bool)
+
+    def subgradient(self, v: Array, gradient: Array) -> Array:
+        """Return the least subgradient."""
+        out = np.zeros_like(v)
+        for g, pull in zip(self.groups, self._pulls(gradient), strict=True):
+            length = np.linalg.norm(self.c[g] * v[g])
+            if length > 0:
+                out[g] = gradient[g] + np.sqrt(len(g)) * self.c[g] ** 2 * v[g] / length
+            elif pull > 1:
+                out[g] = gradient[g] * (1 - 1 / pull)
+        return out
+
+    def lower(self, matrix: Array, gradient: Array, v: Array, sweeps: int, enough: float) -> None:
+        """Sweep over the groups, each to its minimum: (H_g + sqrt(D_g) c^2 / |c v|) v = b, by the root in |c v|."""
+        for _ in range(sweeps):
+            moved = 0.0
+            for g in self.groups:
+                unit = self.c[g]
+                block = matrix[np.ix_(g, g)] / np.outer(unit, unit)
+                values, vectors = np.linalg.eigh(block)
+                values = np.maximum(values, 0.0)
+                b = vectors.T @ (block @ (unit * v[g]) - gradient[g] / unit)
+                new = vectors @ _shrunken(values, b, float(np.sqrt(len(g)))) / unit
+                change = new - v[g]
+                if change.any():
+                    gradient += matrix[:, g] @ change
+                    moved += float(change @ matrix[np.ix_(g, g)] @ change)
+                    v[g] = new
+            if moved <= enough:
+                break
+
+    def settle(self, matrix: Array, gradient: Array, v: Array) -> None:
+        """Nothing is solved for at once: sweeps go on."""
+
+
+def _shrunken(values: Array, b: Array, cost: float) -> Array:
+    """Return the minimum u of 1/2 u' diag(values) u - b'u + cost |u|: u = b / (values + cost/|u|)."""
+    if np.linalg.norm(b) <= cost:
+        return np.zeros_like(b)
+    low, high = 0.0, float((np.linalg.norm(b) - cost) / max(values.min(), 1e-300))
+    length = float((np.linalg.norm(b) - cost) / values.max())
+    for _ in range(ROOTS):
+        # f(length) = |b / (values length + cost)| - 1 falls; Newton's step on 1/|.|, which is nearly straight
+        part = b / (values * length + cost)
+        size = float(np.linalg.norm(part))
+        low, high = (length, high) if size > 1 else (low, length)
+        slope = -float(part**2 @ (values / (values * length + cost))) / size
+        new = length + (size - 1) * size / -slope if slope < 0 else 0.5 * (low + high)
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if abs(new - length) <= 1e-15 * length:
+            break
+        length = new
+    return np.asarray(b * length / (values * length + cost))

@@ -1,0 +1,182 @@
+"""The minimum of a quadratic under a ridge penalty and one with corners, by coordinate descent on second moments.
+
+    P(v) = Q(v) + sum_j ridge_j/2 v_j^2 + corners(v)
+
+Sweeps over a working set of coordinates find which are zero, and the signs of the others; where they are slow, as with
+nearly dependent columns, one solve over the coefficients that are not zero ends them. The gradient over all columns
+then gives the duality gap: ridge penalties are rows added to the data, whose residual r is scaled by s until zero is
+optimal under -s z'r, and
+
+    P(v) - min P <= P(v) - (s r'y - s^2/2 r'r),      r'r = total + v'(g - c),   r'y = total - c'v,   z'r = -g
+
+all of which the second moments give: no row is read. Where nothing is penalised by corners there is no such s, and the
+least subgradient u gives the bound 1/2 u'(G + ridge)^-1 u instead.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import linalg
+
+from adaline.arrays import Array
+from adaline.solvers.coordinates.corners import Corners
+from adaline.solvers.coordinates.quadratics import Indices, Quadratics
+
+SWEEPS = 10  # between two looks at the gap
+ROUNDS = 200
+PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
+LARGE = 250  # coefficients that take one look more
+MOST = 2000  # coefficients that are solved for exactly in the end
+TIGHTER, FINEST = 0.1, 1e-3  # share of a gap asked for, where rounding left more than was asked for; the least share
+
+
+class Lasso:
+    """Coefficients v (D,) of quadratic m, and g = G v - c there: where the last penalties have led."""
+
+    def __init__(self, quadratics: Quadratics, m: int) -> None:
+        self.quadratics, self.m = quadratics, m
+        self.c, self.total = quadratics.c[m], float(quadratics.total[m])
+        self.diagonal = quadratics.diagonal[m]
+        self.v, self.g = np.zeros_like(self.c), -self.c
+        self.gap = np.inf
+        self.share = float(quadratics.weight[m] / quadratics.weight[0])
+        self.matrix = np.zeros((0, 0))
+
+    def wants(self, corners: Corners, last: Corners) -> Indices:
+        """Return the columns that the strong rule cannot rule out after the penalty `last`."""
+        return np.flatnonzero(corners.over(self.g, 2 * corners.c - last.c) & (self.diagonal > 0))
+
+    def missing(self, corners: Corners) -> Indices:
+        """Return the columns that want to leave zero, and whose rows of G are not known."""
+        over = corners.over(self.g) & (self.diagonal > 0)
+        over[self.quadratics.known] = False
+        return np.flatnonzero(over)
+
+    def solve(self, corners: Corners, ridge: Array, wanted: float) -> Array:
+        """Step to the minimum over the columns whose rows of G are known, to a gap of `wanted` among these.
+
+        Return the change of the coefficients, (D,); g has to be brought up to it.
+        """
+        columns = self.quadratics.known
+        if len(self.matrix) != len(columns):
+            self.matrix = self.quadratics.among(self.m, columns)
+        where, matrix, own = np.arange(len(columns)), self.matrix, ridge[columns]
+        matrix[where, where] = np.where(self.diagonal[columns] > 0, self.diagonal[columns] + own, 0.0)
+        few, some, c = self.v[columns], corners.of(columns), self.c[columns]
+        gradient = self.g[columns] + own * few
+        enough, last = 0.01 * wanted, np.inf
+        patience = PATIENCE + np.count_nonzero(few) // LARGE
+        for look in range(ROUNDS):
+            some.lower(matrix, gradient, few, SWEEPS, enough)
+            left = some.subgradient(few, gradient)
+            if self._bound(some, gradient, few, c, left) <= wanted:
+                break
+            if look >= patience:
+                some.settle(matrix, gradient, few)
+                left = some.subgradient(few, gradient)
+                size = float((left**2 / np.maximum(self.diagonal[columns], 1e-300)).sum())
+                if self._bound(some, gradient, few, c, left) <= wanted or not size < 0.9 * last:
+                    break
+                last = size
+            enough *= 0.1
+        change = np.zeros_like(self.v)
+        change[columns] = few - self.v[columns]
+        self.v[columns] = few
+        if len(columns) == len(self.v):
+            self.g[columns] = gradient - own * few
+            change[:] = 0.0
+        return change
+
+    def polish(self, corners: Corners, ridge: Array) -> None:
+        """Solve for the coefficients that are not zero, as exactly as the sums allow."""
+        support = np.flatnonzero(self.v)
+        if type(corners) is not Corners or not 0 < len(support) <= MOST:
+            return
+        before, gap = (self.v.copy(), self.g.copy()), self.gap
+        matrix = self.quadratics.among(self.m, support)
+        matrix[np.diag_indices(len(support))] += ridge[support]
+        few = self.v[support]
+        for _ in range(2):
+            gradient = self.g[support] + ridge[support] * few
+            corners.of(support).settle(matrix, gradient, few)
+            change = np.zeros_like(self.v)
+            change[support] = few - self.v[support]
+            self.v[support] = few
+            self.g = self.g + self.quadratics.apply([self.m], change[None])[0]
+        if not self.measure(corners, ridge) <= gap:
+            (self.v, self.g), self.gap = before, gap
+
+    def measure(self, corners: Corners, ridge: Array) -> float:
+        """Return a bound on P(v) - min P, and keep it."""
+        gradient = self.g + ridge * self.v
+        self.gap = self._bound(corners, gradient, self.v, self.c, self.subgradient(corners, ridge))
+        if math.isinf(self.gap):
+            self.gap = self._curved(self.subgradient(corners, ridge), ridge)
+        return self.gap
+
+    def _bound(self, corners: Corners, gradient: Array, v: Array, c: Array, left: Array) -> float:
+        """Return the duality gap over some columns, which have subgradients `left`; infinity where there is none."""
+        if not corners.c.any():
+            return math.inf if left.any() else 0.0
+        rr, ry = self.total + float(v @ (gradient - c)), self.total - float(c @ v)
+        share = min(max(ry / rr, 0.0), corners.room(gradient)) if rr > 0 else 0.0
+        return max(0.5 * rr + corners.cost(v) - share * ry + 0.5 * share**2 * rr, 0.0)
+
+    def objective(self, corners: Corners, ridge: Array) -> float:
+        """Return P(v)."""
+        return 0.5 * (self.total + float(self.v @ (self.g + ridge * self.v - self.c))) + corners.cost(self.v)
+
+    def subgradient(self, corners: Corners, ridge: Array) -> Array:
+        """Return the least subgradient of P, (D,): zero at the minimum."""
+        return np.where(self.diagonal > 0, corners.subgradient(self.v, self.g + ridge * self.v), 0.0)
+
+    def _curved(self, u: Array, ridge: Array) -> float:
+        """Return 1/2 u'(G + ridge)^-1 u; infinity where the matrix is singular, or not known."""
+        alive = np.flatnonzero(self.diagonal > 0)
+        if len(self.quadratics.known) < len(self.v) or not u.any():
+            return np.inf if u.any() else 0.0
+        matrix = self.quadratics.among(self.m, alive)
+        matrix[np.diag_indices(len(alive))] += ridge[alive]
+        try:
+            half = linalg.solve_triangular(np.linalg.cholesky(matrix), u[alive], lower=True)
+        except np.linalg.LinAlgError:
+            return np.inf
+        return 0.5 * float(half @ half)
+
+
+def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Array, wanted: Array) -> bool:
+    """Step all machines to their minima under a penalty, from those under `last`, to gaps of `wanted`, one for each m.
+
+    A machine that learns from a share of the rows has that share of the penalties, so that these mean the same to it.
+    Return False where there is no memory for the rows of G that this needs.
+    """
+    quadratics = machines[0].quadratics
+    own = {machine.m: corners.times(machine.share) for machine in machines}
+    joining = [machine.wants(own[machine.m], last.times(machine.share)) for machine in machines]
+    aims = {machine.m: float(wanted[machine.m]) for machine in machines}
+    left = machines
+    for _ in range(ROUNDS):
+        ranking = np.abs(machines[0].g) / np.where(corners.c > 0, corners.c, 1.0)
+        if not quadratics.need(np.unique(np.concatenate(joining)), ranking):
+            return False
+        changes = np.stack([one.solve(own[one.m], ridge * one.share, aims[one.m]) for one in left])
+        if changes.any():
+            for machine, change in zip(left, quadratics.apply([one.m for one in left], changes), strict=True):
+                machine.g = machine.g + change
+        again, joining = [], []
+        for machine in left:
+            if machine.measure(own[machine.m], ridge * machine.share) <= wanted[machine.m]:
+                continue
+            missing = machine.missing(own[machine.m])
+            if not len(missing):
+                aims[machine.m] *= TIGHTER
+                if aims[machine.m] < FINEST * wanted[machine.m]:
+                    continue
+            joining.append(missing)
+            again.append(machine)
+        if not again:
+            break
+        left = again
+    return True

@@ -1,0 +1,305 @@
+"""The elastic net: lasso and ridge together, for any convex loss, with l1 found by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import ClassifierTags
+from sklearn.utils.metaestimators import available_if
+
+from adaline.arrays import Array, host
+from adaline.basis.base import BASIS
+from adaline.construction import check_parameters, configured
+from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.fits.elastic_path import FittedNet, NetOptions, fit_nets
+from adaline.fitted import check_is_fitted
+from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input.basis import columns_of
+from adaline.input.coded import scored
+from adaline.input.labels import Labels
+from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
+from adaline.losses import Logistic, Loss, Softmax, loss_of
+from adaline.losses.registry import LOSS
+from adaline.parameters import (
+    AUTO,
+    COUNT,
+    FLAG,
+    LEVEL,
+    NONE,
+    PENALTY,
+    POSITIVE,
+    ZERO_OR_MORE,
+    AnyOf,
+    Instance,
+    ListOf,
+    Number,
+    Numbers,
+    OneOf,
+    UsedWith,
+    WholeNumber,
+)
+from adaline.results import Status, combine_certificates, without_constants
+from adaline.sources import Source
+from adaline.systems.families.decisions import label_of_largest
+from adaline.systems.families.online import WEIGHT_CHECKS
+from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.weights import finite_outputs, split_theta
+
+RULES = ("best", "one-standard-error")
+MIX = Number(above=0, most=1)
+LABEL = AnyOf(Instance(str, "a text"), WholeNumber())
+
+
+def _classifies(system: Any) -> bool:
+    """Whether the targets are labels."""
+    return isinstance(loss_of(system.loss), Logistic | Softmax)
+
+
+@configured
+@dataclass(kw_only=True, eq=False, repr=False)
+class ElasticNet(LinearRegressor):
+    """Elastic net: minimises sum_n weight_n loss(y_n, w0 + w'x_n) + penalty/2 ||w||^2 + l1 |w|, w0 free.
+
+    l1 sets coefficients to zero, and so selects columns. `l1="auto"` goes down a path of penalties, from the one that
+    leaves no coefficient, for all rows and without each fold at once, and takes the one that predicts the rows held out
+    best. Every point has a duality gap, a proven bound on its distance from the minimum. Squared losses are solved from
+    second moments of the folds: one read of the rows.
+
+    Parameters
+    ----------
+    loss : name of a convex loss, or a Loss
+        "squared" (half of it; the lasso), "huber", "poisson", "gamma", ... take numbers. "logistic" and "softmax" take
+        labels, and predict them: the system is a classifier then. "logistic" is the softmax for more than two labels.
+    l1 : "auto" or number
+        A number acts in the columns' own units; it is n alpha l1_ratio of scikit-learn and n lambda alpha of glmnet,
+        for n rows.
+    penalty : number, or array (D,) of one a column
+        Ridge penalty beside l1, the same all along the path.
+    mix : None or number above 0 and at most 1
+        Ties the ridge penalty to l1: l1 = mix x strength and penalty = (1 - mix) x strength at every point, so that
+        penalty = l1 (1 - mix)/mix. It is glmnet's alpha and scikit-learn's l1_ratio.
+    folds : int
+        Parts of the cross-validation. Without a fold the penalties are smaller by its share of the rows.
+    rule : "best" or "one-standard-error"
+        What "auto" takes: the least loss of the rows held out, or the largest l1 whose loss is within a standard error.
+    positive : bool
+        Whether coefficients have to be zero or more. With loss="squared".
+    groups : None or array (D,)
+        The group of each column, by any label: l1 becomes l1 sum over groups of sqrt(columns) |w of the group|, so that
+        the columns of a group enter together. With loss="squared".
+    points, ratio : int and number
+        How many penalties the path has, in geometric progression, and the smallest over the largest.
+    standardize : bool or None
+        Whether penalties act on columns of unit standard deviation. None: for "auto" yes, for a number no.
+        Coefficients are in raw units either way.
+    tol : float
+        Bounds the gap of the points of the path, as a share of the loss of the best constants. The model returned is
+        solved as far as numbers allow.
+    fit_intercept : bool
+        Whether the model has a constant w0; it is never penalised.
+    basis : a basis of `adaline.basis`, or None
+        phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
+
+    Attributes
+    ----------
+    coef_, intercept_ : (D,) and a number, or (K, D) and (K,); with labels (1, D) and (1,), or a row for each class.
+    l1_, penalty_ : the penalties used, one for each target if there are several.
+    path_ : for "auto", a dictionary with P values, the largest l1 first: `l1` and `penalties` (P,), `coef` and
+        `intercept` of each, `values`, the mean loss of a held-out row, with standard `errors`, and `gaps`. With several
+        targets one for each.
+    classes_ : labels. certificate_ : how good the solution is. rows_seen_ : number of rows.
+    aliased_ : names of the columns that are constant.
+
+    Examples
+    --------
+    >>> from adaline import ElasticNet, datasets
+    >>> data = datasets.load("longley")
+    >>> model = ElasticNet(rule="one-standard-error").fit(data.X, data.y)
+    >>> print(int((model.coef_ != 0).sum()), model.certificate_.status)
+    2 solved
+
+    References
+    ----------
+    Lecture S0, section 5.2, and S3: regularisation. R. Tibshirani (1996); H. Zou and T. Hastie (2005); J. Friedman et
+    al. (2010). Squared losses take one pass over the rows, others 3 to 10 for a point of the path and a fold.
+    """
+
+    expected_failures: ClassVar[dict[str, str]] = dict.fromkeys(
+        WEIGHT_CHECKS, "l1='auto': rows are in folds by their index, so that a row given twice may be in two of them"
+    )
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    used_with: ClassVar[UsedWith] = {
+        **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
+        "standardize": {"l1": AnyOf(AUTO, POSITIVE), "penalty": POSITIVE},
+    }
+    loss: Annotated[Any, LOSS] = "squared"
+    l1: Annotated[float | str, PENALTY] = "auto"
+    penalty: Annotated[Any, AnyOf(ZERO_OR_MORE, Numbers("one number a column", (1,)))] = 0.0
+    mix: Annotated[float | None, AnyOf(NONE, MIX)] = None
+    folds: Annotated[int, WholeNumber(2)] = 5
+    rule: Annotated[str, OneOf(*RULES)] = "best"
+    positive: Annotated[bool, FLAG] = False
+    groups: Annotated[Any, AnyOf(NONE, ListOf(LABEL, "one label a column"))] = None
+    points: Annotated[int, COUNT] = 100
+    ratio: Annotated[float, LEVEL] = 1e-3
+    standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
+    tol: Annotated[float, ZERO_OR_MORE] = 1e-7
+    fit_intercept: Annotated[bool, FLAG] = True
+    basis: Annotated[Any, BASIS] = None
+
+    @transaction
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X (n, D) and targets or labels y (n,), or to a source; weights are frequencies.
+
+        Several targets (n, K) are fitted each by itself. X may be an array, a frame, a SciPy sparse matrix, or a
+        source, such as `open_table` returns.
+        """
+        meter = Meter(X)
+        check_parameters(self)
+        loss = loss_of(self.loss)
+        source, loss = self._open(X, y, sample_weight, loss)
+        self._flat = source.flat and not _classifies(self)
+        self._take(fit_nets(source, loss, self._options(source.shape.features)), source, meter)
+        if self.certificate_.status is Status.NOT_CONVERGED:
+            warn(f"not converged: {self.certificate_.advice}", ConvergenceWarning)
+        return self
+
+    @by_blocks
+    def predict(self, X: Any) -> Any:
+        """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one."""
+        z = self._outputs(X)
+        if _classifies(self):
+            return label_of_largest(z[:, 0] if z.shape[1] == 1 else z, self.classes_)
+        y = refuse_overflow(loss_of(self.loss).mean(z))
+        return np.asarray(y[:, 0] if self._flat else y)
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @by_blocks
+    def decision_function(self, X: Any) -> Array:
+        """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
+        z = self._outputs(X)
+        return z[:, 0] if z.shape[1] == 1 else z
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @by_blocks
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, (n, K)."""
+        z = self._outputs(X)
+        if z.shape[1] == 1:
+            return np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])])
+        return np.asarray(Softmax().mean(z))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted."""
+        if not _classifies(self):
+            return super().score(X, y, sample_weight)
+        return scored(self, self._accuracy, X, y, sample_weight)
+
+    def _accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> tuple[Source, Loss]:
+        """Return the rows and the loss; set the columns, and the labels where the targets are labels."""
+        self.__dict__.pop("classes_", None)
+        if not _classifies(self):
+            source, columns = open_rows(self, X, y, sample_weight, reset=True)
+            set_columns(self, columns)
+            return source, loss
+        given = open_labelled(self, X, y, sample_weight, reset=True)
+        set_columns(self, given.columns)
+        self.classes_: Labels = given.all_classes()
+        if len(self.classes_) < 2:
+            raise InvalidData("ElasticNet needs rows of at least 2 classes; there is one")
+        return given.encoded(self.classes_), loss if len(self.classes_) == 2 else Softmax()
+
+    def _options(self, features: int) -> NetOptions:
+        automatic = isinstance(self.l1, str)
+        penalty = np.asarray(self.penalty, dtype=np.float64)
+        if penalty.ndim and len(penalty) != features:
+            raise InvalidParameter(f"penalty has {len(penalty)} numbers, and there are {features} columns")
+        return NetOptions(
+            None if automatic else float(self.l1),
+            penalty,
+            None if self.mix is None else float(self.mix),
+            *(int(self.folds), int(self.points), float(self.ratio), self.rule),
+            automatic if self.standardize is None else bool(self.standardize),
+            bool(self.fit_intercept),
+            float(self.tol),
+            bool(self.positive),
+            self._groups(features),
+        )
+
+    def _groups(self, features: int) -> tuple[NDArray[np.intp], ...] | None:
+        """Return the columns of each group."""
+        if self.groups is None:
+            return None
+        if len(self.groups) != features:
+            raise InvalidParameter(f"groups has {len(self.groups)} labels, and there are {features} columns")
+        _, index = np.unique(np.asarray(self.groups), return_inverse=True)
+        return tuple(np.flatnonzero(index == g) for g in range(index.max() + 1))
+
+    def _take(self, nets: list[FittedNet], source: Source, meter: Meter) -> None:
+        """Set the solution."""
+        self.rows_seen_, self._typical = source.n_rows, nets[0].mean
+        self.coef_, self.intercept_ = split_theta(
+            np.concatenate([net.theta for net in nets]), self._flat, source.empty_on_device()
+        )
+        options = self._options(source.shape.features)
+        l1s, ridges = [net.l1 for net in nets], [options.ridge(net.l1) for net in nets]
+        self.l1_ = l1s[0] if len(nets) == 1 else np.array(l1s)
+        ridge = np.array(ridges[0] if len(nets) == 1 else ridges)
+        self.penalty_ = ridge if ridge.ndim else float(ridge)
+        self.__dict__.pop("path_", None)
+        paths = []
+        for net in nets:
+            if net.path is not None:
+                theta = net.path.theta if len(net.theta) > 1 else net.path.theta[:, 0]
+                paths.append(
+                    {
+                        "l1": net.path.l1,
+                        "penalties": np.array([options.ridge(l1) for l1 in net.path.l1]),
+                        "coef": theta[..., 1:],
+                        "intercept": theta[..., 0],
+                        "values": net.path.values,
+                        "errors": net.path.errors,
+                        "gaps": net.path.gaps,
+                    }
+                )
+        if paths:
+            self.path_ = paths[0] if len(paths) == 1 else paths
+        names = columns_of(self)
+        constant = [names[j] for j in np.flatnonzero(~nets[0].varying)] if self.fit_intercept else []
+        self.aliased_ = np.array(constant, dtype=object)
+        proof = combine_certificates([net.certificate for net in nets])
+        self.certificate_ = meter.on(without_constants(proof, constant), source)
+
+    def _outputs(self, X: Any) -> Array:
+        """Return the outputs, (n, K), on the host."""
+        check_is_fitted(self, "coef_")
+        return finite_outputs(read_finite(self, X), np.atleast_2d(host(self.coef_)), self.intercept_)
+
+    def _check_together(self) -> None:
+        loss = loss_of(self.loss)
+        if not loss.convex or loss.corners:
+            raise InvalidParameter(
+                f"loss={loss.name!r} is not convex and smooth, as the proof of a minimum needs: use 'huber', or "
+                "RobustRegression"
+            )
+        if self.positive and self.groups is not None:
+            raise InvalidParameter("groups have no sign: give one of positive=True and groups")
+        if (self.positive or self.groups is not None) and loss.name != "squared":
+            raise InvalidParameter(f"positive=True and groups need loss='squared', not {loss.name!r}")
+        if self.mix is not None and np.any(self.penalty):
+            raise InvalidParameter("mix ties the ridge penalty to l1: give one of mix and penalty")
+        if np.any(np.asarray(self.penalty) < 0):
+            raise InvalidParameter("penalty must be numbers of zero or more")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if _classifies(self):
+            tags.estimator_type, tags.regressor_tags, tags.classifier_tags = "classifier", None, ClassifierTags()
+            tags.target_tags.multi_output = False
+        return tags

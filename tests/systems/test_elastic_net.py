@@ -1,0 +1,245 @@
+"""The elastic net against its conditions of optimality, glmnet, and scikit-learn; one path on every kind of rows."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import nnls
+from sklearn.base import is_classifier
+from sklearn.linear_model import LassoCV
+from sklearn.model_selection import PredefinedSplit
+
+from adaline import ElasticNet, LogisticRegression, datasets, open_table
+from adaline.arrays import Array
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline.fits import elastic_path
+from adaline.sources.tables import source as table_source
+from adaline.sources.views import fold_of
+
+REFERENCE = Path(__file__).parents[1] / "data" / "glmnet" / "glmnet.csv"
+
+
+def made(n: int = 120, d: int = 8, seed: int = 0) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.5, 5, d) + 3.0
+    return X, X[:, :4] @ [1.0, 2.0, -1.0, 0.5] + 3 * rng.normal(size=n) + 7.0
+
+
+def violation(X: Array, y: Array, model: Any, loss_slope: Any = lambda z, y: z - y, ridge: Any = 0.0) -> float:
+    """Return how far a model in raw units is from the conditions of optimality, as a share of l1."""
+    slope = loss_slope(X @ model.coef_.ravel() + model.intercept_, y)
+    g = X.T @ slope + ridge * model.coef_.ravel()
+    w = model.coef_.ravel()
+    off = np.where(w != 0, np.abs(g + model.l1_ * np.sign(w)), np.maximum(np.abs(g) - model.l1_, 0.0))
+    return float(max(off.max(), abs(slope.sum())) / model.l1_)
+
+
+def glmnet() -> dict[str, Any]:
+    """Return what glmnet found: by case, mix and l1, by name."""
+    out: dict[str, Any] = defaultdict(dict)
+    with REFERENCE.open() as file:
+        for line in csv.DictReader(line for line in file if not line.startswith("#")):
+            out[line["case"]].setdefault((float(line["mix"]), float(line["l1"])), {})[line["name"]] = float(
+                line["value"]
+            )
+    return out
+
+
+def abalone() -> tuple[Array, Array]:
+    rows = np.loadtxt(Path(datasets.__file__).parent / "abalone.csv", delimiter=",", skiprows=1, usecols=range(1, 9))
+    return rows[:600, :7], rows[:600, 7]
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+def test_coefficients_are_those_of_glmnet(loss: str) -> None:
+    X, rings = abalone()
+    y = rings > 10 if loss == "logistic" else rings
+    for (mix, l1), expected in glmnet()[loss].items():
+        model = ElasticNet(loss=loss, l1=l1, mix=mix).fit(X, y)
+        found = [float(np.ravel(model.intercept_)[0]), *np.ravel(model.coef_)]
+        np.testing.assert_allclose(found, list(expected.values()), rtol=1e-8, atol=1e-9)
+        assert model.certificate_.gap <= 1e-10 * abs(model.certificate_.objective)
+
+
+def test_the_path_is_cross_validated_as_by_glmnet() -> None:
+    X, y = abalone()
+    known = glmnet()["cv"]
+    penalties = sorted((l1 for _, l1 in known), reverse=True)
+    for rule in ("best", "one-standard-error"):
+        model = ElasticNet(points=20, tol=1e-12, rule=rule).fit(X, y)
+        np.testing.assert_allclose(model.path_["l1"], penalties, rtol=1e-9)
+        values = [known[1.0, l1]["mean"] for l1 in penalties], [known[1.0, l1]["error"] for l1 in penalties]
+        np.testing.assert_allclose(2 * model.path_["values"], values[0], rtol=1e-8)
+        np.testing.assert_allclose(2 * model.path_["errors"], values[1], rtol=1e-6)
+        assert rule in known[1.0, min(penalties, key=lambda l1: abs(l1 - model.l1_))]
+        at = int(np.flatnonzero(model.path_["l1"] == model.l1_)[0])
+        np.testing.assert_allclose(model.path_["coef"][at], model.coef_, rtol=1e-5, atol=1e-6)
+
+
+def test_it_is_scikit_learns_lasso_cv() -> None:
+    X, y = made()
+    model = ElasticNet(standardize=False, points=30).fit(X, y)
+    fold = PredefinedSplit(fold_of(0, len(X), 5))
+    theirs = LassoCV(alphas=model.path_["l1"] / len(X), cv=fold, tol=1e-12, max_iter=10**6).fit(X, y)
+    assert model.l1_ == pytest.approx(theirs.alpha_ * len(X))
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-8, atol=1e-9)
+
+
+def logistic_slope(z: Array, y: Array) -> Array:
+    return 1 / (1 + np.exp(-z)) - y
+
+
+SLOPES = {
+    "squared": lambda z, y: z - y,
+    "logistic": logistic_slope,
+    "poisson": lambda z, y: np.exp(z) - y,
+    "gamma": lambda z, y: 1 - y * np.exp(-z),
+    "huber": lambda z, y: np.clip(z - y, -1.345, 1.345),
+}
+
+
+@pytest.mark.parametrize("loss", SLOPES)
+def test_the_conditions_of_optimality_hold(loss: str) -> None:
+    X, y = made(d=5)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    shown = np.exp((y - y.mean()) / 8)
+    t = {"logistic": (y > y.mean()).astype(float), "poisson": np.round(shown), "gamma": shown}.get(loss, y)
+    model = ElasticNet(loss=loss, points=8, folds=3).fit(X, t)
+    assert violation(X, t, model, SLOPES[loss]) < 1e-8
+    assert (model.path_["gaps"] >= 0).all()
+    assert not model.path_["coef"][0].any()
+    for settings in ({"penalty": np.arange(5.0)}, {"mix": 0.5}):
+        model = ElasticNet(loss=loss, l1=4.0, **settings).fit(X, t)
+        assert violation(X, t, model, SLOPES[loss], model.penalty_) < 1e-8
+
+
+def test_labels_make_it_a_classifier() -> None:
+    X, y = made(d=5)
+    for loss, labels in (("softmax", ["a", "b", "c"]), ("logistic", ["no", "yes"])):
+        sums = X[:, 0] + X[:, 1]
+        y = np.array(labels)[np.digitize(sums, np.quantile(sums, [0.4, 0.7][: len(labels) - 1]))]
+        model = ElasticNet(loss=loss, points=6, ratio=0.05, folds=3).fit(X, y)
+        assert is_classifier(model)
+        assert model.score(X, y) > 0.9
+        proba = model.predict_proba(X)
+        np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
+        same = LogisticRegression(l1=model.l1_, standardize=True).fit(X, y)
+        np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-4, atol=1e-5)
+    with pytest.raises(InvalidData, match="2 classes"):
+        ElasticNet(loss="logistic").fit(X, np.zeros(len(X)))
+
+
+def test_every_way_through_the_rows_gives_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Second moments, products of the columns that matter, proximal steps; dense, sparse and streamed rows."""
+    X, y = made(d=6)
+    X[np.abs(X) < 1] = 0.0
+    settings: dict[str, Any] = {"points": 12, "mix": 0.7, "tol": 1e-10}
+    table = tmp_path / "rows.csv"
+    np.savetxt(table, np.column_stack([X, y]), delimiter=",", header="a,b,c,d,e,f,y", comments="", fmt="%.17g")
+    plain = ElasticNet(**settings).fit(X, y)
+    assert plain.certificate_.passes == 1
+    with monkeypatch.context() as streaming:
+        streaming.setattr(table_source, "KEPT", 0)
+        streaming.setattr(table_source, "block_rows", lambda features: 64)
+        streamed = ElasticNet(**settings).fit(open_table(table, target="y"))
+    assert streamed.certificate_.passes == 1
+    found = [streamed, ElasticNet(**settings).fit(sparse.csr_array(X), y)]
+    monkeypatch.setattr(elastic_path, "MOMENTS", 0)
+    monkeypatch.setattr(elastic_path, "MOST_MOMENTS", 0)
+    found += [ElasticNet(**settings).fit(X, y), ElasticNet(**settings).fit(sparse.csr_array(X), y)]
+    assert len({model.certificate_.solver for model in found}) == 2
+    for model in found:
+        assert model.l1_ == pytest.approx(plain.l1_, rel=1e-9)
+        np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(model.path_["values"], plain.path_["values"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"positive": True}, {"groups": list("aabbcc")}, {"loss": "huber"}], ids=str)
+def test_weights_are_repetitions(settings: dict[str, Any]) -> None:
+    X, y = made(n=60, d=6)
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    weighed = ElasticNet(l1=20.0, **settings).fit(X, y, weight)
+    repeated = ElasticNet(l1=20.0, **settings).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighed.coef_, repeated.coef_, rtol=1e-7, atol=1e-9)
+    assert weighed.intercept_ == pytest.approx(repeated.intercept_, rel=1e-8)
+
+
+def test_wide_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More columns than rows, of which few are ever needed."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 700))
+    y = X[:, :5].sum(axis=1) + 0.1 * rng.normal(size=80)
+    model = ElasticNet(points=20, ratio=0.02, standardize=False).fit(X, y)
+    assert violation(X, y, model) < 1e-8
+    assert (model.path_["gaps"] <= 1e-7 * 0.5 * ((y - y.mean()) ** 2).sum()).all()
+    from adaline.solvers.coordinates import quadratics
+
+    monkeypatch.setattr(quadratics, "MOST", 0)  # no memory: steps
+    other = ElasticNet(points=20, ratio=0.02, standardize=False).fit(X, y)
+    assert "Newton" in other.certificate_.solver
+    np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-8)
+
+
+def test_positive_is_nonnegative_least_squares() -> None:
+    X, y = made()
+    model = ElasticNet(l1=0.0, positive=True).fit(X, y)
+    expected, _ = nnls(X - X.mean(axis=0), y - y.mean())
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-12)
+    assert model.certificate_.gap < 1e-12
+    found = ElasticNet(positive=True, points=10).fit(X, y)
+    assert (found.path_["coef"] >= 0).all()
+    g = (X - X.mean(axis=0)).T @ (X @ found.coef_ + found.intercept_ - y) / X.std(axis=0)
+    w = found.coef_
+    assert np.abs(g + found.l1_)[w > 0].max() < 1e-8 * found.l1_
+    assert (g + found.l1_)[w == 0].min() > -1e-8 * found.l1_
+
+
+def test_groups_enter_together() -> None:
+    X, y = made(d=6)
+    groups = np.array(["a", "a", "b", "b", "c", "c"])
+    model = ElasticNet(groups=groups, points=10, standardize=False, tol=1e-11).fit(X, y)
+    r = y - X @ model.coef_ - model.intercept_
+    for group in "abc":
+        g, w = X[:, groups == group].T @ r, model.coef_[groups == group]
+        cost = model.l1_ * np.sqrt(2)
+        if w.any():
+            np.testing.assert_allclose(g, cost * w / np.linalg.norm(w), rtol=1e-5, atol=1e-5 * cost)
+        else:
+            assert np.linalg.norm(g) <= cost
+    single = ElasticNet(l1=9.0, groups=list(range(6))).fit(X, y)
+    np.testing.assert_allclose(single.coef_, ElasticNet(l1=9.0).fit(X, y).coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"loss": "tukey"}, "not convex"),
+        ({"loss": "quantile"}, "not convex and smooth"),
+        ({"mix": 0.5, "penalty": 1.0}, "one of mix and penalty"),
+        ({"mix": 0.0}, "mix must be None or a number"),
+        ({"penalty": [1.0, 2.0]}, "penalty has 2 numbers, and there are 8 columns"),
+        ({"penalty": [-1.0] * 8}, "zero or more"),
+        ({"groups": [0, 1]}, "groups has 2 labels, and there are 8 columns"),
+        ({"groups": [0] * 8, "positive": True}, "one of positive"),
+        ({"loss": "huber", "positive": True}, "need loss='squared'"),
+    ],
+)
+def test_what_is_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidParameter, match=words):
+        ElasticNet(**settings).fit(*made())
+    with pytest.warns(AdalineWarning, match="ElasticNet ignores folds=3"):
+        ElasticNet(l1=1.0, folds=3).fit(*made())
+
+
+def test_a_constant_target_leaves_no_coefficient() -> None:
+    X, _ = made()
+    model = ElasticNet().fit(X, np.full(len(X), 3.5))
+    assert not model.coef_.any()
+    assert model.intercept_ == 3.5
+    assert model.path_["l1"].tolist() == [0.0]
