@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 from math import comb
 from typing import Annotated
@@ -10,7 +12,7 @@ from typing import Annotated
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.basis.base import Basis, moments
+from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import COUNT, FLAG
@@ -61,7 +63,7 @@ class Polynomial(Basis):
         else:
             self.terms_ = [(j,) * p for p in range(1, degree + 1) for j in columns]
         if self.orthogonal:
-            self.recurrence_ = np.stack([_recurrence(x[:, j], degree) for j in columns])
+            self.recurrence_ = np.stack([recurrence(partial(list, [column]), degree) for column in x.T])
 
     def of(self, x: Array) -> Array:
         powers = self._powers(np.asfortranarray(x))
@@ -84,14 +86,11 @@ class Polynomial(Basis):
 
     def _powers(self, x: Array) -> list[Array]:
         """Return the powers 0 to degree of all columns, or the orthogonal polynomials of these degrees."""
+        if self.orthogonal:
+            return orthogonal(x, self.recurrence_)
         out = [np.ones_like(x)]
-        for p in range(int(self.degree)):
-            if not self.orthogonal:
-                out.append(out[-1] * x)
-                continue
-            shift, before, norm = self.recurrence_[:, p].T
-            last = out[-2] if p else np.zeros_like(x)
-            out.append(((x - shift) * out[-1] - before * last) / norm)
+        for _ in range(int(self.degree)):
+            out.append(out[-1] * x)
         return out
 
     @property
@@ -100,21 +99,41 @@ class Polynomial(Basis):
         return bool(self.orthogonal)
 
 
-def _recurrence(x: Array, degree: int) -> Array:
-    """Return shift, weight of the polynomial before last, and norm of each step, (degree, 3).
+def orthogonal(x: Array, steps: Array) -> list[Array]:
+    """Return the polynomials of degree 0 to p of the columns of x (n, D), each (n, D), by their recurrences (D, p, 3)."""
+    out = [np.zeros_like(x), np.ones_like(x)]
+    for shift, before, norm in steps.transpose(1, 2, 0):
+        out.append(((x - shift) * out[-1] - before * out[-2]) / norm)
+    return out[1:]
+
+
+def recurrence(blocks: Callable[[], Iterable[Array]], degree: int) -> Array:
+    """Return shift, weight of the polynomial before last, and norm of each step, (degree, 3): of the polynomials of
+    mean square 1 that are orthogonal over values which come in blocks (n,), from the first block at each call.
 
     The norm is infinite beyond the number of distinct values.
     """
-    out = np.zeros((degree, 3))
-    now, last, distinct = np.ones_like(x), np.zeros_like(x), len(np.unique(x))
-    mean, spread = (float(value[0]) for value in moments(x[:, None]))
+    count, largest, distinct = 0, 0.0, np.empty(0)
+    for x in blocks():
+        count, largest = count + len(x), max(largest, float(np.abs(x).max(initial=0.0)))
+        distinct = np.unique(np.concatenate([distinct, x]))[: degree + 1]
+    power = int(np.frexp(largest)[1])
+    out = np.zeros((degree, 3))  # in units of 2^power, so that squares are in range
+
+    def average(function: Callable[[Array, Array, Array], Array], known: int) -> float:
+        total = 0.0
+        for block in blocks():
+            x = np.ldexp(block, -power)
+            last, now = [np.zeros((len(x), 1)), *orthogonal(x[:, None], out[None, :known])][-2:]
+            total += float(function(x, now[:, 0], last[:, 0]).sum())
+        return total / max(count, 1)
+
+    mean = average(lambda x, now, last: x, 0)
+    spread = np.sqrt(average(lambda x, now, last: (x - mean) ** 2, 0))
     for p in range(degree):
-        shift = mean + float(((x - mean) * now * now).mean())
-        before = float((x * now * last).mean()) if p else 0.0
-        new = (x - shift) * now - before * last
-        power = np.frexp(np.abs(new).max())[1]
-        size = float(np.ldexp(np.sqrt((np.ldexp(new, -power) ** 2).mean()), power))
-        norm = size if p + 1 < distinct and size > 1e-12 * spread else np.inf
-        out[p] = shift, before, norm
-        last, now = now, new / norm
-    return out
+        shift = mean + average(lambda x, now, last: (x - mean) * now * now, p)
+        before = average(lambda x, now, last: x * now * last, p) if p else 0.0
+        out[p] = shift, before, np.inf
+        size = np.sqrt(average(lambda x, now, last: ((x - shift) * now - before * last) ** 2, p))  # noqa: B023
+        out[p, 2] = size if p + 1 < len(distinct) and size > 1e-12 * spread else np.inf
+    return np.asarray(np.ldexp(out, power))

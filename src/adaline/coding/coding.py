@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Columns
 from adaline.coding.columns import ABSENT, UNKNOWN, Codes, Column
-from adaline.coding.expressions import evaluate, names_in
+from adaline.coding.contrasts import Contrast, contrast_of
+from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
+from adaline.coding.learned import Cut, Facts
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidData, MissingValues
 from adaline.locks import cached_property
@@ -21,6 +23,14 @@ from adaline.parameters import OneOf
 
 MISSING = ("error", "drop", "mean", "indicator")
 UNSEEN = ("error", "other")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a function of a formula has learned from the rows: the text of its call, as "scale(x)", and numbers."""
+
+    text: str
+    facts: Facts
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,8 @@ class Coding:
     unseen : what is done about levels that were not there when levels were learned: "error", or "other", coded by the
         frequencies of the levels, that is as an average one.
     intercept : whether the design has a constant; False for formulas that say so.
+    offset : an expression that is added to the prediction as it is, where a formula has one: offset(log(t)).
+    learned : what functions in the terms and the offset have learned: means, knots, breaks.
     """
 
     columns: tuple[Column, ...]
@@ -50,6 +62,8 @@ class Coding:
     missing: str = "error"
     unseen: str = "error"
     intercept: bool = True
+    offset: str | None = None
+    learned: tuple[Learned, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +75,7 @@ class Coding:
         """The raw column (columns, for products) that each column of X comes from."""
         out: list[str] = []
         for term in self._all_terms:
-            width = int(np.prod([len(self._labels(factor)) for factor in term]))
+            width = int(np.prod([self.width(factor) for factor in term]))
             raw = dict.fromkeys(name for factor in term for name in self._raw(factor))
             out += [":".join(raw)] * width
         return tuple(out)
@@ -86,15 +100,26 @@ class Coding:
 
         A missing number that is not filled stays NaN, which sums and predictions show.
         """
+        read = self._rows(frame, first_row)
+        with np.errstate(all="ignore"):  # sums refuse what is not finite
+            return Columns(column for term in self._all_terms for column in read.term(term))
+
+    def value(self, text: str, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
+        """Return an expression of the raw columns, such as the offset, for the rows of a frame, (n,)."""
+        return np.broadcast_to(self._rows(frame, first_row).value(text), (len(frame),))
+
+    def _rows(self, frame: nw.DataFrame[Any], first_row: int) -> _Rows:
         present = set(frame.columns)
         for name in self.needed:
             if name not in present:
+                lag = lag_of(name)
+                if lag is not None and lag[0] in present:
+                    frame = frame.with_columns(nw.col(lag[0]).shift(lag[1]).alias(name))
+                    continue
                 raise InvalidData(
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
-        read = _Rows(self, frame, first_row)
-        with np.errstate(all="ignore"):  # sums refuse what is not finite
-            return Columns(column for term in self._all_terms for column in read.term(term))
+        return _Rows(self, frame, first_row)
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
         """Return which rows can be coded, (n,): all where missing values are filled, else those without any."""
@@ -104,6 +129,24 @@ class Coding:
         for column in self.columns:
             out &= (column.codes(frame) != ABSENT) if column.is_category else ~np.isnan(column.numbers(frame))
         return out
+
+    @cached_property
+    def facts(self) -> dict[str, Facts]:
+        """What functions have learned, by the text of their calls."""
+        return {one.text: one.facts for one in self.learned}
+
+    def width(self, factor: TermFactor) -> int:
+        """Return the number of columns of a factor."""
+        if factor.column is None:
+            found = compiled(factor.text)
+            size = 2 if found.kind == "boolean" else 1
+            if found.kind in ("levels", "columns"):
+                size = found.calls[-1].learner.size(self.facts[found.calls[-1].text])
+            return size - (factor.category and not factor.full)
+        if not factor.category:
+            return 1
+        column = self.column(factor.column, True)
+        return len(column.levels) + column.gaps - (not factor.full)
 
     def column(self, name: str, category: bool) -> Column:
         """Return a raw column by its name, as a number or as a category."""
@@ -116,20 +159,31 @@ class Coding:
         indicated: set[str] = set()
         for term in self.terms:
             out.append(term.factors)
-            for name in dict.fromkeys(n for f in term.factors if not f.category for n in self._raw(f)):
+            for name in dict.fromkeys(n for f in term.factors if not f.of_levels for n in self._raw(f)):
                 if self.column(name, False).gaps and name not in indicated:
                     indicated.add(name)
                     out.append((TermFactor(f"{name}[missing]", name, full=True),))
         return out
 
     def _labels(self, factor: TermFactor) -> list[str]:
-        if not factor.category:
-            return [factor.text]
-        assert factor.column is not None
-        levels = self.column(factor.column, True).shown_levels()
-        if factor.full:
-            return [f"{factor.text}[{level}]" for level in levels]
-        return [f"{factor.text}[T.{level}]" for level in levels[1:]]
+        if factor.category:
+            levels, _ = self.levels(factor)
+            return [f"{factor.text}[{level}]" for level in levels] if factor.full else _coded(factor, levels)[0]
+        if factor.column is None and compiled(factor.text).kind == "columns":
+            return [f"{factor.text}{k + 1}" for k in range(self.width(factor))]
+        return [factor.text]
+
+    def levels(self, factor: TermFactor) -> tuple[list[str], Facts]:
+        """Return the levels of a category, or of an expression that has some, and the share of each among the rows."""
+        if factor.column is not None:
+            column = self.column(factor.column, True)
+            return column.shown_levels(), (*column.share, *([0.0] if column.gaps else []))
+        found = compiled(factor.text)
+        if found.kind == "boolean":
+            return ["False", "True"], ()
+        learner, facts = found.calls[-1].learner, self.facts[found.calls[-1].text]
+        assert isinstance(learner, Cut)
+        return learner.labels(facts), learner.share(facts)
 
     def _raw(self, factor: TermFactor) -> list[str]:
         return names_in(factor.text) if factor.column is None else [factor.column]
@@ -152,29 +206,39 @@ class _Rows:
                 out = out * part
             yield out
 
+    def value(self, text: str) -> Array:
+        """Return an expression of the columns: (n,), (n, M), or one number."""
+        return evaluate(text, {name: self._numbers(name)[0] for name in names_in(text)}, self.coding.facts)
+
     def _factor(self, factor: TermFactor) -> Iterator[Array]:
         if factor.category:
-            assert factor.column is not None
-            yield from self._dummies(self.coding.column(factor.column, True), factor.full)
+            yield from self._contrasts(factor)
         elif factor.column is None:
-            yield np.broadcast_to(
-                evaluate(factor.text, {name: self._numbers(name)[0] for name in names_in(factor.text)}),
-                (len(self.frame),),
-            )
+            value = self.value(factor.text)
+            yield from value.T if value.ndim == 2 else [np.broadcast_to(value, (len(self.frame),))]
         else:
             values, gaps = self._numbers(factor.column)
             yield gaps.astype(np.float64) if factor.full else values
 
-    def _dummies(self, column: Column, full: bool) -> Iterator[Array]:
-        codes = self._codes(column)
-        levels = len(column.shown_levels())
-        share = [*column.share, *([0.0] if column.gaps else [])]
+    def _contrasts(self, factor: TermFactor) -> Iterator[Array]:
+        levels, share = self.coding.levels(factor)
+        codes = self._codes(factor)
         without_level = codes < 0
-        for level in range(0 if full else 1, levels):
-            dummy = (codes == level).astype(np.float64)
-            if without_level.any():
-                dummy[without_level] = share[level]
-            yield dummy
+        unknown = bool(without_level.any())
+        if factor.full or _contrast(factor).kind == "Treatment":
+            base = -1 if factor.full else _contrast(factor).base(levels)
+            for level in range(len(levels)):
+                if level != base:
+                    dummy = (codes == level).astype(np.float64)
+                    if unknown:
+                        dummy[without_level] = share[level]
+                    yield dummy
+            return
+        for column in _coded(factor, levels)[1].T:
+            values = column[codes]
+            if unknown:
+                values[without_level] = column @ np.array(share)
+            yield values
 
     def _numbers(self, name: str) -> tuple[Array, Any]:
         if (name, False) not in self.read:
@@ -188,26 +252,47 @@ class _Rows:
         found: tuple[Array, Any] = self.read[name, False]
         return found
 
-    def _codes(self, column: Column) -> Codes:
-        if (column.name, True) not in self.read:
-            codes = column.codes(self.frame)
-            absent = codes == ABSENT
-            if absent.any():
-                if self.coding.missing not in ("mean", "indicator"):
-                    self._refuse_missing(column.name, absent)
-                if column.gaps:
-                    codes[absent] = len(column.levels)
-            if self.coding.unseen == "error" and (codes == UNKNOWN).any():
-                row = int(np.flatnonzero(codes == UNKNOWN)[0])
-                level = self.frame[column.name].to_list()[row]
-                raise InvalidData(
-                    f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
-                    f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
-                    "unseen='other' to take such a level for an average one, or name all levels by categories="
-                )
-            self.read[column.name, True] = codes
-        found: Codes = self.read[column.name, True]
+    def _codes(self, factor: TermFactor) -> Codes:
+        key = (factor.text if factor.column is None else factor.column, True)
+        if key not in self.read:
+            self.read[key] = self._computed_codes(factor) if factor.column is None else self._level_codes(factor.column)
+        found: Codes = self.read[key]
         return found
+
+    def _level_codes(self, name: str) -> Codes:
+        column = self.coding.column(name, True)
+        codes = column.codes(self.frame)
+        absent = codes == ABSENT
+        if absent.any():
+            if self.coding.missing not in ("mean", "indicator"):
+                self._refuse_missing(column.name, absent)
+            if column.gaps:
+                codes[absent] = len(column.levels)
+        if self.coding.unseen == "error" and (codes == UNKNOWN).any():
+            row = int(np.flatnonzero(codes == UNKNOWN)[0])
+            level = self.frame[column.name].to_list()[row]
+            raise InvalidData(
+                f"column {column.name!r} has the level {level!r} at row {self.first_row + row}, which was not "
+                f"there when the levels were learned ({_some(column.levels)}). Fit the model with "
+                "unseen='other' to take such a level for an average one, or name all levels by categories="
+            )
+        return codes
+
+    def _computed_codes(self, factor: TermFactor) -> Codes:
+        """Return the indices of levels that an expression computes, UNKNOWN where a number is in no interval."""
+        values = np.broadcast_to(self.value(factor.text), (len(self.frame),))
+        for name in names_in(factor.text):
+            gaps = np.isnan(self._numbers(name)[0])
+            if gaps.any():
+                self._refuse_missing(name, gaps)
+        nowhere = np.isnan(values)
+        if nowhere.any() and self.coding.unseen == "error":
+            row = self.first_row + int(nowhere.argmax())
+            raise InvalidData(
+                f"{factor.text} has no level for row {row}: its value is outside of all intervals. Give breaks that "
+                "reach as far, or fit the model with unseen='other' to take it for an average one"
+            )
+        return np.where(nowhere, UNKNOWN, values).astype(np.intp)
 
     def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
         row = self.first_row + int(np.flatnonzero(gaps)[0])
@@ -215,6 +300,15 @@ class _Rows:
             f"column {name!r} has {int(gaps.sum()):,} missing value(s) (NaN or none), first at row {row}. Fill them, "
             "leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
         )
+
+
+def _contrast(factor: TermFactor) -> Contrast:
+    """Return the contrasts of a category: those that the formula names, else the reference coding."""
+    return (contrast_of(factor.text) if factor.text != factor.column else None) or Contrast(factor.column or factor.text)
+
+
+def _coded(factor: TermFactor, levels: list[str]) -> tuple[list[str], Array]:
+    return _contrast(factor).coded(factor.text, levels)
 
 
 def check_policies(missing: str, unseen: str) -> None:

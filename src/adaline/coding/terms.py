@@ -24,7 +24,7 @@ class TermFactor:
     ----------
     text : the factor in a formula, "x1", "log(x1)" or "C(x2)".
     column : the raw column of the factor; None for an expression.
-    category : whether the factor is the levels of that column.
+    category : whether the factor is the levels of that column, or those that an expression computes: cut(x, 3), x > 2.
     full : of a category, whether all levels have a column, the reference included; of a number, whether it is the
         indicator of its gaps instead.
     """
@@ -33,6 +33,11 @@ class TermFactor:
     column: str | None = None
     category: bool = False
     full: bool = False
+
+    @property
+    def of_levels(self) -> bool:
+        """Whether the factor reads its column by levels, not by numbers."""
+        return self.category and self.column is not None
 
 
 @dataclass(frozen=True)
