@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from adaline import LinearRegression, LogisticRegression, select
-from adaline.basis import BASES, After, Basis, Beside, Custom, Fourier, Polynomial, Radial
+from adaline.basis import BASES, After, Basis, Beside, Custom, Fourier, Polynomial, Radial, Spline
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 
 
@@ -32,6 +32,8 @@ EXAMPLES = [
     Polynomial(degree=3),
     Polynomial(degree=3, interactions=False),
     Polynomial(degree=4, orthogonal=True),
+    Spline(),
+    Spline(df=4, natural=True, knots="uniform"),
     Fourier(terms=2),
     Fourier(terms=2, period=[1.0, 2.0, 3.0]),
     Fourier(terms=7, random=True),
@@ -49,7 +51,7 @@ def test_every_basis_has_an_example() -> None:
     assert {type(one) for one in EXAMPLES} == set(BASES.values())
 
 
-@parametrize_with_checks([Polynomial(), Fourier(), Radial(centres=3), Beside([Polynomial(), Fourier()])])
+@parametrize_with_checks([Polynomial(), Spline(), Fourier(), Radial(centres=3), Beside([Polynomial(), Fourier()])])
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -107,6 +109,9 @@ def test_radial_functions_do_not_depend_on_units() -> None:
     [
         Polynomial(degree=0),
         Polynomial(degree=200),
+        Spline(df=2),
+        Spline(natural=True, degree=2),
+        Spline(knots="somewhere"),
         Fourier(terms=0),
         Fourier(period="long"),
         Fourier(period=-1.0),
@@ -169,7 +174,7 @@ def test_orthogonal_polynomials_of_few_values_are_the_same_family(degree: int) -
 
 @pytest.mark.parametrize(
     "basis",
-    [Polynomial(degree=3, orthogonal=True), Radial(centres=5), Fourier(terms=20, random=True)],
+    [Polynomial(degree=3, orthogonal=True), Spline(), Spline(natural=True), Radial(centres=5), Fourier(terms=20, random=True)],
     ids=named,
 )
 @pytest.mark.parametrize("power", [-900, -600, 600, 900])

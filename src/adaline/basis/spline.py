@@ -69,9 +69,12 @@ class Spline(Basis):
 
     def names(self, given: list[str]) -> list[str]:
         """Return names such as B2(x0), N2(x0) for natural splines."""
-        widths = [len(knots) - 1 if self.natural else len(knots) - 2 + int(self.degree) for knots in self.knots_]
-        letter = "N" if self.natural else "B"
+        widths, letter = map(self.width, self.knots_), "N" if self.natural else "B"
         return [f"{letter}{k + 1}({name})" for name, m in zip(given, widths, strict=True) for k in range(m)]
+
+    def width(self, knots: tuple[float, ...]) -> int:
+        """Return the number of columns for a column of x with these knots."""
+        return len(knots) - 1 if self.natural else len(knots) - 2 + int(self.degree)
 
     @property
     def learns(self) -> bool:
@@ -125,8 +128,8 @@ def natural_splines(x: Array, knots: tuple[float, ...], intercept: bool = False)
 @cache
 def _natural(knots: tuple[float, ...], intercept: bool) -> Array:
     """Return the matrix from cubic B-splines to natural splines."""
-    ends = b_splines(np.array([knots[0], knots[-1]]), knots, 3, 2)[:, 1 - intercept :]
-    ends = ends / np.abs(ends).max(axis=1, keepdims=True)
+    unit = tuple((np.array(knots) - knots[0]) / (knots[-1] - knots[0]))
+    ends = b_splines(np.array([0.0, 1.0]), unit, 3, 2)[:, 1 - intercept :]
     return np.asarray(np.linalg.qr(ends.T, mode="complete")[0][:, 2:])
 
 

@@ -93,14 +93,17 @@ class Coding:
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
         """Return X, (n, D), column-major, for the rows of a frame; error messages count rows from `first_row`."""
-        return self.columns_of(frame, first_row).packed()
+        columns = self.columns_of(frame, first_row)
+        return columns.packed() if isinstance(columns, Columns) else columns
 
-    def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Columns:
+    def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Columns | Array:
         """Return the columns of X; numbers of the frame are not copied.
 
         A missing number that is not filled stays NaN, which sums and predictions show.
         """
         read = self._rows(frame, first_row)
+        if not self.terms:
+            return np.empty((len(frame), 0))
         with np.errstate(all="ignore"):  # sums refuse what is not finite
             return Columns(column for term in self._all_terms for column in read.term(term))
 

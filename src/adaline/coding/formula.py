@@ -97,6 +97,8 @@ def read_formula(
         any(str(term) == "1" for term in right),
         " + ".join(_offset(_text(one.factors[0], caret), categories) for one in offsets) or None,
     )
+    if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
+        raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
     targets = targets_of(target)
     for one in targets:
         if one not in known and compiled(one).calls:

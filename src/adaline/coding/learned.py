@@ -326,6 +326,12 @@ def _are_knots(facts: Facts) -> bool:
 
 def _check_knots(name: str, made: BSpline | NaturalSpline, least: int) -> None:
     _check_flags(name, intercept=made.intercept)
+    for option in ("knots", "Boundary_knots"):
+        value = getattr(made, option)
+        if type(value) in (int, float):
+            object.__setattr__(made, option, (float(value),))
+        elif not isinstance(value, tuple | None):
+            raise InvalidParameter(f"{name}() takes numbers as {option.replace('_', '.')}, got {value!r:.40}")
     if made.df is not None:
         _check_count(name, "df", made.df, least, MOST_COLUMNS)
     if made.knots is not None and len(made.knots) > MOST_COLUMNS:
