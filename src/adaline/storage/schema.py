@@ -603,10 +603,10 @@ def _scheme(model: Any, sizes: Sizes) -> None:
 
 def _polynomial(model: Polynomial, sizes: Sizes) -> None:
     terms = model.terms_
-    _same(max(map(len, terms), default=0), model.degree, "degree")
+    _same((min(map(len, terms), default=0), max(map(len, terms), default=0)), model.degrees, "degree")
     _hold({j for term in terms for j in term} == set(range(sizes["F"])) and all(terms), "terms of all columns")
     if model.orthogonal:
-        _same(model.recurrence_.shape[:2], (sizes["F"], model.degree), "recurrence")
+        _same(model.recurrence_.shape[:2], (sizes["F"], model.degrees[1]), "recurrence")
 
 
 def _spline(model: Spline, sizes: Sizes) -> None:
