@@ -1,6 +1,6 @@
 """Rows in a basis: blocks of phi(x), evaluated as they are read. Every pass evaluates phi once more.
 
-Sparse rows whose phi is sparse too are evaluated once.
+Sparse rows whose phi is sparse too, less than a quarter of it stored, are evaluated once.
 
 Where phi(x) of all rows takes at most `IN_MEMORY` bytes, it is evaluated once and held in memory as an array.
 """
@@ -37,7 +37,7 @@ def expanded(source: Source, basis: Basis) -> Source:
     source = in_memory(source)
     if not isinstance(source, ArraySource | SparseSource):
         return Expanded(source, basis)
-    if isinstance(source, SparseSource) and basis.stored(source.x) <= SPARSE:
+    if isinstance(source, SparseSource) and basis.stored(source.x) <= min(SPARSE, source.n_rows * basis.size / 4):
         given = [source.name(j) for j in range(source.shape.features)]
         few = SparseSource(basis.sparse_of(source.x), source.t, source.weight, tuple(basis.names(given)))
         few.flat, few.reads = source.flat, source.reads
