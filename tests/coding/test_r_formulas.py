@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import LinearRegression, load, open_table, save
+from adaline import GeneralizedLinear, LinearRegression, load, open_table, save
 
 FILE = Path(__file__).parents[1] / "data" / "formulas" / "formulas.csv"
 LETTERS = np.array(["p", "q", "r", "s"])
@@ -49,8 +50,9 @@ def test_formulas_are_those_of_r(formula: str, tmp_path: Path) -> None:
             if part in theirs:
                 mine = source.coding.code(nw.from_native(frame, eager_only=True))
                 np.testing.assert_allclose(mine, theirs[part], rtol=1e-12, atol=1e-12)
-    if "predicted" in theirs and source.coding.offset is None:
-        model = LinearRegression(fit_intercept=source.coding.intercept).fit(source)
+    if "predicted" in theirs:
+        system = LinearRegression if source.coding.offset is None else partial(GeneralizedLinear, loss="gaussian")
+        model = system(fit_intercept=source.coding.intercept).fit(source)
         save(model, tmp_path / "m")
         for one in (model, load(tmp_path / "m")):
             np.testing.assert_allclose(one.predict(NEW), theirs["predicted"][:, 0], rtol=1e-8, atol=1e-8)

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
+from scipy import special
 
 from adaline import kernels
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
-from adaline.losses import LOSSES, CustomLoss, Huber, Loss, Quantile, Tukey
+from adaline.links import LINKS, Power, name_of
+from adaline.losses import FAMILIES, LOSSES, CustomLoss, Huber, Linked, Loss, NegativeBinomial, Quantile, Tukey, Tweedie
 from adaline.sums import HessianProduct, Objective, Point, View
 
 OWN = CustomLoss(lambda z, t: np.log(np.cosh(z - t)), lambda z, t: np.tanh(z - t), lambda z, t: 1 / np.cosh(z - t) ** 2)
-ALL: tuple[Loss, ...] = (*(cls() for cls in LOSSES.values()), Huber(0.4), Tukey(1.5), Quantile(0.9), OWN)
+LINKED: tuple[Loss, ...] = tuple(
+    Linked(family, link)
+    for family in (*FAMILIES.values(), Tweedie(2.5), NegativeBinomial(0.3))
+    for link in (*(LINKS[name] for name in family.links), *([] if "logit" in family.links else [Power(-0.7)]))
+)
+ALL: tuple[Loss, ...] = (*(cls() for cls in LOSSES.values()), Huber(0.4), Tukey(1.5), Quantile(0.9), OWN, *LINKED)
 
-every_loss = pytest.mark.parametrize("loss", ALL, ids=lambda loss: f"{loss.name}-{loss.parameter:g}")
+
+def shown(loss: Loss) -> str:
+    return f"{loss.name}-{name_of(loss.link)}" if isinstance(loss, Linked) else f"{loss.name}-{loss.parameter:g}"
+
+
+every_loss = pytest.mark.parametrize("loss", ALL, ids=shown)
+every_linked = pytest.mark.parametrize("loss", LINKED, ids=shown)
 needs_native = pytest.mark.skipif(kernels.native is None, reason="the native kernels could not be built")
 
 OUTPUTS = 4
@@ -30,6 +44,10 @@ TAKES: dict[str, tuple[Any, Any]] = {
     "softmax": (np.arange(OUTPUTS, dtype=float), np.array([])),
     "poisson": (np.array([0.0, 1.0, 7.5]), np.array([-1.0, np.nan])),
     "gamma": (np.array([1e-3, 1.0, 7.5]), np.array([0.0, -1.0, np.nan])),
+    "inverse_gaussian": (np.array([0.1, 1.0, 7.5]), np.array([0.0, -1.0, np.nan])),
+    "tweedie": (np.array([1e-3, 1.0, 7.5]), np.array([-1.0, np.nan])),
+    "negative_binomial": (np.array([0.0, 1.0, 7.5]), np.array([-1.0, np.nan])),
+    "binomial": (np.array([0.0, 1.0, 0.25]), np.array([-0.1, 1.1, np.nan])),
     "perceptron": SIGNS,
     "squared_hinge": SIGNS,
     "tanh_squared": (SIGNS[0], np.array([])),
@@ -40,7 +58,7 @@ ANY = (np.array([-2.0, 0.0, 0.7, 3.0]), np.array([]))
 def rows(loss: Loss, n: int = 400) -> tuple[Any, Any]:
     """Return outputs and targets, away from the corners of the loss."""
     rng = np.random.default_rng(3)
-    z = rng.normal(size=(n, OUTPUTS)) * 2
+    z = inside(loss, rng.normal(size=(n, OUTPUTS)) * 2)
     t = rng.choice(TAKES.get(loss.name, ANY)[0], size=(n, 1 if loss.coupled else OUTPUTS))
     corner = {
         "huber": lambda: np.abs(np.abs(z - t) - loss.parameter),
@@ -53,6 +71,16 @@ def rows(loss: Loss, n: int = 400) -> tuple[Any, Any]:
     smooth = (corner() > 1e-3).all(axis=1)
     assert smooth.sum() > n / 2
     return z[smooth], t[smooth]
+
+
+def inside(loss: Loss, z: Any) -> Any:
+    """Return outputs that give means, from any numbers."""
+    if not isinstance(loss, Linked) or loss.family.inside(loss.link, z).all():
+        return z
+    if name_of(loss.link) == "log":
+        return -np.abs(z) - 0.5
+    low = 0.3 if loss.name == "binomial" else 1.0
+    return low + 0.4 * special.ndtr(z)
 
 
 def along(f: Any, z: Any, t: Any, direction: Any) -> Any:
@@ -111,11 +139,13 @@ def test_the_constant_predicts_the_mean(loss: Loss) -> None:
 @every_loss
 def test_large_outputs_do_not_overflow(loss: Loss) -> None:
     far = {"poisson": [-800.0], "gamma": [800.0]}.get(loss.name, [-800.0, 800.0])
+    if isinstance(loss, Linked):
+        far = [z for z in (-300.0, 30.0) if loss.family.inside(loss.link, np.array(z))]
     if loss is OWN:
         pytest.skip("a user's formula is the user's")
     for t in TAKES.get(loss.name, ANY)[0]:
         for z in far:
-            outputs = np.full((1, OUTPUTS), 1.0)
+            outputs = inside(loss, np.full((1, OUTPUTS), 1.0))
             outputs[0, 0] = z
             target = np.full((1, 1 if loss.coupled else OUTPUTS), t)
             with np.errstate(over="raise", invalid="raise", divide="raise"):
@@ -131,6 +161,53 @@ def test_targets_are_checked(loss: Loss) -> None:
     for one in bad:
         with pytest.raises(InvalidData, match="row 1"):
             loss.check(np.array([[good[-1]], [one]]))
+
+
+MEANS: dict[str, Any] = {
+    "logit": lambda z: 1 / (1 + mp.exp(-z)),
+    "probit": mp.ncdf,
+    "cloglog": lambda z: -mp.expm1(-mp.exp(z)),
+    "log": mp.exp,
+}
+
+
+@every_linked
+def test_linked_losses_are_those_of_many_digits(loss: Linked) -> None:
+    """Value, slope and curvature against mpmath with 220 digits, deep in the tails too."""
+    family, link = loss.family, loss.link
+    mean = MEANS.get(link.name, lambda z: z ** (1 / mp.mpf(link.exponent)))
+
+    def cost(z: Any, t: Any) -> Any:
+        m = mean(z)
+        if isinstance(family, NegativeBinomial):
+            return (t + family.shape) * mp.log1p(m / family.shape) - t * mp.log(m)
+        if family.name == "binomial":
+            return -(t * mp.log(m) if t else 0) - ((1 - t) * mp.log(1 - m) if t < 1 else 0)
+        p = mp.mpf(family.power)
+        if p == 0:
+            return (m - t) ** 2 / 2
+        first, second = ((mp.log(m) if a == 0 else m**a / a) for a in (2 - p, 1 - p))
+        return first - t * second
+
+    for t in TAKES.get(loss.name, ANY)[0].tolist():
+        for z in (-20.0, -3.0, -1e-3, 0.6, 4.0, 20.0):
+            if not family.inside(link, np.array(z)) or (link.name == "cloglog" and z > 5):
+                continue
+            with mp.workdps(220):
+                want = [mp.diff(lambda x: cost(x, mp.mpf(t)), mp.mpf(z), k, h=mp.mpf(10) ** -50) for k in range(3)]
+            found = [f(np.array([[z]]), np.array([[t]]))[0, 0] for f in (loss.value, loss.slope, loss.curvature)]
+            terms = [abs(float(x)) + float(size) for x, size in zip(want, cancelled(loss, z, t), strict=True)]
+            for one, exact, size in zip(found, want, terms, strict=True):
+                assert abs(one - float(exact)) <= 1e-12 * size + 1e-300, (z, t, one, float(exact))
+
+
+def cancelled(loss: Linked, z: float, t: float) -> list[float]:
+    """Return the size of the terms that a cost and its derivatives are differences of; zero for one-sided shares."""
+    if loss.name == "binomial":
+        return [0.0, 0.0, 0.0] if t in (0.0, 1.0) else [1.0, 1.0, 1.0]
+    one = np.array([[z]])
+    parts = [loss.family.cost(loss.link, one, np.array([[s * t]])) for s in (-1.0, 0.0)]
+    return [float(np.abs(part[0, 0]) + np.abs(other[0, 0])) for part, other in zip(*parts, strict=True)]
 
 
 def assert_native(loss: Loss, z: Any, t: Any) -> None:
@@ -157,7 +234,7 @@ def assert_native(loss: Loss, z: Any, t: Any) -> None:
 @every_loss
 def test_the_kernel_equals_the_functions(loss: Loss) -> None:
     z, t = rows(loss)
-    for i in range(0, len(z), 4):
+    for i in range(0, len(z), 80 if isinstance(loss, Linked) else 4):
         assert_native(loss, z[i : i + 1], t[i : i + 1])
     corners = np.array([[-1.0, 0.0, 0.7, 1.0]])
     for one in TAKES.get(loss.name, ANY)[0]:

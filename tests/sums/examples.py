@@ -15,7 +15,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline.block import Block, Shape
-from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Poisson, Quantile, Softmax, TanhSquared, Tukey
+from adaline.losses import (
+    CustomLoss,
+    Gamma,
+    Huber,
+    Logistic,
+    Loss,
+    Offset,
+    Poisson,
+    Quantile,
+    Softmax,
+    TanhSquared,
+    Tukey,
+    loss_of,
+)
 from adaline.solvers.epochs.stochastic import Linear
 from adaline.sources import SparseSource
 from adaline.sums import (
@@ -26,6 +39,8 @@ from adaline.sums import (
     Components,
     CurvatureDiagonal,
     ErrorCounts,
+    FamilyPoint,
+    FamilySums,
     FirthScore,
     FittedDesign,
     GroupScores,
@@ -42,6 +57,7 @@ from adaline.sums import (
     Residual,
     Ridges,
     Scores,
+    ShapeScore,
     Spread,
     Sum,
     Targets,
@@ -349,6 +365,25 @@ def read_targets(s: Targets) -> dict[str, Reading]:
     return {"sums": Reading(s.sums, np.array(1000.0)), "largest": Reading(np.exp(s.largest), np.zeros(1))}
 
 
+def with_offset(t: Array) -> Array:
+    """Return amounts above zero, and offsets."""
+    t = in_amounts(t)
+    return np.column_stack([t[:, 0], t[:, 1] - 1.0])
+
+
+def family_point(loss: Loss) -> FamilyPoint:
+    """Return where sums of a family with an offset are taken."""
+    point = any_point(loss)
+    likelihood = Offset(loss).linked
+    assert likelihood is not None
+    return FamilyPoint(likelihood, point.theta[:1], point.view, 0.5)
+
+
+def read_totals(s: FamilySums | ShapeScore) -> dict[str, Reading]:
+    """Return the totals, of numbers of order one."""
+    return {"sums": Reading(s.sums, np.array(1000.0))}
+
+
 def read_machine(s: MachineObjective) -> dict[str, Reading]:
     """Return the value and the gradient, against the size of the rows."""
     size = 1000 * np.tile([1.0, 100.0, 1e-3, 1000.0, 5.0], TARGETS)
@@ -475,6 +510,8 @@ EXAMPLES = (
         if loss.convex
     ),
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
+    Example(FamilySums, read_totals, 1e-13, theta=family_point(Gamma()), coded=with_offset),
+    Example(ShapeScore, read_totals, 1e-13, theta=family_point(loss_of("negative_binomial")), coded=with_offset),
     Example(
         MachineObjective,
         read_machine,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +51,8 @@ class Coding:
     unseen : what is done about levels that were not there when levels were learned: "error", or "other", coded by the
         frequencies of the levels, that is as an average one.
     intercept : whether the design has a constant; False for formulas that say so.
-    offset : an expression that is added to the prediction as it is, where a formula has one: offset(log(t)).
-    learned : what functions in the terms and the offset have learned: means, knots, breaks.
+    offset : the column or expression of a known part of the output of each row, where the table had one.
+    learned : what functions in the terms have learned: means, knots, breaks.
     """
 
     columns: tuple[Column, ...]
@@ -112,13 +112,10 @@ class Coding:
         return np.broadcast_to(self._rows(frame, first_row).value(text), (len(frame),))
 
     def _rows(self, frame: nw.DataFrame[Any], first_row: int) -> _Rows:
+        frame = with_lags(frame, self.needed)
         present = set(frame.columns)
         for name in self.needed:
             if name not in present:
-                lag = lag_of(name)
-                if lag is not None and lag[0] in present:
-                    frame = frame.with_columns(nw.col(lag[0]).shift(lag[1]).alias(name))
-                    continue
                 raise InvalidData(
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
@@ -150,6 +147,18 @@ class Coding:
             return 1
         column = self.column(factor.column, True)
         return len(column.levels) + column.gaps - (not factor.full)
+
+    def read_offset(self, frame: nw.DataFrame[Any]) -> Array | None:
+        """Return the offset of each row of a frame, (n,), NaN where it is missing; None where the coding has none."""
+        if self.offset is None:
+            return None
+        names = [self.offset] if self.offset in frame.columns else names_in(self.offset)
+        for name in names:
+            if name not in frame.columns:
+                raise InvalidData(f"column {name!r} is missing from the table; the offset of the model needs it")
+        columns = {name: Column(name, "number").numbers(frame) for name in names}
+        value = columns[self.offset] if self.offset in columns else evaluate(self.offset, columns)
+        return np.broadcast_to(value, (len(frame),))
 
     def column(self, name: str, category: bool) -> Column:
         """Return a raw column by its name, as a number or as a category."""
@@ -312,6 +321,13 @@ def _contrast(factor: TermFactor) -> Contrast:
 
 def _coded(factor: TermFactor, levels: list[str]) -> tuple[list[str], Array]:
     return _contrast(factor).coded(factor.text, levels)
+
+
+def with_lags(frame: nw.DataFrame[Any], names: Iterable[str]) -> nw.DataFrame[Any]:
+    """Return a frame with the columns among these that are others as they were some rows before, "lag(x, 1)"."""
+    lags = {name: lag for name in names if (lag := lag_of(name)) is not None and name not in frame.columns}
+    made = [nw.col(of).shift(k).alias(name) for name, (of, k) in lags.items() if of in frame.columns]
+    return frame.with_columns(made) if made else frame
 
 
 def check_policies(missing: str, unseen: str) -> None:

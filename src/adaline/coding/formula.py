@@ -29,10 +29,9 @@ class Formula:
     offset: str | None = None
 
     def columns(self) -> list[str]:
-        """Return the raw columns on the right-hand side, each once."""
+        """Return the raw columns of the terms, each once."""
         factors = [factor for term in self.terms for factor in term.factors]
-        found = [name for f in factors for name in ([f.column] if f.column else names_in(f.text))]
-        return list(dict.fromkeys([*found, *(names_in(self.offset) if self.offset is not None else [])]))
+        return list(dict.fromkeys(name for f in factors for name in ([f.column] if f.column else names_in(f.text))))
 
 
 def read_formula(
@@ -95,7 +94,7 @@ def read_formula(
         target,
         tuple(term for term in terms if term.factors),
         any(str(term) == "1" for term in right),
-        " + ".join(_offset(_text(one.factors[0], caret), categories) for one in offsets) or None,
+        _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
     )
     if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
         raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
@@ -104,7 +103,7 @@ def read_formula(
         if one not in known and compiled(one).calls:
             raise InvalidParameter(f"{_shown(one)!r} in the formula learns from the rows, which a target cannot do")
     of_targets = [name for one in targets for name in ([one] if one in known else names_in(one))]
-    for name in [*of_targets, *formula.columns()]:
+    for name in [*of_targets, *formula.columns(), *([] if formula.offset is None else names_in(formula.offset))]:
         lag = lag_of(name)
         if name not in known and (lag is None or lag[0] not in known or name in of_targets):
             raise InvalidParameter(f"the formula names {_shown(name)!r}, and there is no such column; {_offer(known)}")
@@ -178,11 +177,15 @@ def _factor(parsed: Any, caret: bool, categories: Collection[str], booleans: Col
 
 def _offset(text: str, categories: Collection[str]) -> str:
     """Return the expression inside offset(...)."""
-    inner = text[len("offset") :]
-    if compiled(inner).kind not in ("number", "boolean"):
-        raise InvalidParameter(f"{text!r} in the formula must be one number for each row")
+    inner = text[len("offset(") : -1]
+    if compiled(inner).calls or any(map(lag_of, names_in(inner))):
+        raise InvalidParameter(f"{text!r} in the formula needs other rows, which an offset cannot have")
     _refuse_categories(inner, categories)
     return inner
+
+
+def _sum(texts: list[str]) -> str | None:
+    return " + ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0] if texts else None
 
 
 def _refuse_categories(text: str, categories: Collection[str]) -> None:

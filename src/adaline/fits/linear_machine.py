@@ -15,6 +15,7 @@ Where the targets are classes, `SeparationCheck` decides whether a plane separat
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,8 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.input.first_pass import class_weights_of
-from adaline.losses import Logistic, Loss, Squared
+from adaline.links import name_of
+from adaline.losses import Binomial, Likelihood, Linked, Loss, NegativeBinomial, Offset, Scoring, Squared, Working
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence, independent
@@ -33,12 +35,12 @@ from adaline.solvers.least_squares.fit import certificate, digits
 from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
-from adaline.solvers.smooth.likelihood import LikelihoodFit, raw_root
-from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor_hessian
+from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit, raw_root
+from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
-from adaline.sums import Targets, View
+from adaline.sums import FamilyPoint, FamilySums, ShapeScore, Targets, View
 
 DEPENDENT = (
     "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
@@ -48,6 +50,8 @@ ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
+SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
+LARGEST_SHAPE = 1e7  # beyond, counts are poisson
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,7 @@ class Constants:
     scale : size of the objective, of which rounding is a share.
     slope : typical size of the slopes of the loss at a row.
     inside : whether targets are known to be on both sides of the constants, so that these cannot grow without end.
+    mean : of the targets, where they are numbers.
     """
 
     theta: Array
@@ -132,6 +137,7 @@ class Constants:
     scale: float
     slope: float
     inside: bool
+    mean: tuple[float, ...] = ()
 
     def gap(self, tol: float) -> float:
         """Return the gap that a tolerance allows."""
@@ -168,19 +174,38 @@ def constants_of_classes(problem: Problem, counts: Array) -> Constants:
     return Constants(theta, loss, 0.0, loss, 1.0, True)
 
 
-def constants_of_targets(problem: Problem, constant: Array, lowest: float) -> Constants:
-    """Return near the best constants, given as outputs (K,), in two reads; refuse a loss that is no number there."""
+def constants_of_targets(
+    problem: Problem, constant: Array, lowest: float, mean: Array, init: Array | None = None
+) -> Constants:
+    """Return near the best constants, given as outputs (K,), in two reads; refuse a loss that is no number there.
+
+    Where constants give no mean that a family can have, weights that do take their place: `init`, in raw units, or
+    those of least squares to the outputs that the targets, of this mean (T,), ask for.
+    """
     nothing = np.zeros((len(constant), 1 + problem.features))
     theta = nothing.copy()
     theta[:, 0] = constant * problem.intercept
     zero, loss = (problem.evaluate(point).value for point in (nothing, theta))
     if not math.isfinite(loss):
         theta, loss = nothing, zero
+    likelihood = problem.loss.linked
+    if not math.isfinite(loss) and likelihood is not None:
+        asked = replace(problem, loss=Working(likelihood, tuple(mean.tolist()))).evaluate(nothing, second=True)
+        if init is not None:
+            theta = problem.from_raw(init)
+        elif asked.hessian is not None:
+            theta = nothing - factor_hessian(asked.hessian).solve(asked.gradient)
+        loss = problem.evaluate(theta).value
+        if not math.isfinite(loss):
+            raise InvalidData(
+                f"no weights are known under which every row has a mean that link={name_of(likelihood.link)!r} allows: "
+                "give such weights as init, or use link='log'"
+            )
     if not math.isfinite(loss):
         raise InvalidData("the loss is not finite where weights are zero: check its functions and the targets")
     scale = max(abs(loss - lowest), abs(zero - lowest) if math.isfinite(zero) else 0.0)
     slope = math.sqrt(2 * scale / problem.spread.weight)
-    return Constants(theta, lowest + abs(loss - lowest), lowest, scale, slope, False)
+    return Constants(theta, lowest + abs(loss - lowest), lowest, scale, slope, False, tuple(mean.tolist()))
 
 
 def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
@@ -228,6 +253,136 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
     )
 
 
+def likelihood_of_family(
+    fitted: FittedMachine,
+    options: MachineOptions,
+    constants: Constants,
+    dispersion: str | float | None = None,
+    shape_error: float | None = None,
+) -> LikelihoodFit:
+    """Return a fitted machine of a family with what inference needs, in one read or two.
+
+    `dispersion` is "pearson", "deviance" or a number; None: 1 where the family has none, else "pearson". `shape_error`
+    is that of a shape that was estimated.
+    """
+    problem, found, depends = fitted.problem, fitted.found, fitted.dependence
+    assert problem is not None
+    assert found is not None
+    assert depends is not None
+    likelihood = problem.loss.linked
+    assert likelihood is not None
+    family, weight = likelihood.family, problem.spread.weight
+    point = FamilyPoint(likelihood, found.theta, problem.view, _null_output(problem, likelihood, constants))
+    deviance, null, pearson, saturated = problem.source.sum(FamilySums, point).sums.tolist()
+    parameters = depends.rank + problem.intercept
+    freedom = _observations(problem, family) - parameters
+    dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
+    estimated = isinstance(dispersion, str)
+    phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
+    phi = phi if isinstance(dispersion, str) else float(dispersion)
+    quasi = math.nan if estimated and not family.scaled else 0.0
+    root = _information_root(problem, likelihood, found)
+    return LikelihoodFit(
+        fitted.solution,
+        None if root is None else root * math.sqrt(phi),
+        family.log_likelihood(deviance, saturated, weight) + quasi,
+        family.log_likelihood(null, saturated, weight) + quasi,
+        problem.source.n_rows,
+        weight,
+        parameters,
+        not options.free or problem.penalised,
+        False,
+        depends,
+        family=FamilyFit(
+            family=family.name,
+            link=name_of(likelihood.link),
+            dispersion=phi,
+            estimated=estimated,
+            freedom=freedom,
+            deviance=deviance,
+            null_deviance=null,
+            pearson=pearson,
+            extra=int(family.scaled) + (shape_error is not None),
+            shape=float(family.shape) if isinstance(family, NegativeBinomial) else math.nan,
+            shape_error=math.nan if shape_error is None else shape_error,
+        ),
+    )
+
+
+def _observations(problem: Problem, family: Any) -> float:
+    """Return the sum of the weights; of shares, whose weights are numbers of trials, the number of rows with any."""
+    if not isinstance(family, Binomial) or problem.source.shape.targets - isinstance(problem.loss, Offset) > 1:
+        return problem.spread.weight
+    weight = problem.source.read_weights()
+    return float(problem.source.n_rows if weight is None else (weight > 0).sum())
+
+
+def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants) -> float:
+    """Return the output of the model without columns; reads the rows where they have offsets."""
+    if not problem.intercept:
+        return 0.0
+    output = float(problem.loss.constant(np.array(constants.mean))[0])
+    if not isinstance(problem.loss, Offset):
+        return output
+    nothing = np.zeros(problem.features)
+    alone = replace(problem, loss=Scoring(likelihood), view=View(nothing, nothing), ridge=nothing)
+    start = np.concatenate([[output], nothing])[None]
+    if not math.isfinite(alone.evaluate(start).value):
+        return math.nan
+    return float(newton(alone, start, 1e-12 * constants.gap(1.0)).theta[0, 0])
+
+
+def _information_root(problem: Problem, likelihood: Likelihood, found: DescentResult) -> Array | None:
+    """Return a root of the inverse of the expected information in raw units; a read where it is not the curvature."""
+    curvature = found.curvature
+    if curvature is None or not likelihood.family.canonical(likelihood.link):
+        if problem.size > MATRIX:
+            return None
+        hessian = replace(problem, loss=Scoring(likelihood)).evaluate(found.theta, second=True).hessian
+        curvature = None if hessian is None else factor_hessian(hessian)
+    return None if curvature is None else raw_root(problem, curvature)
+
+
+def _scoring(loss: Loss) -> Loss:
+    """Return a likelihood with its expected curvature, another loss as it is."""
+    return loss if loss.linked is None else Scoring(loss.linked)
+
+
+def minimise_shape(
+    problem: Problem, constants_of: Callable[[Problem], Constants], options: MachineOptions
+) -> tuple[FittedMachine, Constants, float]:
+    """Return the machine of a negative binomial of the most likely shape, its constants, and the error of the shape.
+
+    Weights and shape are found in turn. They are orthogonal, so that the steps are nearly Newton's for both together
+    (W. N. Venables, B. D. Ripley, Modern Applied Statistics with S, 7.4).
+    """
+    shape, fitted, first, second = 1.0, None, 0.0, -1.0
+    for _ in range(SHAPE_STEPS):
+        own = replace(problem, loss=with_family(problem.loss, NegativeBinomial(shape)))
+        constants = constants_of(own)
+        near = options if fitted is None else replace(options, init=fitted.solution.theta)
+        fitted = minimise(own, constants, near)
+        assert fitted.found is not None
+        assert own.loss.linked is not None
+        point = FamilyPoint(own.loss.linked, fitted.found.theta, own.view, 0.0)
+        first, second = problem.source.sum(ShapeScore, point).sums.tolist()
+        slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
+        step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
+        if abs(step) <= SHAPE_CLOSE or shape > LARGEST_SHAPE:
+            break
+        shape *= math.exp(min(max(step, -2.0), 2.0))
+    assert fitted is not None
+    return fitted, constants, math.sqrt(-1 / second) if second < 0 else math.inf
+
+
+def with_family(loss: Loss, family: Any) -> Loss:
+    """Return a linked loss, with its offset, of another family."""
+    if isinstance(loss, Offset):
+        return Offset(with_family(loss.loss, family))
+    assert isinstance(loss, Linked)
+    return replace(loss, family=family)
+
+
 def _corners(problem: Problem, options: MachineOptions) -> Array:
     """Return the l1 penalties of the coefficients in the view, (D,)."""
     return np.asarray(options.l1 * options.penalty.unit * problem.view.scale)
@@ -241,7 +396,9 @@ class _Minimising:
         self.loss = problem.loss
         self.wanted = constants.gap(options.tol)
         self.unbounded = False
-        labelled = self.loss.coupled or (isinstance(self.loss, Logistic) and constants.lowest == 0)
+        labelled = self.loss.coupled or (
+            self.loss.of_classes and constants.lowest == 0 and problem.source.shape.targets == 1
+        )
         separable = labelled and options.free and not options.firth
         self.check = SeparationCheck(problem, max(problem.outputs, 2)) if separable else None
 
@@ -261,7 +418,8 @@ class _Minimising:
         elif options.firth:
             found, name = firth(problem, np.zeros_like(self.constants.theta), self.wanted), "Firth's scoring"
         elif options.l1:
-            found = proximal(problem, _corners(problem, options), self._start(), self.wanted)
+            steps = problem if self.loss.convex else replace(problem, loss=_scoring(self.loss))
+            found = proximal(steps, _corners(problem, options), self._start(), self.wanted)
             name = "proximal Newton"
         else:
             near = self._near()
@@ -296,8 +454,8 @@ class _Minimising:
         """Return weights to start from: those given, of a convex loss if they cost less than constants; or constants,
         or least squares.
         """
-        problem, theta, near = self.problem, self.constants.theta, self.options.near
-        init = near.theta if near is not None and self.loss.convex else self.options.init
+        problem, theta, other = self.problem, self.constants.theta, self.options.near
+        init = other.theta if other is not None and self.loss.convex else self.options.init
         if init is not None:
             given = problem.from_raw(init)
             return (
@@ -307,7 +465,9 @@ class _Minimising:
             )
         if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
             return theta
-        at = replace(problem, loss=Squared()).evaluate(theta, second=True)
+        likelihood = self.loss.linked
+        near = Squared() if likelihood is None else Working(likelihood, self.constants.mean)
+        at = replace(problem, loss=near).evaluate(theta, second=True)
         if at.hessian is None:
             return theta
         squares = theta - factor_hessian(at.hessian).solve(at.gradient)
@@ -315,6 +475,8 @@ class _Minimising:
 
     def _solve(self, start: Array) -> DescentResult:
         problem, solver = self.problem, self.options.solver
+        if self.loss.linked is not None and not self.loss.convex and problem.size <= MATRIX:
+            start = newton(replace(problem, loss=_scoring(self.loss)), start, self.wanted).theta  # near a minimum
         first = found = minimise_smooth(problem, start, self.wanted, solver, self._give_up)
         for _ in range(ROUNDS):
             if self.unbounded or self.separation is not None or self._is_flat(found):
@@ -337,13 +499,14 @@ class _Minimising:
         """Whether steps show that there is nothing to converge to."""
         if self.check is not None:
             return self.check.give_up(here)
-        if not (math.isfinite(self.loss.concordance) and self.options.free) or here.slow < PATIENCE:
+        if here.slow < PATIENCE or not self.options.free or here.curvature is None:
+            return False
+        if self.loss.linked is None and not math.isfinite(self.loss.concordance):
             return False
         view, spread = self.problem.view, self.problem.spread
-        assert here.curvature is not None
         furthest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
         step = np.abs(here.curvature.solve(here.evaluation.gradient)) @ furthest
-        self.unbounded = bool(step.max() > 0.5)
+        self.unbounded = bool(step.max() > (0.5 if math.isfinite(self.loss.concordance) else 0.1))
         return self.unbounded
 
     def _descend(self) -> tuple[Problem, DescentResult, Status, str]:

@@ -37,7 +37,7 @@ class HypothesisTest:
     ----------
     hypotheses : each hypothesis as text.
     statistic : F; `chi2` is q F.
-    freedom : degrees of freedom of numerator and denominator.
+    freedom : degrees of freedom of numerator and denominator; the latter is infinite where `chi2` is the test.
     p_value : probability of an F at least as large if the hypotheses hold; `chi2_p_value` the one of chi-squared.
     errors : which standard errors were used.
     """
@@ -63,10 +63,9 @@ class HypothesisTest:
         values = zip(np.atleast_1d(self.statistic), np.atleast_1d(self.p_value), strict=True)
         for k, (f, p) in enumerate(values):
             target = f"target y{k}: " if np.ndim(self.statistic) else ""
-            lines.append(
-                f"{target}F {f:.6g} on {self.freedom[0]} and {self.freedom[1]:g} degrees of freedom, p {p_value(p)} "
-                f"({self.errors} errors)"
-            )
+            q, left = self.freedom
+            test = f"chi² {q * f:.6g} on {q}" if np.isinf(left) else f"F {f:.6g} on {q} and {left:g}"
+            lines.append(f"{target}{test} degrees of freedom, p {p_value(p)} ({self.errors} errors)")
         return visible("\n".join(lines))
 
     __repr__ = __str__

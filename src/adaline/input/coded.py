@@ -5,8 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.base import RegressorMixin
 
+from adaline.arrays import Array
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
@@ -37,6 +40,19 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
     return source
 
 
+def offset_of(system: Any, x: Any) -> Array | None:
+    """Return the offset that rows X bring with them, (n,): a source, or a frame that a table's model is applied to."""
+    if isinstance(x, TableSource):
+        found = coded(system, x, targets=False)
+        assert isinstance(found, TableSource)
+        return found.read_offset()
+    if isinstance(x, Source):
+        return x.read_targets()[:, -1] if x.offset else None
+    coding: Coding | None = system.__dict__.get("coding_")
+    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
+
+
 def coding_of(system: Any) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
     names = system.__dict__.get("feature_names_in_")
@@ -65,11 +81,19 @@ def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any) -> float
         X = source = coded(system, X)
         t = source.target_values() if isinstance(source, TableSource) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
-    found = system.predict(X)
+    return _judged(system, score.__func__, system.predict(X), X, y, sample_weight)
+
+
+def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return R^2 of predictions of rows X that were made already."""
+    return _judged(system, RegressorMixin.score, found, X, y, sample_weight)
+
+
+def _judged(system: Any, score: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
     predicted = SimpleNamespace(predict=lambda _: found)
     try:
         with np.errstate(all="ignore"):
-            out = float(score.__func__(predicted, X, y, sample_weight))
+            out = float(score(predicted, X, y, sample_weight))
     except AdalineError:
         raise
     except (ValueError, TypeError, OverflowError) as error:  # of scikit-learn's metrics

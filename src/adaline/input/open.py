@@ -85,18 +85,29 @@ class GivenRows(NamedTuple):
         return self.columns.expand(array_source(self.x, targets, self.weight, self.columns.names))
 
 
-def open_rows(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> OpenedRows:
+def open_rows(
+    system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None, exposure: Any = None
+) -> OpenedRows:
     """Return the source of rows X (n, D) with targets y (n,) or (n, K), and the columns of the system's input.
 
-    With `reset` columns and basis are learned from these rows; otherwise they are those of the fitted system.
+    With `reset` columns and basis are learned from these rows; otherwise they are those of the fitted system. With an
+    offset or an exposure, see `read_offset`, the source has the offset as its last target.
     """
     if isinstance(x, Source):
+        if offset is not None or exposure is not None:
+            raise InvalidParameter("a source brings its own offset: open the table with offset='column'")
         source, columns = _open_source(system, x, y, sample_weight, reset=reset)
-        return OpenedRows(columns.expand(source), columns)
+        opened = columns.expand(source)
+        if opened is not source:
+            opened.offset = source.offset
+        return OpenedRows(opened, columns)
     given = read_given(system, x, sample_weight, reset=reset)
-    targets = read_targets(system, y, given.x.shape[0])
-    source = given.source(namespace(targets).reshape(targets, (given.x.shape[0], -1)))
-    source.flat = targets.ndim == 1
+    rows = given.x.shape[0]
+    targets = read_targets(system, y, rows)
+    known = read_offset(offset, exposure, rows)
+    own = namespace(targets).reshape(targets, (rows, -1))
+    source = given.source(own if known is None else np.column_stack([host(own), known]))
+    source.flat, source.offset = targets.ndim == 1, known is not None
     return OpenedRows(source, given.columns)
 
 
@@ -278,6 +289,29 @@ def read_weights(weight: Any, rows: int) -> Array:
     return np.ascontiguousarray(out)
 
 
+def read_offset(offset: Any, exposure: Any, rows: int) -> Array | None:
+    """Return offset + ln exposure as (n,) float64, finite; one number is for all rows; None where neither is given."""
+    out = None
+    for name, given in (("offset", offset), ("exposure", exposure)):
+        if given is None:
+            continue
+        try:
+            part = (host(given) if is_device(given) else np.asarray(given)).astype(np.float64, casting="same_kind")
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidType(f"{name} must be numbers, got {type(given).__name__}") from None
+        part = np.full(rows, float(part)) if part.ndim == 0 else part
+        if part.shape != (rows,):
+            raise InvalidData(f"{name} has shape {part.shape}; it must be a number or ({rows},), one for each row")
+        good = np.isfinite(part) & ((part > 0) | (name == "offset"))
+        if not good.all():
+            row = int(np.flatnonzero(~good)[0])
+            wanted = "finite numbers" if name == "offset" else "positive numbers, times or sizes"
+            raise InvalidData(f"{name} is {part[row]:g} at row {row}: give {wanted}")
+        part = part if name == "offset" else np.log(part)
+        out = part if out is None else out + part
+    return out
+
+
 def _open_source(
     system: Any, source: Source, y: Any = None, sample_weight: Any = None, *, reset: bool, targets: bool = True
 ) -> OpenedRows:
@@ -287,6 +321,10 @@ def _open_source(
     if not reset:
         return OpenedRows(coded(system, source, targets), columns_on(system))
     coding = source.learn_coding()
+    if source.offset and not hasattr(system, "takes_offset"):
+        raise InvalidParameter(
+            f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
+        )
     if targets and source.shape.targets == 0:
         raise InvalidData(f"{type(system).__name__} requires y: open the table with target='column'")
     if coding is not None:

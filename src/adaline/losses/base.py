@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-z is (n, K); t is (n, K), or (n, 1) class indices where the outputs are coupled (softmax). Arrays may be of any
+z is (n, K); t is (n, K), or (n, 1) class indices where the outputs are coupled (softmax), or wider than z where a row
+has more to it than a target (an offset, numbers of successes and failures). Arrays may be of any
 namespace of the array API. `value`, `slope` = d value / dz and `curvature` = d slope / dz are taken row by row and,
 unless the outputs are coupled, output by output. Coupled outputs have one value a row, (n, 1), and the curvature of
 output k alone; `product` gives the whole row matrix times a vector.
@@ -38,7 +39,7 @@ class Loss(ABC):
     convex: ClassVar[bool] = True
     corners: ClassVar[bool] = False
     """Whether the slope is piecewise constant, so that Newton's method has no curvature."""
-    link: ClassVar[str] = "identity"
+    response: ClassVar[str] = "identity"
     """Name of the activation that maps an output to the mean of t."""
     kernel: ClassVar[str | None] = None
     """Name of the loss in the native kernels, or None: then the functions below are called."""
@@ -46,6 +47,14 @@ class Loss(ABC):
     """The largest curvature; infinity where it has no bound."""
     concordance: ClassVar[float] = np.inf
     """c with |d curvature / dz| <= c curvature, by which gaps are bounded; infinity where there is none."""
+
+    of_classes: ClassVar[bool] = False
+    """Whether targets that are 0 and 1 are two classes, which a plane may separate."""
+
+    @property
+    def linked(self) -> Likelihood | None:
+        """The same loss as a family of distributions with a link; None where it is no likelihood."""
+        return None
 
     @property
     def parameter(self) -> float:
@@ -70,7 +79,7 @@ class Loss(ABC):
 
     def mean(self, z: Any) -> Any:
         """Return the prediction of output z: the mean of t, the probability, or z itself."""
-        return ACTIVATIONS[self.link].value(z)
+        return ACTIVATIONS[self.response].value(z)
 
     def constant(self, mean: Array) -> Array:
         """Return the best constant output, or one near it, (K,), for targets of this mean: where solvers start."""
@@ -82,6 +91,37 @@ class Loss(ABC):
 
     def check(self, t: Array, first_row: int = 0) -> None:  # noqa: B027 - most losses admit any number
         """Refuse targets that the loss does not admit; `first_row` is the index of the first row."""
+
+
+class Likelihood(Loss):
+    """A loss that is minus the log-likelihood of a family of distributions, with what inference needs of its rows."""
+
+    family: Any
+    link: Any
+
+    @abstractmethod
+    def expected(self, z: Any, t: Any) -> Any:
+        """Return the expected curvature, Fisher's information of each row, (n, K)."""
+
+    def predicted(self, z: Any, t: Any) -> Any:
+        """Return the mean of t for each row, (n, K), whatever part of the output t brings."""
+        return self.mean(z)
+
+    @abstractmethod
+    def deviance(self, z: Any, t: Any) -> Any:
+        """Return twice the cost above the lowest, (n, K)."""
+
+    @abstractmethod
+    def pearson(self, z: Any, t: Any) -> Any:
+        """Return the squared residuals over the variance, (n, K)."""
+
+    @abstractmethod
+    def saturated(self, t: Array, weight: Array) -> Array:
+        """Return weight x log density of each row at mean = t, (n,), see `Family.saturated`."""
+
+    @abstractmethod
+    def first(self, t: Any, mean: Array) -> Any:
+        """Return outputs to start from, (n, K), for targets whose mean is (T,)."""
 
 
 def refuse(t: Array, good: Any, what: str, first_row: int) -> None:

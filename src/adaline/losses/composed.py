@@ -71,7 +71,7 @@ class Composed(Loss):
 
 def compose(loss: Loss, activation: Activation) -> Loss:
     """Return the loss of g(z): a built-in loss where one equals it, else Composed."""
-    if activation.name == loss.link == "identity":
+    if activation.name == loss.response == "identity":
         return loss
     built_in = {"logistic": SigmoidSquared, "tanh": TanhSquared}.get(activation.name)
     return built_in() if built_in is not None and type(loss) is Squared else Composed(loss, activation)

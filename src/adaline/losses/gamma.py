@@ -13,7 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array, namespace
-from adaline.losses.base import Loss, refuse
+from adaline.links import LINKS
+from adaline.losses.base import Likelihood, Loss, refuse
+from adaline.losses.families import Tweedie
+from adaline.losses.linked import Linked
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,14 @@ class Gamma(Loss):
     """
 
     name: ClassVar[str] = "gamma"
-    link: ClassVar[str] = "exp"
+    response: ClassVar[str] = "exp"
     kernel: ClassVar[str | None] = name
     concordance: ClassVar[float] = 1.0
+
+    @property
+    def linked(self) -> Likelihood:
+        """The gamma family with the log link."""
+        return Linked(Tweedie(2), LINKS["log"])
 
     def value(self, z: Any, t: Any) -> Any:
         """Return z + t exp(-z)."""

@@ -16,7 +16,10 @@ from scipy import special
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, namespace
-from adaline.losses.base import Loss, refuse
+from adaline.links import LINKS
+from adaline.losses.base import Likelihood, Loss, refuse
+from adaline.losses.families import Binomial
+from adaline.losses.linked import Linked
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,16 @@ class Logistic(Loss):
     """
 
     name: ClassVar[str] = "logistic"
-    link: ClassVar[str] = "logistic"
+    response: ClassVar[str] = "logistic"
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.25
     concordance: ClassVar[float] = 1.0
+    of_classes: ClassVar[bool] = True
+
+    @property
+    def linked(self) -> Likelihood:
+        """The binomial family with the logit link."""
+        return Linked(Binomial(), LINKS["logit"])
 
     def value(self, z: Any, t: Any) -> Any:
         """Return ln(1 + exp(z)) - t z."""

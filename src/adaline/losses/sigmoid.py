@@ -31,7 +31,7 @@ class SigmoidSquared(Loss):
     """
 
     name: ClassVar[str] = "sigmoid_squared"
-    link: ClassVar[str] = "logistic"
+    response: ClassVar[str] = "logistic"
     convex: ClassVar[bool] = False
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.0771
@@ -71,7 +71,7 @@ class TanhSquared(Loss):
     """
 
     name: ClassVar[str] = "tanh_squared"
-    link: ClassVar[str] = "tanh"
+    response: ClassVar[str] = "tanh"
     convex: ClassVar[bool] = False
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.2325

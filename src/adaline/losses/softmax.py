@@ -31,7 +31,7 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "softmax"
-    link: ClassVar[str] = "softmax"
+    response: ClassVar[str] = "softmax"
     coupled: ClassVar[bool] = True
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.5

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from adaline.losses.base import Loss
+from adaline.links import LINKS
+from adaline.losses.base import Likelihood, Loss
+from adaline.losses.families import Tweedie
+from adaline.losses.linked import Linked
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Squared(Loss):
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.0
     concordance: ClassVar[float] = 0.0
+
+    @property
+    def linked(self) -> Likelihood:
+        """The gaussian family with the identity link."""
+        return Linked(Tweedie(0), LINKS["identity"])
 
     def value(self, z: Any, t: Any) -> Any:
         """Return (t - z)^2 / 2."""

@@ -54,6 +54,8 @@ class Source(ABC):
     """How often the rows were read: a list of one number, shared by sources of the same rows."""
     flat: bool = True
     """Whether the targets were given as one vector (N,), so that results are vectors too."""
+    offset: bool = False
+    """Whether the last target is an offset: a known part of the output of a row, not something to predict."""
 
     def readers(self) -> Iterator[Reader]:
         """Count one read; return functions that each read the next few blocks, in order."""

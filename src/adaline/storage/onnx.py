@@ -496,7 +496,7 @@ def _activation(model: GeneralizedLinear) -> Activation:
     if isinstance(loss, Composed):
         found = loss.activation
     elif type(loss) in (*LOSSES.values(), CustomLoss):
-        found = ACTIVATIONS[loss.link]
+        found = ACTIVATIONS[loss.response]
     else:
         raise InvalidType(f"what {type(loss).__name__} predicts is Python code, which has no ONNX form")
     if ACTIVATIONS.get(found.name) != found:

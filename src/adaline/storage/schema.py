@@ -46,7 +46,7 @@ from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, Factor, KeptFactor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
-from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 from adaline.sources.standardized import Standard
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
@@ -95,7 +95,9 @@ RECORDS: dict[type[Any], str] = {
     Learned: "text: str, facts: (number)",
     LikelihoodFit: "solution: Solution, root: float(K, 1+D, M)|None, log_likelihood: float, null: float, rows: count, "
     "weight: number, parameters: count, penalised: bool, coupled: bool, dependence: Dependence, firth: bool, "
-    "ratios: float(1+D)|None",
+    "ratios: float(1+D)|None, family: FamilyFit|None",
+    FamilyFit: "family: str, link: str, dispersion: float, estimated: bool, freedom: float, deviance: float, "
+    "null_deviance: float, pearson: float, extra: count, shape: float, shape_error: float",
     OnlineResult: "history: [float], certificate: Certificate, rows: count, steps: count, corrections: number, "
     "bounded: bool, pocket: BestWeights|None",
     Recording: "taps: (count), delay: int, windowed: bool, intercept: bool, x: rows(., S), t: number(P, K), "
@@ -158,7 +160,8 @@ STATE: dict[str, str] = {
     **{"_flat": "bool", "_like": "None", "_typical": "number(D)|None", "_names": "(str)|None", "_scan": "Scan"},
     **{"_result": "OnlineResult", "_standard": "Standard|None", "_targets": "{level: number|number(.)}"},
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
-    **{"output_": "float|float(K)"},
+    **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
+    **{"shape_": "positive", "_with_offset": "bool"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
@@ -233,7 +236,8 @@ def check_model(model: Any) -> None:
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
     trial = copy.copy(model)
-    vars(trial).pop("feature_names_in_", None)  # the row has none, which would be warned of
+    for name in ("feature_names_in_", "_with_offset"):  # the row has neither names nor an offset
+        vars(trial).pop(name, None)
     with np.errstate(all="ignore"):
         trial.predict(np.zeros((1, sizes["F"])))
 
@@ -526,7 +530,6 @@ def _taps(made: Any, sizes: Sizes) -> None:
 
 def _coding(made: Coding, sizes: Sizes) -> None:
     factors = [factor for term in made.terms for factor in term.factors]
-    factors += [] if made.offset is None else [TermFactor(made.offset)]
     calls = {}
     for factor in factors:
         _hold(factor.category or not factor.full, "factors of numbers")
@@ -540,7 +543,8 @@ def _coding(made: Coding, sizes: Sizes) -> None:
             contrast = contrast_of(factor.text)
             _hold(contrast is not None and contrast.column == factor.column, "contrasts of factors")
     _hold(all(term.factors for term in made.terms), "factors of terms")
-    _hold(made.offset is None or compiled(made.offset).kind in ("number", "boolean"), "one offset a row")
+    plain = made.offset is None or any(column.name == made.offset for column in made.columns)
+    _hold(plain or "(" not in str(made.offset) or not compiled(str(made.offset)).calls, "an offset that learns nothing")
     _hold(len(made.facts) == len(made.learned) and made.facts.keys() == calls.keys(), "what functions have learned")
     _hold(all(learner.fits(made.facts[text]) for text, learner in calls.items()), "what functions have learned")
     _same(coded_columns(made), sizes["F"], "columns of the coding")

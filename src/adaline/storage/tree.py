@@ -41,8 +41,9 @@ from adaline.activations import ACTIVATIONS
 from adaline.arrays import host, is_device
 from adaline.basis import BASES, Basis, Custom
 from adaline.errors import InvalidType
+from adaline.links import LINKS
 from adaline.locks import cached_property
-from adaline.losses import LOSSES, Composed
+from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial, Tweedie
 from adaline.results import Status
 from adaline.scans import Scan
 from adaline.storage.pipelines import of_scikit_learn
@@ -78,8 +79,11 @@ CRITERIA: dict[type[Any], str] = {
     **{cls: f"loss {name}" for name, cls in LOSSES.items()},
     Composed: "loss composed",
     **{type(one): f"activation {name}" for name, one in ACTIVATIONS.items()},
+    **{type(one): f"link {one.name}" for one in LINKS.values()},
+    **{Tweedie: "family tweedie", NegativeBinomial: "family negative_binomial", Binomial: "family binomial"},
+    Linked: "loss linked",
 }
-"""The losses and activations that can be stored, frozen and made of numbers and of each other, by kind and name."""
+"""Losses, families, links and activations that can be stored, frozen and made of numbers and of each other, by name."""
 
 
 def _steps() -> Any:
@@ -463,7 +467,7 @@ def criterion_of(name: Any, values: dict[str, Any]) -> Any:
     if found is None:
         raise ValueError(f"unknown loss or activation {str(name)[:40]!r}")
     fields = fields_of(values, tuple(field.name for field in dataclasses.fields(found)))
-    if not all(type(value) in (int, float, *CRITERIA) for value in fields.values()):
+    if not all(type(value) in (int, float, *CRITERIA) or value == "auto" for value in fields.values()):
         raise ValueError("a loss has numbers")
     return found(**fields)
 

@@ -4,6 +4,7 @@ from adaline.sums.base import JointSum, Sum
 from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.curvature import CurvatureDiagonal, ThinnedCurvature, Thinning
+from adaline.sums.family import FamilyPoint, FamilySums, ShapeScore
 from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.folds import FoldSums, all_but_one, running
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
@@ -25,7 +26,7 @@ SUMS: dict[str, type[Sum]] = {
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
-        *(ClassWeights, JointSum),
+        *(ClassWeights, JointSum, FamilySums, ShapeScore),
     )
 }
 
@@ -38,6 +39,8 @@ __all__ = [
     "Components",
     "CurvatureDiagonal",
     "ErrorCounts",
+    "FamilyPoint",
+    "FamilySums",
     "FirthScore",
     "FittedDesign",
     "FoldSums",
@@ -56,6 +59,7 @@ __all__ = [
     "Ridges",
     "RowSample",
     "Scores",
+    "ShapeScore",
     "Spread",
     "Sum",
     "Targets",

@@ -62,7 +62,8 @@ class Targets(Sum):
         if np.isfinite(total).all():
             counted = np.where(positive[:, None], t, t[positive.argmax()])
             theta.check(counted, block.first_row)
-            lowest = weight @ theta.lowest(counted)
+            least = weight @ theta.lowest(counted)
+            lowest[: len(least)] = least  # of K outputs; a row's targets may be more
             self.largest = max(self.largest, float(counted.max()))
         self.sums += np.concatenate([[weight.sum()], total, lowest])
 

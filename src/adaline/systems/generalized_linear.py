@@ -11,30 +11,38 @@ from sklearn.utils.metaestimators import available_if
 from adaline.arrays import Array, host, is_device
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters, configured
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
+    Constants,
     FittedMachine,
     MachineOptions,
     Near,
     best_constants,
     constants_of_targets,
+    likelihood_of_family,
     minimise,
+    minimise_shape,
+    with_family,
 )
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import check_is_fitted
+from adaline.inference.family import FamilySummary, family_test, summarise_families
+from adaline.inference.hypotheses import HypothesisTest
 from adaline.input import Meter, by_blocks, generator, set_columns, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import coded
+from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.open import open_rows, read_finite, refuse_overflow
-from adaline.losses import Composed, Loss, loss_of
+from adaline.input.open import open_rows, read_finite, read_offset, refuse_overflow
+from adaline.links import LINK
+from adaline.losses import FAMILIES, Composed, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
 from adaline.parameters import (
     BATCH_RATE,
     COUNT,
     FLAG,
     NONE,
+    POSITIVE,
     SEED,
     ZERO_OR_MORE,
     AnyOf,
@@ -49,7 +57,8 @@ from adaline.scans.schedules import SCHEDULE
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
-from adaline.solvers.smooth.problem import build_problem
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.sums import Targets
@@ -144,14 +153,18 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"loss": "poisson"}, {"loss": "gamma"})
     """Settings for targets that suit them; with the squared loss it is LinearRegression."""
+    takes_offset: ClassVar[bool] = True
     used_with: ClassVar[UsedWith] = {
         **{name: {"solver": OneOf("gradient", "stochastic")} for name in ("rate", "stop_error")},
         **{name: {"solver": OneOf("stochastic")} for name in ("schedule", "shuffle")},
     }
     loss: Annotated[Any, LOSS] = "squared"
+    link: Annotated[Any, LINK] = None
     activation: Annotated[Any, ACTIVATION] = None
     machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
+    l1: Annotated[float, ZERO_OR_MORE] = 0.0
+    dispersion: Annotated[Any, AnyOf(NONE, OneOf("pearson", "deviance"), POSITIVE)] = None
     solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
     tol: Annotated[float | None, AnyOf(NONE, ZERO_OR_MORE)] = None
     fit_intercept: Annotated[bool, FLAG] = True
@@ -166,12 +179,14 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source; weights are frequencies.
 
-        By stochastic steps a weight multiplies the rate of its row.
+        An offset (n,) is a known part of the output of each row, z = w'x + w0 + offset; an exposure (n,), a time or a
+        size that counts grow with, is an offset by its logarithm. By stochastic steps a weight multiplies the rate of
+        its row.
         """
-        return self._fit(X, y, sample_weight, None)
+        return self._fit(X, y, sample_weight, None, offset, exposure)
 
     @transaction
     def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
@@ -180,70 +195,155 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         near = theta_of(model) if solved else None
         return self._fit(X, y, sample_weight, near)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, near: Array | None) -> Self:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, near: Array | None, offset: Any = None, exposure: Any = None
+    ) -> Self:
         meter = Meter(X)
         check_parameters(self)
         loss = _read_loss(self)
         before = None
         if self.warm_start and hasattr(self, "certificate_"):
             before = theta_of(self) if self.machine is None else self.weights_
-        for name in ("coef_", "intercept_", "weights_"):
+        for name in ("coef_", "intercept_", "weights_", "deviance_", "dispersion_", "shape_"):
             self.__dict__.pop(name, None)
-        source, columns = open_rows(self, X, y, sample_weight, reset=True)
+        source, columns = open_rows(self, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
         set_columns(self, columns)
+        self._with_offset = source.offset
+        automatic = _shape_of(loss) == "auto"
+        loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
+        loss = Offset(loss) if source.offset else loss
+        targets = source.shape.targets - source.offset
         if self.machine is not None or self.solver == "stochastic":
             source = in_memory(source)
         opening = first_pass(source, Targets, loss)
         if not opening.targets.finite:
             source.refuse_nonfinite()
         constant = best_constants(source, loss, opening.targets)
-        self._flat, self.rows_seen_ = source.flat and not loss.coupled, source.n_rows
+        if source.offset and targets > 1 and len(constant) > 1:
+            raise InvalidData(f"an offset is for one target, and y has {targets}: fit one model for each")
+        self._flat = (source.flat or len(constant) < targets) and not loss.coupled
+        self.rows_seen_ = source.n_rows
         if self.machine is None:
-            self._fit_linear(source, loss, opening, constant, before, near)
+            self._fit_linear(source, loss, opening, constant, before, near, automatic)
         else:
             self._fit_machine(source, loss, len(constant), before)
         self.certificate_: Certificate = meter.on(self.certificate_, source)
         self._warn()
         return self
 
-    @by_blocks
-    def predict(self, X: Any) -> Array:
-        """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities."""
-        y = refuse_overflow(loss_of(self.loss, self.activation).mean(self._outputs(X)))
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
+        """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities.
+
+        A model fitted with offsets needs those of these rows; 0, or an exposure of 1, for rates.
+        """
+        z = self._shifted(X, offset, exposure)
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            y = refuse_overflow(self._loss().mean(z))
         return np.asarray(y[:, 0] if self._flat else y)
 
     @available_if(lambda system: _has_outputs_of_its_own(system))  # type: ignore[untyped-decorator]
-    @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
-        z = refuse_overflow(self._outputs(X))
+        z = refuse_overflow(self._shifted(X, offset, exposure))
         return z[:, 0] if self._flat else z
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R^2 of the predictions; softmax: of the probabilities, with 1 for a row's own class and 0 else."""
-        if not loss_of(self.loss, self.activation).coupled:
-            return super().score(X, y, sample_weight)
-        if isinstance(X, Source):
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Return R^2 of the predictions; softmax: of the probabilities, with 1 for a row's own class and 0 else.
+
+        Of successes and failures, it is that of the shares, weighted by the trials.
+        """
+        source = isinstance(X, Source)
+        if source:
             X = coded(self, X)
-            y, sample_weight = X.read_targets()[:, 0], X.read_weights()
-        p = self.predict(X)
-        own = np.arange(p.shape[1]) == np.asarray(y)[:, None]
-        weight = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight)
-        away = own - np.average(own, axis=0, weights=weight)
-        return float(1 - (weight @ (own - p) ** 2).sum() / (weight @ away**2).sum())
+            t, sample_weight = X.read_targets(), X.read_weights()
+            t = t[:, : t.shape[1] - X.offset]
+            y = t[:, 0] if t.shape[1] == 1 else t
+        found = self.predict(X, offset, exposure)
+        y = np.asarray(y) if self._loss().coupled or source else y
+        weight = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight)
+        if self._loss().coupled:
+            own = np.arange(found.shape[1]) == y[:, None]
+            away = own - np.average(own, axis=0, weights=weight)
+            return float(1 - (weight @ (own - found) ** 2).sum() / (weight @ away**2).sum())
+        if self._flat and np.ndim(y) == 2 and np.shape(y)[1] == 2:
+            trials = np.asarray(y, dtype=np.float64).sum(axis=1)
+            y, sample_weight = np.asarray(y)[:, 0] / np.where(trials > 0, trials, 1.0), weight * trials
+        return score_predictions(self, found, X, y, sample_weight)
+
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    def summary(self, level: float = 0.95) -> FamilySummary:
+        """Return coefficients with standard errors, z or t, p and intervals, deviance, dispersion, AIC and the like.
+
+        Errors are those of the expected information, as in R; z where the dispersion is given, t where it is estimated.
+
+        Examples
+        --------
+        >>> from adaline import GeneralizedLinear
+        >>> model = GeneralizedLinear(loss="poisson").fit([[0.0], [1.0], [2.0], [3.0]], [1, 3, 4, 8])
+        >>> row = model.summary().to_dict()["coefficients"][1]
+        >>> row["name"], round(row["estimate"], 4), round(row["std_error"], 4)
+        ('x0', 0.6051, 0.2584)
+        """
+        return summarise_families(
+            self._likelihoods("summary"),
+            columns_of(self),
+            title=type(self).__name__,
+            intercept=bool(self.fit_intercept),
+            certificate=self.certificate_,
+            level=level,
+        )
+
+    def test(self, hypothesis: Any, value: Any = 0.0) -> HypothesisTest:
+        """Test linear hypotheses about the coefficients, by Wald's F, or chi-squared where the dispersion is given.
+
+        The hypothesis is written as for `LinearRegression.test`.
+
+        Examples
+        --------
+        >>> from adaline import GeneralizedLinear
+        >>> model = GeneralizedLinear(loss="poisson").fit([[0.0], [1.0], [2.0], [3.0]], [1, 3, 4, 8])
+        >>> round(model.test("x0 = 0").p_value, 4)
+        0.0192
+        """
+        fits = self._likelihoods("test")
+        return family_test(
+            fits, columns_of(self), hypothesis, value, intercept=bool(self.fit_intercept), flat=self._flat
+        )
+
+    def _likelihoods(self, what: str) -> list[LikelihoodFit]:
+        """Return the fits that inference is about; refuse a loss that is no likelihood."""
+        check_is_fitted(self, "certificate_")
+        fits: list[LikelihoodFit] = self.__dict__.get("_fits", [])
+        if not fits:
+            better = "LogisticRegression" if self._loss().coupled else "RobustRegression, or bootstrap the rows"
+            raise InvalidParameter(
+                f"{what} needs the likelihood of a linear machine, by another solver than 'stochastic': a loss of "
+                f"{', '.join(FAMILIES)}, 'squared' or 'logistic'; else use {better}"
+            )
+        return fits
 
     def _fit_linear(
-        self, source: Source, loss: Loss, opening: FirstPass, constant: Array, before: Any, near: Array | None
+        self,
+        source: Source,
+        loss: Loss,
+        opening: FirstPass,
+        constant: Array,
+        before: Any,
+        near: Array | None,
+        automatic: bool,
     ) -> None:
         self._typical = opening.spread.mean
         options = self._options(len(constant), source.shape.features, before)
         if near is not None and near.shape != (len(constant), 1 + source.shape.features):
             near = None
+        fits: list[LikelihoodFit] = []
         if self.solver == "stochastic":
             found = [walk_rows(source, loss, options, self.schedule, self._plan(), opening.spread, constant)]
         elif loss.coupled or len(constant) == 1:
             one = options if near is None else replace(options, near=Near(near))
-            found = [self._minimum(source, loss, one, opening, constant, slice(None))]
+            found = [self._minimum(source, loss, one, opening, constant, slice(None), fits, automatic)]
         else:
             found = []
             for k in range(len(constant)):
@@ -251,18 +351,37 @@ class GeneralizedLinear(NearFits, LinearRegressor):
                 one = options if options.init is None else replace(options, init=options.init[own])
                 one = one if near is None else replace(one, near=Near(near[own]))
                 part = opening._replace(sample=None)
-                found.append(self._minimum(source.with_target(k), loss, one, part, constant[own], own))
-        self._take(found, source)
+                found.append(self._minimum(source.with_target(k), loss, one, part, constant[own], own, fits))
+        self._take(found, fits, source)
 
     def _minimum(
-        self, source: Source, loss: Loss, options: MachineOptions, opening: FirstPass, constant: Array, own: slice
+        self,
+        source: Source,
+        loss: Loss,
+        options: MachineOptions,
+        opening: FirstPass,
+        constant: Array,
+        own: slice,
+        fits: list[LikelihoodFit],
+        automatic: bool = False,
     ) -> FittedMachine:
-        """Return the machine of the targets `own`."""
+        """Return the machine of the targets `own`; add what inference needs of a likelihood to `fits`."""
         problem = build_problem(
             *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
         )
-        constants = constants_of_targets(problem, constant, float(opening.targets.lowest[own].sum()))
-        found = minimise(problem, constants, options)
+        lowest, mean = float(opening.targets.lowest[own].sum()), opening.targets.mean[own]
+
+        def constants_of(problem: Problem) -> Constants:
+            return constants_of_targets(problem, constant, lowest, mean, options.init)
+
+        error = None
+        if automatic:
+            found, constants, error = minimise_shape(problem, constants_of, options)
+        else:
+            constants = constants_of(problem)
+            found = minimise(problem, constants, options)
+        if loss.linked is not None:
+            fits.append(likelihood_of_family(found, options, constants, self.dispersion, error))
         if found.solution.certificate.status not in (Status.SEPARATED, Status.QUASI_SEPARATED):
             return found
         weights = (
@@ -284,13 +403,20 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         )
         self.n_iter_ = len(self.history_)
 
-    def _take(self, found: list[FittedMachine], source: Source) -> None:
+    def _take(self, found: list[FittedMachine], fits: list[LikelihoodFit], source: Source) -> None:
         theta = np.concatenate([one.solution.theta for one in found])
         self.coef_, self.intercept_ = split_theta(theta, self._flat, source.empty_on_device())
         self.history_ = [value for one in found for value in one.history]
         self.n_iter_ = max(len(one.history) for one in found)
         columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self))
         self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        self._fits = fits
+        parts = [fit.family for fit in fits if fit.family is not None]
+        if parts:
+            of = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
+            self.deviance_, self.dispersion_ = (of[0][0], of[1][0]) if self._flat else (of[0], of[1])
+            if not np.isnan(of[2]).any():
+                self.shape_ = float(of[2][0])
         self.certificate_ = without_constants(
             combine_certificates([one.solution.certificate for one in found]), columns.constant
         )
@@ -302,7 +428,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             init[:, 0] *= bool(self.fit_intercept)
         penalty = RidgePenalty(float(self.penalty), np.ones(features))
         return MachineOptions(
-            *(penalty, bool(self.fit_intercept), self._tol(), self.solver, init),
+            *(penalty, bool(self.fit_intercept), self._tol(), self.solver, init, float(self.l1)),
             rate=self.rate,
             epochs=int(self.epochs),
             stop_error=self.stop_error,
@@ -315,8 +441,27 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _tol(self) -> float:
         return TOLERANCE.get(self.solver, PRECISE) if self.tol is None else float(self.tol)
 
+    def _loss(self) -> Loss:
+        """Return the loss of a row without its offset."""
+        return loss_of(self.loss, self.activation, self.link)
+
+    def _shifted(self, X: Any, offset: Any, exposure: Any) -> Array:
+        """Return z of rows with their offsets, (n, K)."""
+        z = self._outputs(X)
+        known = read_offset(offset, exposure, len(z))
+        fitted_so = self.__dict__.get("_with_offset")
+        if known is None and fitted_so:
+            known = read_offset(offset_of(self, X), None, len(z))
+        if known is None and fitted_so:
+            raise InvalidParameter(
+                "this model was fitted with an offset: give predict that of these rows too, as offset= or exposure= "
+                "(offset=0 predicts for an exposure of one)"
+            )
+        return z if known is None else z + known[:, None]
+
+    @by_blocks
     def _outputs(self, X: Any) -> Array:
-        """Return z of rows, (n, K), on the host."""
+        """Return z of rows, (n, K), on the host, without offsets."""
         check_is_fitted(self, "certificate_")
         x = read_finite(self, X)
         x = host(x) if is_device(x) else x
@@ -336,9 +481,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
 def _read_loss(system: Any) -> Loss:
     """Return the loss of a system; refuse constructor arguments that mean nothing."""
-    loss = loss_of(system.loss, system.activation)
+    loss = loss_of(system.loss, system.activation, system.link)
     if system.machine is not None:
         OneOf(*OF_MACHINES).check("solver", system.solver)
+    if system.l1 and (system.machine is not None or system.solver in ("gradient", "stochastic")):
+        raise InvalidParameter("l1 is for linear machines, by solver='auto': leave machine and solver as they are")
     inner = loss.loss if isinstance(loss, Composed) else loss
     if inner.corners and system.solver != "stochastic":
         better = "Perceptron" if inner.name == "perceptron" else "RobustRegression"
@@ -351,7 +498,13 @@ def _read_loss(system: Any) -> Loss:
     return loss
 
 
+def _shape_of(loss: Loss) -> Any:
+    """Return the shape of a negative binomial, None of other losses."""
+    likelihood = loss.linked
+    return None if likelihood is None else getattr(likelihood.family, "shape", None)
+
+
 def _has_outputs_of_its_own(system: Any) -> bool:
     """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
-    loss = loss_of(system.loss, system.activation)
-    return isinstance(loss, Composed) or loss.link != "identity"
+    loss = loss_of(system.loss, system.activation, system.link)
+    return isinstance(loss, Composed) or loss.response != "identity"

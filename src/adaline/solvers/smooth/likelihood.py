@@ -8,6 +8,7 @@ where a column's unit is 1e200, and combinations of coefficients are formed befo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,35 @@ from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem
+
+
+@dataclass(frozen=True)
+class FamilyFit:
+    """What a likelihood of a family of distributions has beside its coefficients.
+
+    Parameters
+    ----------
+    family, link : their names.
+    dispersion : phi, the variance of t over that of the family; it is part of `LikelihoodFit.root`.
+    estimated : whether it was estimated, so that statistics are Student's t with `freedom` degrees of freedom, or F.
+    freedom : number of observations less that of free coefficients.
+    deviance, null_deviance : twice the cost above that of means that are the targets; null: without columns.
+    pearson : Pearson's chi-squared.
+    extra : parameters of the likelihood beside the coefficients: a dispersion, or a shape that was estimated.
+    shape, shape_error : of a negative binomial and its standard error; NaN where there is none.
+    """
+
+    family: str
+    link: str
+    dispersion: float
+    estimated: bool
+    freedom: float
+    deviance: float
+    null_deviance: float
+    pearson: float
+    extra: int
+    shape: float
+    shape_error: float
 
 
 @dataclass(frozen=True)
@@ -37,6 +67,8 @@ class LikelihoodFit:
     firth : whether Firth's correction was made.
     ratios : its chi-squared statistics of all slopes and of each, (1 + D), see `firth_ratios`, where they were taken.
     dependence : the constant columns, and the combinations among columns whose coefficients no penalty determines.
+    family : what the likelihood of a family has beside; then the information is the expected one, and `root` is that of
+        the covariance, dispersion included. None for classes.
     """
 
     solution: Solution
@@ -51,6 +83,12 @@ class LikelihoodFit:
     dependence: Dependence
     firth: bool = False
     ratios: Array | None = None
+    family: FamilyFit | None = None
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of Student's t and of F; infinity, for normal and chi-squared, where dispersion is known."""
+        return math.inf if self.family is None or not self.family.estimated else self.family.freedom
 
     @property
     def covariance(self) -> Array | None:

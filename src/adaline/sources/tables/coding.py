@@ -20,7 +20,7 @@ from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD, Blocks
 from adaline.coding.terms import without_repetition
-from adaline.errors import InvalidData, MissingValues
+from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.sources.base import block_rows
 from adaline.sources.tables.batches import as_table
 from adaline.sources.tables.failures import shorten
@@ -37,11 +37,12 @@ MOSTLY = 0.5  # fraction of numbers above which a text column is a column of num
 def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict[str, str]]:
     """Return the columns that can be features, and the reason for each of the others why it cannot."""
     named = {name for name, _ in spec.categories}
+    others = (*spec.targets, spec.weight, *spec.offset_columns(relation.schema))
     reasons: dict[str, str] = {}
     texts = []
     for name in relation.schema:
         kind = relation.kind(name)
-        if name in (*spec.targets, spec.weight):
+        if name in others:
             continue
         if kind == "other":
             reasons[name] = f"holds {relation.schema[name]}"
@@ -54,7 +55,7 @@ def usable_columns(relation: Relation, spec: TableSpec) -> tuple[list[str], dict
         for name in texts:
             if is_text(counts[name], rows):
                 reasons[name] = f"holds {counts[name]:,} different texts; name it in categories to code them all"
-    features = [n for n in relation.schema if n not in reasons and n not in (*spec.targets, spec.weight)]
+    features = [n for n in relation.schema if n not in reasons and n not in others]
     return features, reasons
 
 
@@ -94,7 +95,7 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
     named = dict(spec.categories)
     kinds = {name: "category" if name in named else relation.kind(name) for name in relation.schema}
     terms: tuple[Term, ...] | None = None
-    targets, intercept, offset = spec.targets, True, None
+    targets, intercept, offset = spec.targets, True, spec.offset
     twice: list[str] = []
     if spec.formula is not None:
         formula = read_formula(
@@ -102,9 +103,12 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
             [name for name, kind in kinds.items() if kind in ("text", "category")],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
-            everything=[name for name in relation.schema if name != spec.weight],
+            everything=[name for name in relation.schema if name not in (spec.weight, spec.offset)],
         )
-        targets, intercept, offset = targets_of(formula.target), formula.intercept, formula.offset
+        targets, intercept, offset = targets_of(formula.target), formula.intercept, formula.offset or offset
+        if formula.offset is not None and spec.offset is not None:
+            raise InvalidParameter("the formula has an offset: give none by offset=")
+        spec = replace(spec, offset=offset)
         features = formula.columns()
         relation.add_lags(features)
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}
@@ -112,13 +116,13 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
         factors = [factor for term in terms for factor in term.factors]
         levels = {factor.column for factor in factors if factor.category}
         numbers = {n for f in factors if not f.of_levels for n in ([f.column] if f.column else names_in(f.text))}
-        numbers |= {*names_in(offset)} if offset is not None else set()
         twice = [name for name in features if name in levels and name in numbers]
         kinds |= {name: "category" for name in features if name in levels and name not in numbers}
     elif spec.features is not None:
         features = list(spec.features)
     else:
-        features = [name for name in relation.schema if name not in (*targets, spec.weight)]
+        others = (*targets, spec.weight, *spec.offset_columns(relation.schema))
+        features = [name for name in relation.schema if name not in others]
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
@@ -150,7 +154,6 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
 def _learn_functions(relation: Relation, coding: Coding, where: str) -> Coding:
     """Return the coding with what functions in a formula learn: one pass for each depth of calls, more beyond HELD."""
     texts = [factor.text for term in coding.terms for factor in term.factors if factor.column is None]
-    texts += [] if coding.offset is None else [coding.offset]
     pending = {call.text: call for text in texts for call in compiled(text).calls}
     while pending:
         ready = [c for c in pending.values() if all(one.text not in pending for one in compiled(c.argument).calls)]
@@ -212,6 +215,7 @@ def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], fea
         return "TRUE"
     required = [name for text in targets for name in target_columns(relation, text)]
     required += [spec.weight] if spec.weight is not None else []
+    required += spec.offset_columns(relation.schema)
     required += features if spec.missing == "drop" else []
     return " AND ".join(f"NOT {relation.absent(name)}" for name in dict.fromkeys(required)) or "TRUE"
 

@@ -15,6 +15,7 @@ def open_table(
     target: Any = None,
     features: Any = None,
     weight: str | None = None,
+    offset: str | None = None,
     categories: Any = None,
     dates: Any = None,
     missing: str = "error",
@@ -41,9 +42,11 @@ def open_table(
         What to predict; numbers for regression (several for several targets), anything for classification. None to
         predict only.
     features : list of names or None
-        Columns to learn from; None: all but target and weight.
+        Columns to learn from; None: all but target, weight and offset.
     weight : name or None
         Column of weights.
+    offset : name, expression, or None
+        A known part of the output of each row, for GeneralizedLinear: a column, or an expression such as "log(days)".
     categories : list of names, or dictionary from names to levels
         Columns to code by levels whatever they hold. Levels given, the first is the reference; other ones are refused.
     dates : list of names
@@ -82,6 +85,7 @@ def open_table(
         target=target,
         features=features,
         weight=weight,
+        offset=offset,
         categories=categories,
         dates=dates,
         missing=missing,

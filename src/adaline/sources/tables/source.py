@@ -105,7 +105,14 @@ class TableSource(Source):
     @property
     def shape(self) -> Shape:  # type: ignore[override]
         """Columns of X, and targets."""
-        return Shape(len(self.names), len(self.targets) if self._n_targets is None else self._n_targets)
+        own = len(self.targets) + self.offset if self._n_targets is None else self._n_targets
+        return Shape(len(self.names), own)
+
+    @property
+    def offset(self) -> bool:  # type: ignore[override]
+        """Whether the last target is an offset."""
+        known = self.spec.offset if self._coding is None else self._coding.offset
+        return self._given_targets is None and known is not None
 
     @property
     def flat(self) -> bool:  # type: ignore[override]
@@ -136,7 +143,8 @@ class TableSource(Source):
         """The SQL condition of the rows that are used."""
         if self._given_where is not None:
             return self._given_where
-        return rows_filter(self.relation, self.spec, self.targets, self.coding.needed)
+        spec = replace(self.spec, offset=self.coding.offset)
+        return rows_filter(self.relation, spec, self.targets, self.coding.needed)
 
     @property
     def weighted(self) -> bool:
@@ -281,7 +289,26 @@ class TableSource(Source):
 
     @cached_property
     def _read_targets(self) -> ReadTargets:
-        return number_targets(self.relation, self.targets) if self._given_targets is None else self._given_targets
+        if self._given_targets is not None:
+            return self._given_targets
+        targets = number_targets(self.relation, self.targets)
+        return self._beside_offset(targets) if self.offset else targets
+
+    def _beside_offset(self, targets: ReadTargets) -> ReadTargets:
+        """Return a reader of targets with the offset as their last column."""
+
+        def read(frame: nw.DataFrame[Any], first: int) -> Array:
+            offset = self.coding.read_offset(frame)
+            assert offset is not None
+            return np.column_stack([targets(frame, first), offset])
+
+        return read
+
+    def read_offset(self) -> Array | None:
+        """Return the offset of each row, (N,), whatever the targets; None where there is none."""
+        if self.learn_coding().offset is None:
+            return None
+        return self._read_by(self._beside_offset(no_targets), 1).read_targets()[:, 0]
 
     def _read(self, run: Run, first: int, progress: ReadingProgress) -> Iterator[Block]:
         for batch in run():
@@ -303,6 +330,8 @@ class TableSource(Source):
         """Return the raw columns that the targets and weights are read from."""
         targets = [] if self._n_targets == 0 else self.targets
         names = [name for target in targets for name in target_columns(self.relation, target)]
+        offset = self.coding.offset
+        names += [] if offset is None else target_columns(self.relation, offset)
         return [*names, *([] if self.spec.weight is None else [self.spec.weight])]
 
     def _label_column(self) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
+from adaline.coding.expressions import compiled, names_in
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.relation import Relation
@@ -28,6 +29,7 @@ class TableSpec:
     missing: str = "error"
     unseen: str = "error"
     formula: str | None = None
+    offset: str | None = None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -63,6 +65,14 @@ class TableSpec:
             **others,
         )
 
+    def offset_columns(self, schema: Collection[str]) -> list[str]:
+        """Return the raw columns of the offset: itself, or those of its expression."""
+        if self.offset is None or self.offset in schema:
+            return [] if self.offset is None else [self.offset]
+        if compiled(self.offset).calls:
+            raise InvalidParameter(f"the offset {self.offset!r} learns from the rows, which an offset cannot do")
+        return names_in(self.offset) or [self.offset]
+
     def options(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as `open_table` takes them."""
         given = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
@@ -81,6 +91,7 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
         ("target", spec.targets),
         ("features", spec.features or ()),
         ("weight", [spec.weight] if spec.weight is not None else []),
+        ("offset", spec.offset_columns(relation.schema)),
         ("categories", [name for name, _ in spec.categories]),
         ("dates", spec.dates),
     ]
@@ -96,8 +107,11 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
             )
     if spec.weight is not None and relation.kind(spec.weight) not in ("number", "boolean"):
         raise InvalidData(f"the weights in column {spec.weight!r} are {relation.schema[spec.weight]}, not numbers")
+    for name in spec.offset_columns(relation.schema):
+        if relation.kind(name) not in ("number", "boolean"):
+            raise InvalidData(f"the offset needs numbers, and column {name!r} holds {relation.schema[name]}")
     if spec.features is not None:
-        twice = {*spec.targets, spec.weight} & {*spec.features}
+        twice = {*spec.targets, spec.weight, spec.offset} & {*spec.features}
         if twice or len(set(spec.features)) < len(spec.features):
             raise InvalidParameter(f"features= names {sorted(map(str, twice)) or 'a column'} twice")
     return spec

@@ -1,0 +1,231 @@
+"""Inference from the likelihood of a family of distributions: coefficients, deviance, dispersion, tests.
+
+    Cov = dispersion x inverse expected information,   AIC = 2 parameters - 2 ln L
+    dispersion = Pearson's chi-squared, or the deviance, over N - p, or a number, such as 1
+
+Where the dispersion is known, coefficients are judged by the normal distribution and hypotheses by chi-squared; where
+it is estimated, by Student's t and by F. Log-likelihoods are those of R: a dispersion that the family has counts as a
+parameter, and is then deviance / N. Quasi-likelihoods, counts with a dispersion that was estimated, have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.classical import CoefficientStatistics, judged
+from adaline.inference.covariance import lengths, quadratic
+from adaline.inference.hypotheses import HypothesisTest, read_hypotheses
+from adaline.inference.left_out import left_out, left_out_notes
+from adaline.inference.likelihood import PENALISED, TOO_LARGE
+from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.parameters import LEVEL
+from adaline.results import Certificate
+from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.wording import degrees, number, p_value
+
+QUASI = (
+    "the dispersion is estimated beside a family that has none (quasi-likelihood): no log-likelihood, AIC or BIC; "
+    "compare models by F"
+)
+
+
+@dataclass(frozen=True)
+class FamilyInference(CoefficientStatistics):
+    """Statistics of one target: of its coefficients, and of the fit; NaN where a number does not exist.
+
+    `chi2` is the likelihood ratio against the model without columns, or, where the dispersion is estimated, F times its
+    degrees of freedom; `pseudo_r_squared` is McFadden's, `deviance_explained` the share of the null deviance.
+    """
+
+    family: str
+    link: str
+    dispersion: float
+    estimated: bool
+    freedom: float
+    deviance: float
+    null_deviance: float
+    null_freedom: float
+    pearson_chi2: float
+    chi2: float
+    chi2_freedom: int
+    chi2_p_value: float
+    log_likelihood: float
+    null_log_likelihood: float
+    aic: float
+    bic: float
+    pseudo_r_squared: float
+    deviance_explained: float
+    shape: float
+    shape_error: float
+
+
+@dataclass(frozen=True, repr=False)
+class FamilySummary(CoefficientTable):
+    """Coefficients with their statistics, deviance and dispersion of the fit, and its certificate.
+
+    `to_dict()["coefficients"]` is a list of rows with name, estimate, std_error, statistic, p_value, lower, upper,
+    intercept first; with several targets each row also names its target.
+    """
+
+    parts: list[FamilyInference]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        return {
+            **self._head(),
+            "coefficients": self._coefficients(),
+            "targets": [{"target": t} | _quality(p) for t, p in zip(self.targets, self.parts, strict=True)],
+            **_quality(self.parts[0]),
+            **self._foot(),
+        }
+
+    def _statistic(self) -> str:
+        return "t" if self.parts[0].estimated else "z"
+
+    def _lines(self, part: FamilyInference) -> list[str]:
+        of = "estimated" if part.estimated else "given"
+        test = f"F {number(part.chi2 / max(part.chi2_freedom, 1))}" if part.estimated else f"chi² {number(part.chi2)}"
+        on = f"{part.chi2_freedom}" + (f" and {degrees(part.freedom)}" if part.estimated else "")
+        lines = [
+            f"{part.family}, link {part.link}, dispersion {number(part.dispersion)} ({of})",
+            f"deviance {number(part.deviance)} on {degrees(part.freedom)} degrees of freedom, without columns "
+            f"{number(part.null_deviance)} on {degrees(part.null_freedom)};  explained "
+            f"{number(part.deviance_explained)}",
+        ]
+        if not np.isnan(part.chi2_p_value):
+            lines.append(f"all columns together: {test} on {on} degrees of freedom (p {p_value(part.chi2_p_value)})")
+        if not np.isnan(part.log_likelihood):
+            criteria = "" if np.isnan(part.aic) else f", AIC {number(part.aic)}, BIC {number(part.bic)}"
+            lines.append(f"log-likelihood {number(part.log_likelihood)}{criteria}")
+        if not np.isnan(part.shape_error):
+            lines.append(f"shape {number(part.shape)}, standard error {number(part.shape_error)}")
+        return lines
+
+
+def infer_family(fit: LikelihoodFit, intercept: bool, level: float) -> FamilyInference:
+    """Return the statistics of one target."""
+    part = fit.family
+    assert part is not None
+    theta, root = fit.solution.theta[0], fit.root
+    error = np.full(len(theta), np.nan) if root is None else lengths(root[0])
+    error[1:][~fit.dependence.kept] = np.nan
+    n, columns = part.freedom + fit.parameters, fit.parameters - intercept
+    plain = np.nan if fit.penalised else 1.0
+    gained = plain * max(part.null_deviance - part.deviance, 0.0) / part.dispersion
+    likely, parameters = fit.log_likelihood, fit.parameters + part.extra
+    p = special.fdtrc(columns, part.freedom, gained / max(columns, 1)) if part.estimated else 0.0
+    p = p if part.estimated else special.chdtrc(columns, gained)
+    return FamilyInference(
+        **judged(theta, error, level, fit.freedom),
+        family=part.family,
+        link=part.link,
+        dispersion=part.dispersion,
+        estimated=part.estimated,
+        freedom=part.freedom,
+        deviance=part.deviance,
+        null_deviance=part.null_deviance,
+        null_freedom=n - intercept,
+        pearson_chi2=part.pearson,
+        chi2=gained,
+        chi2_freedom=columns,
+        chi2_p_value=float(p) if columns > 0 and part.freedom > 0.5 else np.nan,
+        log_likelihood=likely,
+        null_log_likelihood=fit.null,
+        aic=plain * (2 * parameters - 2 * likely),
+        bic=plain * (float(np.log(n)) * parameters - 2 * likely),
+        pseudo_r_squared=1.0 - likely / fit.null if fit.null < 0 else np.nan,
+        deviance_explained=1.0 - part.deviance / part.null_deviance if part.null_deviance > 0 else np.nan,
+        shape=part.shape,
+        shape_error=part.shape_error,
+    )
+
+
+def summarise_families(
+    fits: Sequence[LikelihoodFit],
+    names: Sequence[str],
+    *,
+    title: str,
+    intercept: bool,
+    certificate: Certificate,
+    level: float = 0.95,
+    notes: Sequence[str] = (),
+) -> FamilySummary:
+    """Return the table of the fits of one or more targets.
+
+    Parameters
+    ----------
+    fits : one for each target.
+    names : of the D columns.
+    title, intercept, certificate : of the model.
+    level : coverage of the intervals.
+    notes : lines to put before those that the fits give rise to.
+    """
+    LEVEL.check("level", level)
+    missing = left_out(fits[0].dependence, names)
+    parts = [infer_family(fit.without_dependent(), intercept, level) for fit in fits]
+    quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
+    found = {
+        PENALISED: fits[0].penalised,
+        QUASI: quasi,
+        TOO_LARGE: fits[0].root is None,
+        "no standard errors: there are no more rows than parameters": not parts[0].freedom > 0.5 and parts[0].estimated,
+        **dict.fromkeys(left_out_notes(missing), True),
+    }
+    return FamilySummary(
+        title=title,
+        names=list(names),
+        targets=[f"y{k}" for k in range(len(fits))],
+        parts=parts,
+        level=level,
+        rows=fits[0].rows,
+        weight=fits[0].weight,
+        certificate=certificate,
+        notes=[*notes, *(note for note, holds in found.items() if holds)],
+        intercept=intercept,
+        left_out=missing,
+    )
+
+
+def family_test(
+    fits: Sequence[LikelihoodFit], names: Sequence[str], hypothesis: Any, value: Any, *, intercept: bool, flat: bool
+) -> HypothesisTest:
+    """Return the test of C theta = value for each target: F, whose second freedom is infinite where it is chi-squared.
+
+    The other arguments are those of `summarise_families`; `flat`: numbers instead of arrays, for the only target.
+    """
+    matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    q, statistics, chances = len(matrix), [], []
+    for fit in fits:
+        if fit.penalised:
+            raise InvalidParameter(
+                "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
+                "Use penalty=0 and l1=0."
+            )
+        if fit.root is None:
+            raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
+        if not fit.freedom > 0.5:
+            raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
+        lost = ~fit.dependence.determines(matrix)
+        if lost.any():
+            raise InvalidData(
+                f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns "
+                "that are constant or linear combinations of others (see aliased_). Drop those columns."
+            )
+        squares = quadratic(matrix @ fit.root[0], matrix @ fit.solution.theta[0] - values)
+        if np.isnan(squares):
+            raise InvalidParameter(f"these {q} hypotheses cannot be tested together: some follow from others")
+        known = np.isinf(fit.freedom)
+        statistics.append(squares / q)
+        chances.append(special.chdtrc(q, squares) if known else special.fdtrc(q, fit.freedom, squares / q))
+    f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))
+    return HypothesisTest(texts, f, (q, fits[0].freedom), p, "classical")
+
+
+def _quality(part: FamilyInference) -> dict[str, Any]:
+    return {name: value for name, value in vars(part).items() if name not in STATISTICS}

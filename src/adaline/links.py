@@ -1,0 +1,255 @@
+"""Links: the functions g with g(mean of t) = z = w'x + w0, by which a family of distributions becomes a linear machine.
+
+    log  ln m         logit  ln(m / (1 - m))      cloglog  ln(-ln(1 - m))      probit  Phi^-1(m)
+    power  m^p:       identity p = 1,   sqrt p = 1/2,   inverse p = -1,   inverse_squared p = -2
+
+A likelihood needs of a link how powers and logarithms of the mean change with z, each as value, first and second
+derivative, so that tails neither overflow nor cancel. Arrays are (n, K) of any namespace of the array API.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from adaline.activations import ACTIVATIONS
+from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.errors import InvalidParameter
+from adaline.parameters import NONE, AnyOf, Instance, OneOf
+
+LARGEST = 700.0  # exponents beyond which exp overflows soon
+SMALL = 0.05  # exp(z) below which differences of cloglog are taken from their series
+FAR = 8.0  # from which on the ratio of Mills is taken from its continued fraction
+
+
+class Derivatives(NamedTuple):
+    """A function of z, and its first and second derivative, arrays of one shape."""
+
+    value: Any
+    slope: Any
+    bend: Any
+
+
+@dataclass(frozen=True)
+class Link(ABC):
+    """Base of all links; LINKS has those with a name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.links import LINKS
+    >>> LINKS["log"].mean(np.array([[0.0]])), LINKS["sqrt"].output(np.array([9.0]))
+    (array([[1.]]), array([3.]))
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def mean(self, z: Any) -> Any:
+        """Return the mean of output z."""
+
+    @abstractmethod
+    def output(self, mean: Array) -> Array:
+        """Return the output z of a mean: the link function itself."""
+
+    def inside(self, z: Any) -> Any:
+        """Return where there is a mean."""
+        return z == z
+
+    def power(self, z: Any, a: float) -> Derivatives:
+        """Return mean^a / a, the logarithm of the mean for a = 0, with derivatives by z."""
+        raise NotImplementedError  # of links for means above zero
+
+    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+        """Return the logarithms of the mean and of one minus the mean, with derivatives by z."""
+        raise NotImplementedError  # of links for means between 0 and 1
+
+
+class Log(Link):
+    """z = ln mean."""
+
+    name = "log"
+
+    def mean(self, z: Any) -> Any:
+        return namespace(z).exp(z)
+
+    def output(self, mean: Array) -> Array:
+        return np.asarray(np.log(np.maximum(mean, 1e-300)))
+
+    def power(self, z: Any, a: float) -> Derivatives:
+        if a == 0:
+            return Derivatives(z, z * 0.0 + 1.0, z * 0.0)
+        powered = namespace(z).exp(a * z)
+        return Derivatives(powered / a, powered, a * powered)
+
+    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+        xp = namespace(z)
+        z = xp.where(z < 0, z, -1.0 + 0.0 * z)
+        odds = 1.0 / xp.expm1(-xp.where(z < -LARGEST, -LARGEST + 0.0 * z, z))
+        rest = xp.where(z < -1, xp.log1p(-xp.exp(z)), xp.log(-xp.expm1(z)))
+        return self.power(z, 0.0), Derivatives(rest, -odds, -odds * (1.0 + odds))
+
+
+@dataclass(frozen=True)
+class Power(Link):
+    """z = mean^exponent, for positive means; z is positive too.
+
+    Parameters
+    ----------
+    exponent : any number but zero (for which take "log"); 1 is the identity, -1 the inverse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.links import Power
+    >>> Power(2.0).mean(np.array([[9.0]]))
+    array([[3.]])
+    """
+
+    exponent: float = 1.0
+    name = "power"
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.exponent) or self.exponent == 0:
+            raise InvalidParameter(f"the exponent of a power link is any number but zero, got {self.exponent!r}")
+
+    def mean(self, z: Any) -> Any:
+        return z if self.exponent == 1 else self._positive(z) ** (1.0 / self.exponent)
+
+    def output(self, mean: Array) -> Array:
+        return np.asarray(mean if self.exponent == 1 else np.maximum(mean, 1e-300) ** self.exponent)
+
+    def inside(self, z: Any) -> Any:
+        return z > 0
+
+    def power(self, z: Any, a: float) -> Derivatives:
+        q, z = 1.0 / self.exponent, self._positive(z)
+        if a == 0:
+            return Derivatives(q * namespace(z).log(z), q / z, -q / z**2)
+        k = q * a
+        return Derivatives(z**k / a, q * z ** (k - 1.0), q * (k - 1.0) * z ** (k - 2.0))
+
+    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+        xp = namespace(z)
+        z = xp.where((z > 0) & (z < 1), z, 0.5 + 0.0 * z)
+        m = self.power(z, 1.0)
+        rest = 1.0 - m.value
+        ratio = m.slope / rest
+        return self.power(z, 0.0), Derivatives(xp.log1p(-m.value), -ratio, -m.bend / rest - ratio**2)
+
+    @staticmethod
+    def _positive(z: Any) -> Any:
+        """Return z where it is positive, else 1: what is not inside has no mean."""
+        return namespace(z).where(z > 0, z, 1.0 + 0.0 * z)
+
+
+class Logit(Link):
+    """z = ln(mean / (1 - mean))."""
+
+    name = "logit"
+
+    def mean(self, z: Any) -> Any:
+        return ACTIVATIONS["logistic"].value(z)
+
+    def output(self, mean: Array) -> Array:
+        return np.asarray(special.logit(_share(mean)))
+
+    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+        g, xp = ACTIVATIONS["logistic"], namespace(z)
+        small, bend = xp.log1p(xp.exp(-xp.abs(z))), -g.slope(z)
+        zero = 0.0 * z
+        return (
+            Derivatives(xp.where(z < 0, z, zero) - small, g.value(-z), bend),
+            Derivatives(xp.where(z > 0, -z, zero) - small, -g.value(z), bend),
+        )
+
+
+class Probit(Link):
+    """z with Phi(z) = mean, the normal distribution."""
+
+    name = "probit"
+
+    def mean(self, z: Any) -> Any:
+        return _on_host(special.ndtr, z)
+
+    def output(self, mean: Array) -> Array:
+        return np.asarray(special.ndtri(_share(mean)))
+
+    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+        value, slope, bend = (_on_host(f, -z) for f in (special.log_ndtr, _mills, _mills_slope))
+        return (
+            Derivatives(*(_on_host(f, z) for f in (special.log_ndtr, _mills, _mills_slope))),
+            Derivatives(value, -slope, bend),
+        )
+
+
+class Cloglog(Link):
+    """z = ln(-ln(1 - mean)): the log of the hazard where whatever happens in time is only told to have happened."""
+
+    name = "cloglog"
+
+    def mean(self, z: Any) -> Any:
+        xp = namespace(z)
+        return -xp.expm1(-xp.exp(self._bounded(z)))
+
+    def output(self, mean: Array) -> Array:
+        return np.asarray(np.log(-np.log1p(-_share(mean))))
+
+    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+        """With u = exp(z): ln(1 - mean) = -u; (ln mean)' = r = u / (exp(u) - 1), (ln mean)'' = r (1 - u - r)."""
+        xp = namespace(z)
+        z = self._bounded(z)
+        u = xp.exp(z)
+        safe = xp.where(u < LARGEST, u, LARGEST + 0.0 * u)
+        safe = xp.where(z < -LARGEST, 1.0 + 0.0 * u, safe)
+        r = xp.where(z < -LARGEST, 1.0 + 0.0 * u, xp.where(u < LARGEST, safe / xp.expm1(safe), 0.0 * u))
+        series = -safe / 2 - safe**2 / 12 + safe**4 / 720 - safe**6 / 30240
+        left = xp.where(u < SMALL, series, 1.0 - safe - r)
+        large = xp.where(u > 1, safe, 1.0 + 0.0 * u)
+        value = xp.where(u > 1, xp.log1p(-xp.exp(-large)), xp.where(z < -30, z, xp.log(-xp.expm1(-safe))))
+        return Derivatives(value, r, xp.where(z < -LARGEST, 0.0 * r, r * left)), Derivatives(-u, -u, -u)
+
+    @staticmethod
+    def _bounded(z: Any) -> Any:
+        """Return z, or the largest whose exp is a number."""
+        return namespace(z).where(z < LARGEST, z, LARGEST + 0.0 * z)
+
+
+LINKS: dict[str, Link] = {
+    **{link.name: link for link in (Log(), Logit(), Probit(), Cloglog())},
+    **{"identity": Power(1.0), "sqrt": Power(0.5), "inverse": Power(-1.0), "inverse_squared": Power(-2.0)},
+}
+LINK = AnyOf(NONE, OneOf(*LINKS), Instance(Link, "a Link such as links.Power(2.0)"))
+
+
+def name_of(link: Link) -> str:
+    """Return the name under which LINKS has a link, else how it is written."""
+    return next((name for name, one in LINKS.items() if one == link), repr(link))
+
+
+def _share(mean: Array) -> Array:
+    return np.clip(mean, 1e-12, 1 - 1e-12)
+
+
+def _on_host(f: Any, z: Any) -> Any:
+    """Return f(z) of a SciPy function, in the namespace of z."""
+    return to_device_of(z, f(host(z))) if is_device(z) else f(z)
+
+
+def _mills(z: Array) -> Array:
+    """Return phi(z) / Phi(z), the slope of ln Phi."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.sqrt(2 / np.pi) / special.erfcx(-z / np.sqrt(2)))
+
+
+def _mills_slope(z: Array) -> Array:
+    """Return the derivative of phi / Phi: -m (z + m), m + z by a continued fraction where it would cancel."""
+    m, y = _mills(z), np.maximum(-z, FAR)
+    rest = np.zeros_like(y)
+    for k in range(60, 0, -1):
+        rest = k / (y + rest)
+    return np.asarray(-m * np.where(z < -FAR, rest, z + m))

@@ -1,0 +1,379 @@
+"""Families of distributions: how the spread of t depends on its mean m, and what a row costs as a function of m.
+
+    Tweedie(p)  variance m^p:     gaussian 0,  poisson 1,  gamma 2,  inverse gaussian 3
+                cost m^(2-p) / (2-p) - t m^(1-p) / (1-p), a logarithm where the exponent is zero
+    NegativeBinomial(shape)       variance m + m^2 / shape,   cost (t + shape) ln(1 + m / shape) - t ln m
+    Binomial                      variance m (1 - m),   cost -successes ln m - failures ln(1 - m)
+
+The cost is minus the log-likelihood for a dispersion of 1, up to what does not depend on m; the variance of t is the
+dispersion times that of the family. A family and a link (`adaline.links`) are a loss: `Linked`.
+
+P. McCullagh, J. A. Nelder, Generalized Linear Models (1989).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import special
+
+from adaline.arrays import Array, namespace
+from adaline.errors import InvalidParameter
+from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
+
+POSITIVE_LINKS = ("log", "identity", "sqrt", "inverse", "inverse_squared")
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """Base of all families; FAMILIES has them by name."""
+
+    name: ClassVar[str]
+    scaled: ClassVar[bool] = False
+    """Whether the dispersion is unknown and estimated."""
+    links: ClassVar[tuple[str, ...]] = POSITIVE_LINKS
+
+    @property
+    @abstractmethod
+    def default_link(self) -> Link:
+        """The link by default."""
+
+    @abstractmethod
+    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+        """Return the cost of output z, (n, K), with its derivatives by z."""
+
+    @abstractmethod
+    def expected(self, link: Link, z: Any, t: Any) -> Any:
+        """Return the expected second derivative of the cost, (n, K): Fisher's information of a row."""
+
+    @abstractmethod
+    def variance(self, mean: Any) -> Any:
+        """Return the variance of t for a dispersion of 1."""
+
+    @abstractmethod
+    def deviance(self, mean: Any, t: Any) -> Any:
+        """Return twice the cost above that of mean = t, (n, K)."""
+
+    @abstractmethod
+    def lowest(self, t: Array) -> Array:
+        """Return the cost of mean = t, (n, K)."""
+
+    @abstractmethod
+    def saturated(self, t: Array, weight: Array) -> Array:
+        """Return weight x log density of each row at mean = t, (n,); where scaled, what `log_likelihood` needs of t."""
+
+    def log_likelihood(self, deviance: float, saturated: float, weight: float) -> float:
+        """Return the log-likelihood from the sums over rows; where scaled at the dispersion deviance / weight."""
+        return saturated - deviance / 2
+
+    def good(self, t: Array) -> tuple[Any, str]:
+        """Return which targets are possible, (n, K), and what is, in words."""
+        return t >= 0, "takes counts, zero or more"
+
+    def inside(self, link: Link, z: Any) -> Any:
+        """Return where z gives a mean that the family can have."""
+        return link.inside(z)
+
+    def typical(self, mean: Array) -> Array:
+        """Return the mean that targets of this mean (T,) have as a whole, (K,)."""
+        return mean
+
+    def start(self, t: Any, typical: Any) -> Any:
+        """Return means to start from, (n, K), inside their range: between the targets and a typical mean (K,)."""
+        return 0.5 * (t + typical)
+
+    def pearson(self, mean: Any, t: Any) -> Any:
+        """Return the squared residuals over the variance, (n, K)."""
+        return (t - mean) ** 2 / self.variance(mean)
+
+    def canonical(self, link: Link) -> bool:
+        """Whether observed and expected curvature are the same."""
+        return False
+
+    def convex(self, link: Link) -> bool:
+        """Whether the cost is known to be convex in z."""
+        return isinstance(link, Log)
+
+    def concordance(self, link: Link) -> float:
+        """Return `Loss.concordance`."""
+        return 1.0 if isinstance(link, Log) else np.inf
+
+    def check_link(self, link: Link) -> None:
+        """Refuse a link that does not map the means of the family."""
+        own = name_of(link)
+        if own not in self.links and not (isinstance(link, Power) and self.links is POSITIVE_LINKS):
+            power = " or links.Power(...)" if self.links is POSITIVE_LINKS else ""
+            raise InvalidParameter(f"link={own!r} is not for {self.name}: use {', '.join(self.links)}{power}")
+
+
+@dataclass(frozen=True)
+class Tweedie(Family):
+    """Variance mean^power: amounts that are zero with a chance of their own for powers between 1 and 2.
+
+    Parameters
+    ----------
+    power : 0 (gaussian), 1 (poisson), 2 (gamma), 3 (inverse gaussian), any number of 1 or more, or 0.
+
+    Examples
+    --------
+    >>> from adaline.losses import Tweedie
+    >>> Tweedie(power=1.5).variance(4.0)
+    8.0
+    """
+
+    power: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.power) or (self.power < 1 and self.power != 0):
+            raise InvalidParameter(f"power must be a number of 1 or more, or 0, got {self.power!r}")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name under which FAMILIES has it."""
+        return {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}.get(self.power, "tweedie")
+
+    @property
+    def scaled(self) -> bool:  # type: ignore[override]
+        """Whether the dispersion is unknown: for all but counts."""
+        return self.power != 1
+
+    @property
+    def default_link(self) -> Link:
+        """Identity for gaussian, inverse_squared for inverse gaussian, else log."""
+        return {0: Power(1.0), 3: Power(-2.0)}.get(self.power, Log())
+
+    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+        if self.power == 0:
+            m = link.power(z, 1.0)
+            off = m.value - t
+            return Derivatives(0.5 * off**2, off * m.slope, m.slope**2 + off * m.bend)
+        first, second = (link.power(z, k - self.power) for k in (2.0, 1.0))
+        return Derivatives(*(a - _times(t, b) for a, b in zip(first, second, strict=True)))
+
+    def expected(self, link: Link, z: Any, t: Any) -> Any:
+        return link.power(z, 1.0 - self.power / 2).slope ** 2
+
+    def variance(self, mean: Any) -> Any:
+        return mean**self.power
+
+    def deviance(self, mean: Any, t: Any) -> Any:
+        p = self.power
+        if p == 0:
+            return (t - mean) ** 2
+        if p == 1:
+            return 2 * (special.xlogy(t, np.where(t > 0, t, 1.0) / mean) - (t - mean))
+        if p == 2:
+            return 2 * ((t - mean) / mean - np.log(t / mean))
+        if p == 3:
+            return (t - mean) ** 2 / (t * mean**2)
+        least = t ** (2 - p) / ((1 - p) * (2 - p))
+        return 2 * (least - t * mean ** (1 - p) / (1 - p) + mean ** (2 - p) / (2 - p))
+
+    def lowest(self, t: Array) -> Array:
+        p = self.power
+        if p == 0:
+            return np.zeros_like(t)
+        if p == 1:
+            return np.asarray(t - special.xlogy(t, t))
+        return np.asarray(1.0 + np.log(t) if p == 2 else t ** (2 - p) / ((2 - p) * (p - 1)))
+
+    def saturated(self, t: Array, weight: Array) -> Array:
+        if self.power == 1:
+            return np.asarray(weight * (special.xlogy(t, t) - t - special.gammaln(t + 1)).sum(axis=1))
+        if self.power in (2, 3):
+            return np.asarray(weight * np.log(t).sum(axis=1))
+        return np.zeros(len(t))
+
+    def log_likelihood(self, deviance: float, saturated: float, weight: float) -> float:
+        """Of gamma, gaussian and inverse gaussian as R has it; NaN of others, whose density has no closed form."""
+        phi = deviance / weight
+        if self.power == 1:
+            return saturated - deviance / 2
+        if not phi > 0 or self.power not in (0, 2, 3):
+            return np.nan
+        if self.power == 2:
+            k = 1 / phi
+            return float(-k * (deviance / 2 + weight) + weight * (k * np.log(k) - special.gammaln(k)) - saturated)
+        return float(-0.5 * weight * (np.log(2 * np.pi * phi) + 1) - 0.5 * self.power * saturated)
+
+    def good(self, t: Array) -> tuple[Any, str]:
+        if self.power == 0:
+            return np.isfinite(t), "takes numbers"
+        if self.power == 1:
+            return super().good(t)
+        return (t >= 0, "takes amounts, zero or more") if self.power < 2 else (t > 0, "takes amounts above zero")
+
+    def canonical(self, link: Link) -> bool:
+        return link == (Log() if self.power == 1 else Power(1.0 - self.power))
+
+    def convex(self, link: Link) -> bool:
+        """Whether both terms are, for t of zero or more."""
+        p = self.power
+        if isinstance(link, Log):
+            return 1 <= p <= 2
+        if not isinstance(link, Power):
+            return False
+        q = 1 / link.exponent
+        if p == 0:
+            return q == 1
+        return q * (q * (2 - p) - 1) >= 0 >= q * (q * (1 - p) - 1)
+
+    def concordance(self, link: Link) -> float:
+        if isinstance(link, Log) and self.convex(link):
+            return max(2 - self.power, self.power - 1)
+        return np.inf
+
+
+@dataclass(frozen=True)
+class NegativeBinomial(Family):
+    """Counts with variance mean + mean^2 / shape: poisson counts whose rates vary like a gamma of this shape.
+
+    Parameters
+    ----------
+    shape : positive number, theta of R's glm.nb, 1 / alpha of statsmodels; "auto": that of largest likelihood.
+
+    Examples
+    --------
+    >>> from adaline.losses import NegativeBinomial
+    >>> NegativeBinomial(shape=2.0).variance(4.0)
+    12.0
+    """
+
+    shape: Any = 1.0
+    name: ClassVar[str] = "negative_binomial"
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.shape, int | float | np.number) and not isinstance(self.shape, bool)
+        if self.shape != "auto" and not (number and 0 < self.shape < np.inf):
+            raise InvalidParameter(f"shape must be a positive number or 'auto', got {self.shape!r}")
+
+    @property
+    def default_link(self) -> Link:
+        """The log, by custom."""
+        return Log()
+
+    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+        """With L = ln m and s = m / (m + shape): slope L' ((t + shape) s - t), since s' = s (1 - s) L'."""
+        m, (log, slope, bend), n = link.mean(z), link.power(z, 0.0), t + self.shape
+        s, rest = 1.0 / (1.0 + self.shape / m), 1.0 / (1.0 + m / self.shape)
+        return Derivatives(
+            n * namespace(z).log1p(m / self.shape) - t * log,
+            slope * (n * s - t),
+            bend * (n * s - t) + n * slope**2 * s * rest,
+        )
+
+    def expected(self, link: Link, z: Any, t: Any) -> Any:
+        return link.power(z, 0.5).slope ** 2 / (1.0 + link.mean(z) / self.shape)
+
+    def variance(self, mean: Any) -> Any:
+        return mean + mean**2 / self.shape
+
+    def deviance(self, mean: Any, t: Any) -> Any:
+        n = t + self.shape
+        return 2 * (special.xlogy(t, np.where(t > 0, t, 1.0) / mean) - n * np.log(n / (mean + self.shape)))
+
+    def lowest(self, t: Array) -> Array:
+        return np.asarray((t + self.shape) * np.log1p(t / self.shape) - special.xlogy(t, t))
+
+    def saturated(self, t: Array, weight: Array) -> Array:
+        k = self.shape
+        density = special.gammaln(t + k) - special.gammaln(k) - special.gammaln(t + 1)
+        density += special.xlogy(t, t) + k * np.log(k) - (t + k) * np.log(t + k)
+        return np.asarray(weight * density.sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Binomial(Family):
+    """Successes and failures, two columns of t, or their share, one column, whose weight is the number of trials."""
+
+    name: ClassVar[str] = "binomial"
+    links: ClassVar[tuple[str, ...]] = ("logit", "probit", "cloglog", "log", "identity")
+
+    @property
+    def default_link(self) -> Link:
+        """The logit."""
+        return LINKS["logit"]
+
+    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+        yes, no = counts(z, t)
+        return Derivatives(*(-_times(yes, a) - _times(no, b) for a, b in zip(*link.share(z), strict=True)))
+
+    def expected(self, link: Link, z: Any, t: Any) -> Any:
+        yes, no = counts(z, t)
+        one, other = link.share(z)
+        return -(yes + no) * one.slope * other.slope
+
+    def variance(self, mean: Any) -> Any:
+        return mean * (1.0 - mean)
+
+    def deviance(self, mean: Any, t: Any) -> Any:
+        yes, no = counts(mean, t)
+        n = yes + no
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = (special.xlogy(k, k / (n * m)) for k, m in ((yes, mean), (no, 1.0 - mean)))
+            return 2 * sum(np.where(k > 0, one, 0.0) for one, k in zip(each, (yes, no), strict=True))
+
+    def pearson(self, mean: Any, t: Any) -> Any:
+        yes, no = counts(mean, t)
+        n = yes + no
+        return np.where(n > 0, (yes - n * mean) ** 2 / (np.where(n > 0, n, 1.0) * self.variance(mean)), 0.0)
+
+    def lowest(self, t: Array) -> Array:
+        yes, no = (t[:, :1], t[:, 1:]) if t.shape[1] == 2 else (t, 1.0 - t)
+        n = yes + no
+        return np.asarray(special.xlogy(n, n) - special.xlogy(yes, yes) - special.xlogy(no, no))
+
+    def saturated(self, t: Array, weight: Array) -> Array:
+        if t.shape[1] == 2:
+            yes, no, times = t[:, 0], t[:, 1], weight
+        else:  # the weight is the number of trials
+            yes, no, times = weight * t[:, 0], weight * (1.0 - t[:, 0]), np.ones(len(t))
+        ways = special.gammaln(yes + no + 1) - special.gammaln(yes + 1) - special.gammaln(no + 1)
+        return np.asarray(times * (ways - self.lowest(np.column_stack([yes, no]))[:, 0]))
+
+    def good(self, t: Array) -> tuple[Any, str]:
+        if t.shape[1] == 2:
+            return t >= 0, "takes numbers of successes and of failures, zero or more, or one column of shares"
+        return (t >= 0) & (t <= 1), "takes shares from 0 to 1, or two columns: successes, failures"
+
+    def inside(self, link: Link, z: Any) -> Any:
+        if isinstance(link, Log):
+            return z < 0
+        return (z > 0) & (z < 1) if isinstance(link, Power) else link.inside(z)
+
+    def typical(self, mean: Array) -> Array:
+        return mean[:1] / mean.sum() if len(mean) == 2 else mean
+
+    def start(self, t: Any, typical: Any) -> Any:
+        yes, no = (t[:, :1], t[:, 1:]) if t.shape[1] == 2 else (t, 1.0 - t)
+        return (yes + 0.5) / (yes + no + 1.0)
+
+    def canonical(self, link: Link) -> bool:
+        return name_of(link) == "logit"
+
+    def convex(self, link: Link) -> bool:
+        """Yes: the logarithms of the mean and of one minus it are concave for all its links."""
+        return True
+
+    def concordance(self, link: Link) -> float:
+        return 1.0 if name_of(link) == "logit" else np.inf
+
+
+FAMILIES: dict[str, Family] = {
+    **{family.name: family for family in (Tweedie(0), Tweedie(1), Tweedie(2), Tweedie(3), Tweedie(1.5))},
+    **{family.name: family for family in (NegativeBinomial(), Binomial())},
+}
+
+
+def counts(z: Any, t: Any) -> tuple[Any, Any]:
+    """Return successes and failures, shaped like z (n, K), of shares (n, K) or of counts (n, 2)."""
+    return (t, 1.0 - t) if t.shape[1] == z.shape[1] else (t[:, :1], t[:, 1:])
+
+
+def _times(t: Any, x: Any) -> Any:
+    """Return t x, zero where t is, whatever x."""
+    xp = namespace(x)
+    return xp.where(t == 0, 0.0 * t, t * x)

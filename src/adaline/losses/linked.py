@@ -1,0 +1,175 @@
+"""A family with a link: minus the log-likelihood of a row as a function of its output z, the mean of t being g^-1(z).
+
+    value = cost(g^-1(z), t),   infinite where z gives no mean that the family can have
+
+Where the link is not the canonical one the observed second derivative may be negative. Fisher's scoring takes steps by
+the expected one instead (`Scoring`), and starts from least squares to g of the targets themselves (`Working`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.arrays import Array, host, namespace, to_device_of
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.links import Derivatives, Link
+from adaline.losses.base import Likelihood, Loss, refuse
+from adaline.losses.families import Binomial, Family
+
+
+@dataclass(frozen=True)
+class Linked(Likelihood):
+    """The loss of a family of distributions through a link.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.links import LINKS
+    >>> from adaline.losses import Linked, Tweedie
+    >>> counts = Linked(Tweedie(1), LINKS["identity"])
+    >>> z, t = np.array([[1.0], [2.0]]), np.ones((2, 1))
+    >>> counts.slope(z, t).ravel().tolist(), counts.convex
+    ([0.0, 0.5], True)
+    """
+
+    family: Family
+    link: Link
+    response: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.family, Family) and isinstance(self.link, Link)):
+            raise InvalidParameter(f"Linked takes a family and a link, got {self.family!r} and {self.link!r}")
+        self.family.check_link(self.link)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the family."""
+        return self.family.name
+
+    @property
+    def convex(self) -> bool:  # type: ignore[override]
+        """Whether it is known to be convex."""
+        return self.family.convex(self.link)
+
+    @property
+    def concordance(self) -> float:  # type: ignore[override]
+        """See `Loss`."""
+        return self.family.concordance(self.link)
+
+    @property
+    def of_classes(self) -> bool:  # type: ignore[override]
+        """Whether targets of 0 and 1 are two classes."""
+        return isinstance(self.family, Binomial)
+
+    def derivatives(self, z: Any, t: Any) -> Derivatives:
+        """Return value, slope and curvature."""
+        return self.family.cost(self.link, z, t)
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return the cost, infinite outside the range of the means."""
+        value = self.derivatives(z, t).value
+        return namespace(z).where(self.family.inside(self.link, z), value, np.inf + 0.0 * value)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return its derivative."""
+        return self.derivatives(z, t).slope
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return its observed second derivative."""
+        return self.derivatives(z, t).bend
+
+    def mean(self, z: Any) -> Any:
+        """Return the mean of t."""
+        return self.link.mean(z)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the output whose mean is that of the targets."""
+        return self.link.output(self.family.typical(mean))
+
+    def lowest(self, t: Array) -> Array:
+        """Return the cost of a mean that is t itself."""
+        return self.family.lowest(t)
+
+    def check(self, t: Array, first_row: int = 0) -> None:
+        """Refuse targets that the family does not have."""
+        good, what = self.family.good(t)
+        refuse(t, good, f"the {self.name} loss {what}", first_row)
+        if isinstance(self.family, Binomial) and t.shape[1] > 2:
+            raise InvalidData(f"the binomial loss {what}; y has {t.shape[1]} columns")
+
+    @property
+    def linked(self) -> Likelihood:
+        """The loss itself."""
+        return self
+
+    def expected(self, z: Any, t: Any) -> Any:
+        """Return the expected curvature, (n, K)."""
+        return self.family.expected(self.link, z, t)
+
+    def deviance(self, z: Any, t: Any) -> Any:
+        """Return twice the cost above the lowest, (n, K)."""
+        return self.family.deviance(self.link.mean(z), t)
+
+    def pearson(self, z: Any, t: Any) -> Any:
+        """Return squared residuals over the variance, (n, K)."""
+        return self.family.pearson(self.link.mean(z), t)
+
+    def saturated(self, t: Array, weight: Array) -> Array:
+        """Return weight x log density at mean = t, (n,), see `Family`."""
+        return self.family.saturated(t, weight)
+
+    def first(self, t: Any, mean: Array) -> Any:
+        """Return outputs to start from, (n, K), for targets of this mean."""
+        return self.link.output(self.family.start(t, self.family.typical(mean)))
+
+
+@dataclass(frozen=True)
+class Scoring(Loss):
+    """A likelihood whose curvature is the expected one: never negative, so that Newton's steps are Fisher's."""
+
+    loss: Likelihood
+    name: ClassVar[str] = "scoring"
+    convex: ClassVar[bool] = False
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return the cost."""
+        return self.loss.value(z, t)
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return its derivative."""
+        return self.loss.slope(z, t)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return the expected second derivative."""
+        return self.loss.expected(z, t)
+
+
+@dataclass(frozen=True)
+class Working(Loss):
+    """Least squares to the outputs that the targets ask for, each weighted by its information: a start for scoring."""
+
+    loss: Likelihood
+    typical: tuple[float, ...]
+    name: ClassVar[str] = "working"
+
+    def _asked(self, z: Any, t: Any) -> tuple[Any, Any]:
+        own = host(t)
+        first = self.loss.first(own, np.array(self.typical))
+        return to_device_of(z, first), to_device_of(z, self.loss.expected(first, own))
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return information / 2 x (z - asked)^2."""
+        first, information = self._asked(z, t)
+        return 0.5 * information * (z - first) ** 2
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return its derivative."""
+        first, information = self._asked(z, t)
+        return information * (z - first)
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return the information."""
+        return self._asked(z, t)[1]

@@ -1,0 +1,123 @@
+"""A loss with an offset: a known part of each output, z = w'x + w0 + offset, the last column of a row's targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.losses.base import Likelihood, Loss
+
+
+@dataclass(frozen=True)
+class Offset(Likelihood):
+    """loss(z + offset, t), for targets (n, T + 1) whose last column is the offset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Offset, Squared
+    >>> Offset(Squared()).slope(np.array([[1.0]]), np.array([[5.0, 3.0]]))
+    array([[-1.]])
+    """
+
+    loss: Any
+    response: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        assert isinstance(self.loss, Loss)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the loss."""
+        return str(self.loss.name)
+
+    @property
+    def convex(self) -> bool:  # type: ignore[override]
+        """Whether the loss is."""
+        return bool(self.loss.convex)
+
+    @property
+    def corners(self) -> bool:  # type: ignore[override]
+        """Whether the loss has."""
+        return bool(self.loss.corners)
+
+    @property
+    def steepest(self) -> float:  # type: ignore[override]
+        """That of the loss."""
+        return float(self.loss.steepest)
+
+    @property
+    def concordance(self) -> float:  # type: ignore[override]
+        """That of the loss."""
+        return float(self.loss.concordance)
+
+    @property
+    def linked(self) -> Likelihood | None:
+        """The likelihood with the offset."""
+        inner = self.loss.linked
+        return None if inner is None else Offset(inner)
+
+    def value(self, z: Any, t: Any) -> Any:
+        """Return loss(z + offset)."""
+        return self.loss.value(z + t[:, -1:], t[:, :-1])
+
+    def slope(self, z: Any, t: Any) -> Any:
+        """Return its derivative."""
+        return self.loss.slope(z + t[:, -1:], t[:, :-1])
+
+    def curvature(self, z: Any, t: Any) -> Any:
+        """Return the derivative of that."""
+        return self.loss.curvature(z + t[:, -1:], t[:, :-1])
+
+    def mean(self, z: Any) -> Any:
+        """Return the prediction of an output that has the offset in it."""
+        return self.loss.mean(z)
+
+    def constant(self, mean: Array) -> Array:
+        """Return that of the loss, less the mean offset."""
+        return np.asarray(self.loss.constant(mean[:-1]) - mean[-1])
+
+    def lowest(self, t: Array) -> Array:
+        """Return that of the loss, which is over all outputs."""
+        return np.asarray(self.loss.lowest(t[:, :-1]))
+
+    def check(self, t: Array, first_row: int = 0) -> None:
+        """Refuse targets that the loss does not admit."""
+        self.loss.check(t[:, :-1], first_row)
+
+    @property
+    def family(self) -> Any:
+        """That of the likelihood."""
+        return self.loss.family
+
+    @property
+    def link(self) -> Any:
+        """That of the likelihood."""
+        return self.loss.link
+
+    def expected(self, z: Any, t: Any) -> Any:
+        """Return the expected curvature, (n, K)."""
+        return self.loss.expected(z + t[:, -1:], t[:, :-1])
+
+    def predicted(self, z: Any, t: Any) -> Any:
+        """Return the mean of t for each row, (n, K)."""
+        return self.loss.mean(z + t[:, -1:])
+
+    def deviance(self, z: Any, t: Any) -> Any:
+        """Return twice the cost above the lowest, (n, K)."""
+        return self.loss.deviance(z + t[:, -1:], t[:, :-1])
+
+    def pearson(self, z: Any, t: Any) -> Any:
+        """Return squared residuals over the variance, (n, K)."""
+        return self.loss.pearson(z + t[:, -1:], t[:, :-1])
+
+    def saturated(self, t: Array, weight: Array) -> Array:
+        """Return weight x log density at mean = t, (n,)."""
+        return np.asarray(self.loss.saturated(t[:, :-1], weight))
+
+    def first(self, t: Any, mean: Array) -> Any:
+        """Return outputs to start from, (n, K), the offset taken off."""
+        return self.loss.first(t[:, :-1], mean[:-1]) - t[:, -1:]

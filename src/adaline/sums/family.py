@@ -1,0 +1,76 @@
+"""How well a likelihood of a family of distributions fits: sums over rows of their deviances and squared residuals."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy import special
+
+from adaline.arrays import Array, host
+from adaline.block import Block, Shape
+from adaline.losses import Likelihood
+from adaline.sums.base import Totals
+from adaline.sums.objective import Point, View, margins
+
+
+class FamilyPoint(NamedTuple):
+    """Where the sums are taken: weights (1, 1 + D) in a view, and the output of the model without columns."""
+
+    loss: Likelihood
+    theta: Array
+    view: View
+    null: float
+
+
+class FamilySums(Totals):
+    """Deviance, that of the model without columns, Pearson's chi-squared, and `Family.saturated`."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        return cls(np.zeros(4))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a FamilyPoint."""
+        loss, (z, t, weight) = theta.loss, _counted(block, theta)
+        null = np.full_like(z, theta.null)
+        with np.errstate(all="ignore"):
+            parts = (loss.deviance(z, t), loss.deviance(null, t), loss.pearson(z, t))
+            totals = [float(weight @ part[:, 0]) for part in parts]
+            self.sums += [*totals, float(loss.saturated(t, weight).sum())]
+
+
+class ShapeScore(Totals):
+    """First and second derivative of the log-likelihood by the shape of a negative binomial.
+
+    With m the mean and k the shape: psi(t + k) - psi(k) + ln k + 1 - ln(k + m) - (t + k) / (m + k), and its derivative.
+    """
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        return cls(np.zeros(2))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a FamilyPoint."""
+        z, t, weight = _counted(block, theta)
+        k, m = theta.loss.family.shape, theta.loss.predicted(z, t)
+        t = t[:, :1]
+        ratio = (t - m) / (m + k)
+        first = special.digamma(t + k) - special.digamma(k) - np.log1p(m / k) - ratio
+        second = special.polygamma(1, t + k) - special.polygamma(1, k) + m / (k * (m + k)) + ratio / (m + k)
+        self.sums += [float(weight @ part[:, 0]) for part in (first, second)]
+
+
+def _counted(block: Block, point: FamilyPoint) -> tuple[Array, Array, Array]:
+    """Return outputs (n, 1), targets (n, T) and weights (n,) of the rows of positive weight."""
+    z, t, weight = margins(block, Point(point.loss, point.theta, point.view)), host(block.t), block.weights()
+    heavy = weight > 0
+    return (z, t, weight) if heavy.all() else (z[heavy], t[heavy], weight[heavy])
