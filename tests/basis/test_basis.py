@@ -221,7 +221,13 @@ def test_orthogonal_polynomials_of_few_values_are_the_same_family(degree: int) -
 
 @pytest.mark.parametrize(
     "basis",
-    [Polynomial(degree=3, orthogonal=True), Spline(), Spline(natural=True), Radial(centres=5), Fourier(terms=20, random=True)],
+    [
+        Polynomial(degree=3, orthogonal=True),
+        Spline(),
+        Spline(natural=True),
+        Radial(centres=5),
+        Fourier(terms=20, random=True),
+    ],
     ids=named,
 )
 @pytest.mark.parametrize("power", [-900, -600, 600, 900])

@@ -22,7 +22,9 @@ LEARN = "y ~ scale(x) + center(z) + poly(x, 3) + bs(z, df=5) + ns(x, df=4) + cut
 @pytest.fixture
 def frame() -> pd.DataFrame:
     rng = np.random.default_rng(3)
-    out = pd.DataFrame({"x": rng.normal(size=500), "z": np.round(rng.uniform(1, 5, size=500), 2), "y": rng.normal(size=500)})
+    out = pd.DataFrame(
+        {"x": rng.normal(size=500), "z": np.round(rng.uniform(1, 5, size=500), 2), "y": rng.normal(size=500)}
+    )
     out["t"], out["won"] = rng.uniform(1, 9, 500), rng.binomial(10, 0.4, 500)
     out["count"], out["lost"] = rng.poisson(out.t), 10 - out.won
     out["g"] = rng.choice(["a", "b"], 500)
@@ -52,7 +54,10 @@ def test_what_is_learned_is_that_of_the_rows_used(frame: pd.DataFrame) -> None:
     frame.loc[::7, "x"] = np.nan
     kept = frame.dropna()
     formula = "y ~ scale(x) + ns(x, df=3)"
-    assert open_table(frame, formula=formula, missing="drop").coding.facts == open_table(kept, formula=formula).coding.facts
+    assert (
+        open_table(frame, formula=formula, missing="drop").coding.facts
+        == open_table(kept, formula=formula).coding.facts
+    )
     with pytest.raises(MissingValues, match=r"'x' \(72\)"):
         open_table(frame, formula=formula)
     filled = frame.fillna({"x": kept.x.mean()})

@@ -63,7 +63,9 @@ class Polynomial(Basis):
         super().learn(x)
         columns, (lowest, degree) = range(x.shape[1]), self.degrees
         if sum(self._count(len(columns), p) for p in range(lowest, degree + 1)) > MOST_TERMS:
-            raise InvalidParameter(f"{len(columns)} columns have more than {MOST_TERMS:,} terms of degree {self.degree}")
+            raise InvalidParameter(
+                f"{len(columns)} columns have more than {MOST_TERMS:,} terms of degree {self.degree}"
+            )
         products = combinations if self.interaction_only else combinations_with_replacement
         self.terms_ = [
             term
@@ -107,7 +109,12 @@ class Polynomial(Basis):
                 begin = last + self.interaction_only  # the least last column of the terms that begin with each
                 rest = x.indptr[row + 1] - at - self.interaction_only
                 before = np.repeat(np.arange(len(at)), rest)
-                at = at[before] + self.interaction_only + np.arange(len(before)) - np.repeat(np.cumsum(rest) - rest, rest)
+                at = (
+                    at[before]
+                    + self.interaction_only
+                    + np.arange(len(before))
+                    - np.repeat(np.cumsum(rest) - rest, rest)
+                )
                 start = np.cumsum(d - begin) - (d - begin)
                 index = (start - begin)[index[before]] + x.indices[at]
                 row, value = row[before], value[before] * x.data[at]
@@ -169,7 +176,7 @@ class Polynomial(Basis):
 
 
 def orthogonal(x: Array, steps: Array) -> list[Array]:
-    """Return the polynomials of degree 0 to p of the columns of x (n, D), each (n, D), by their recurrences (D, p, 3)."""
+    """Return the polynomials of degree 0 to p of columns x (n, D), each (n, D), by their recurrences (D, p, 3)."""
     out = [np.zeros_like(x), np.ones_like(x)]
     for shift, before, norm in steps.transpose(1, 2, 0):
         out.append(((x - shift) * out[-1] - before * out[-2]) / norm)

@@ -115,7 +115,7 @@ def b_splines(x: Array, knots: tuple[float, ...], degree: int, derivative: int =
 
 
 def natural_splines(x: Array, knots: tuple[float, ...], intercept: bool = False) -> Array:
-    """Return a basis of the natural cubic splines with these knots at x (n,): R's `ns`, (n, len(knots) - 1 + intercept).
+    """Return natural cubic splines with these knots at x (n,), R's `ns`: (n, len(knots) - 1 + intercept).
 
     They are the cubic B-splines, without the first unless `intercept`, projected on those whose second derivative is
     zero at both ends; beyond these they go on as straight lines.

@@ -316,7 +316,9 @@ class _Rows:
 
 def _contrast(factor: TermFactor) -> Contrast:
     """Return the contrasts of a category: those that the formula names, else the reference coding."""
-    return (contrast_of(factor.text) if factor.text != factor.column else None) or Contrast(factor.column or factor.text)
+    return (contrast_of(factor.text) if factor.text != factor.column else None) or Contrast(
+        factor.column or factor.text
+    )
 
 
 def _coded(factor: TermFactor, levels: list[str]) -> tuple[list[str], Array]:

@@ -87,13 +87,17 @@ def _of_options(column: str, text: str, node: ast.expr) -> Contrast:
             raise _refusal(text)
         node, reference = node.func, values[0].value
     kind = NAMES.get(dotted(node) or "")
-    if kind is None or not isinstance(reference, str | int | float | None) or (reference is not None and kind != "Treatment"):
+    if (
+        kind is None
+        or not isinstance(reference, str | int | float | None)
+        or (reference is not None and kind != "Treatment")
+    ):
         raise _refusal(text)
     return Contrast(column, kind, reference)
 
 
 def _refusal(text: str) -> InvalidParameter:
     return InvalidParameter(
-        f"cannot read {text!r:.200} in the formula: C takes a column alone, or with Treatment('reference'), Sum, Poly or "
-        "Helmert; the order of the levels is named by categories={'column': [...]}"
+        f"cannot read {text!r:.200} in the formula: C takes a column alone, or with Treatment('reference'), Sum, Poly "
+        "or Helmert; the order of the levels is named by categories={'column': [...]}"
     )

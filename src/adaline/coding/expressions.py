@@ -214,7 +214,9 @@ def lagged(name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> str:
     match [*args, *(one.value for one in keywords if one.arg == "k")]:
         case []:
             return f"lag({name}, 1)"
-        case [ast.Constant(value=int() as k)] if len(args) + len(keywords) == 1 and 1 <= k <= MOST_LAG and k is not True:
+        case [ast.Constant(value=int() as k)] if (
+            len(args) + len(keywords) == 1 and 1 <= k <= MOST_LAG and k is not True
+        ):
             return f"lag({name}, {k})"
     raise InvalidParameter(f"lag({name:.80}, k) in the formula takes a whole number of 1 to {MOST_LAG:,} as k")
 
@@ -254,4 +256,6 @@ def _option(name: str, node: ast.expr) -> Any:
             numbers = [_option(name, one) for one in several]
             if all(type(one) in (int, float) for one in numbers):
                 return tuple(map(float, numbers))
-    raise InvalidParameter(f"{name}() in the formula takes numbers, TRUE, FALSE and c(1, 2), not {ast.unparse(node)!r:.80}")
+    raise InvalidParameter(
+        f"{name}() in the formula takes numbers, TRUE, FALSE and c(1, 2), not {ast.unparse(node)!r:.80}"
+    )

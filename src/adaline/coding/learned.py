@@ -1,13 +1,14 @@
 """Functions of formulas that learn from the rows: means, scales, knots, breaks, orthogonal polynomials, all as in R.
 
-What is learned is a tuple of numbers, kept in the coding and stored with the model; each class has the options of a call
-as its fields.
+What is learned is a tuple of numbers, kept in the coding and stored with the model; each class has the options of a
+call as its fields.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ class Learner:
         raise NotImplementedError
 
     def of(self, x: Array, facts: Facts) -> Array:
-        """Return the values of the function at x (n,): (n,), (n, M), or the indices of levels, NaN where there is none."""
+        """Return the values at x (n,): (n,), (n, M), or the indices of levels, NaN where there is none."""
         raise NotImplementedError
 
     def size(self, facts: Facts) -> int:
@@ -126,7 +127,7 @@ class Poly(Learner):
 
 @dataclass(frozen=True)
 class BSpline(Learner):
-    """bs(x, df, knots, degree=3, intercept=FALSE, Boundary.knots): B-splines, knots at quantiles where none are given."""
+    """bs(x, df, knots, degree=3, intercept=FALSE, Boundary.knots): B-splines, knots at quantiles unless given."""
 
     df: int | None = None
     knots: tuple[float, ...] | None = None
@@ -234,7 +235,7 @@ class Cut(Learner):
         digits = next((d for d in range(3, 17) if len({f"{b:.{d}g}" for b in breaks}) == len(breaks)), 17)
         shown = [f"{b:.{digits}g}" for b in breaks]
         out = []
-        for i, (low, high) in enumerate(zip(shown, shown[1:], strict=False)):
+        for i, (low, high) in enumerate(pairwise(shown)):
             closed = self.include_lowest and i == (0 if self.right else last)
             left, right = ("[" if closed else "(", "]") if self.right else ("[", "]" if closed else ")")
             out.append(f"{left}{low},{high}{right}")
@@ -242,7 +243,7 @@ class Cut(Learner):
 
     def fits(self, facts: Facts) -> bool:
         breaks = facts[: self.size(facts) + 1]
-        return len(facts) >= 3 and len(facts) % 2 == 1 and all(a < b for a, b in zip(breaks, breaks[1:], strict=False))
+        return len(facts) >= 3 and len(facts) % 2 == 1 and all(a < b for a, b in pairwise(breaks))
 
 
 LEARNERS: dict[str, type[Any]] = {
@@ -276,7 +277,7 @@ def quantiles(blocks: Blocks, shares: Sequence[float] | Array) -> Array:
 
 
 def _order_statistics(blocks: Blocks, ranks: NDArray[np.int64]) -> Array:
-    """Return the values of these ranks, 0 for the smallest, by radix selection: each pass fixes the next bits of all."""
+    """Return the values of these ranks, 0 the smallest, by radix selection: each pass fixes the next bits of all."""
     prefix, left = np.zeros(len(ranks), dtype=np.uint64), ranks.copy()
     for shift in range(64 - RADIX, -1, -RADIX):
         counts = {int(one): np.zeros(2**RADIX, dtype=np.int64) for one in prefix}
@@ -342,7 +343,9 @@ def _check_knots(name: str, made: BSpline | NaturalSpline, least: int) -> None:
 
 def _check_count(name: str, option: str, value: Any, least: int, most: int) -> None:
     if type(value) is not int or not least <= value <= most:
-        raise InvalidParameter(f"{name}() takes a whole number of {least} to {most:,} as {option} here, got {value!r:.40}")
+        raise InvalidParameter(
+            f"{name}() takes a whole number of {least} to {most:,} as {option} here, got {value!r:.40}"
+        )
 
 
 def _check_flags(name: str, **flags: Any) -> None:
