@@ -88,7 +88,7 @@ REFUSED = [
     "cbind(y, nothing) ~ a",
     "cbind(y, g) ~ a",
     "y ~ I(a < b < c0)",
-    "y ~ I(a == 'b')",
+    "y ~ I(g == 'b')",
     "y ~ C(g, Sum(1))",
     "y ~ C(g, Treatment(a))",
     "y ~ C(g, Treatment('p', 'q'))",

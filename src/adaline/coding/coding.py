@@ -76,7 +76,7 @@ class Coding:
         out: list[str] = []
         for term in self._all_terms:
             width = int(np.prod([self.width(factor) for factor in term]))
-            raw = dict.fromkeys(name for factor in term for name in self._raw(factor))
+            raw = dict.fromkeys(name for factor in term for name in (*factor.numbers(), *factor.categories()))
             out += [":".join(raw)] * width
         return tuple(out)
 
@@ -171,7 +171,7 @@ class Coding:
         indicated: set[str] = set()
         for term in self.terms:
             out.append(term.factors)
-            for name in dict.fromkeys(n for f in term.factors if not f.of_levels for n in self._raw(f)):
+            for name in dict.fromkeys(n for f in term.factors for n in f.numbers()):
                 if self.column(name, False).gaps and name not in indicated:
                     indicated.add(name)
                     out.append((TermFactor(f"{name}[missing]", name, full=True),))
@@ -197,9 +197,6 @@ class Coding:
         assert isinstance(learner, Cut)
         return learner.labels(facts), learner.share(facts)
 
-    def _raw(self, factor: TermFactor) -> list[str]:
-        return names_in(factor.text) if factor.column is None else [factor.column]
-
 
 class _Rows:
     """The rows of one frame, each raw column of which is read once."""
@@ -220,16 +217,36 @@ class _Rows:
 
     def value(self, text: str) -> Array:
         """Return an expression of the columns: (n,), (n, M), or one number."""
-        return evaluate(text, {name: self._numbers(name)[0] for name in names_in(text)}, self.coding.facts)
+        columns = {name: self._numbers(name)[0] for name in names_in(text)}
+        columns |= {key: self._equals(name, level) for key, name, level in compiled(text).compared}
+        return evaluate(text, columns, self.coding.facts)
+
+    def _equals(self, name: str, level: str) -> Array:
+        """Return 1 where a category has a level, else 0; where it is missing and filled, the share of the level."""
+        column = self.coding.column(name, True)
+        levels = [str(one) for one in column.levels]
+        if level not in levels:
+            raise InvalidData(
+                f"column {name!r} has no level {level!r} to be compared with; there are: {_some(column.levels)}"
+            )
+        codes = column.codes(self.frame)
+        out = (codes == levels.index(level)).astype(np.float64)
+        absent = codes == ABSENT
+        if absent.any():
+            if self.coding.missing not in ("mean", "indicator"):
+                self._refuse_missing(name, absent)
+            out[absent] = column.share[levels.index(level)]
+        return out
 
     def _factor(self, factor: TermFactor) -> Iterator[Array]:
-        if factor.category:
-            yield from self._contrasts(factor)
-        elif factor.column is None:
+        if factor.column is None and compiled(factor.text).kind != "levels":
             value = self.value(factor.text)
-            yield from value.T if value.ndim == 2 else [np.broadcast_to(value, (len(self.frame),))]
+            columns = value.T if value.ndim == 2 else [np.broadcast_to(value, (len(self.frame),))]
+            yield from [1.0 - columns[0], *columns] if factor.category and factor.full else columns
+        elif factor.category:
+            yield from self._contrasts(factor)
         else:
-            values, gaps = self._numbers(factor.column)
+            values, gaps = self._numbers(factor.column or "")
             yield gaps.astype(np.float64) if factor.full else values
 
     def _contrasts(self, factor: TermFactor) -> Iterator[Array]:

@@ -75,6 +75,7 @@ class Call:
 class Compiled:
     """An expression: the columns it reads, its calls of functions that learn, inner ones first, and its function.
 
+    `compared` has the comparisons of categories with a text, each with its key among the columns, column and level.
     `kind` is "number", "boolean" (a comparison), or that of the learner which makes several columns or levels.
     """
 
@@ -82,10 +83,16 @@ class Compiled:
     calls: tuple[Call, ...]
     function: ColumnFunction
     kind: str
+    compared: tuple[tuple[str, str, str], ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether it needs numbers of the same row, and nothing else."""
+        return not self.calls and not self.compared and not any(map(lag_of, self.names))
 
 
 def names_in(text: str) -> list[str]:
-    """Return the columns that an expression reads, in order, each once; refuse texts that are no expression."""
+    """Return the columns of numbers that an expression reads, in order, each once; refuse what is no expression."""
     return list(dict.fromkeys(compiled(text).names))
 
 
@@ -115,6 +122,7 @@ def compiled(text: str) -> Compiled:
     tree, quoted = parsed(text)
     names: list[str] = []
     calls: dict[str, Call] = {}
+    compared: dict[str, tuple[str, str, str]] = {}
     parts = 0
 
     def shown(node: ast.AST) -> str:
@@ -127,7 +135,9 @@ def compiled(text: str) -> Compiled:
     def call_of(name: str, node: ast.Call) -> ColumnFunction:
         if not node.args:
             raise InvalidParameter(f"{name}() in the formula needs a column")
-        learner, inner = learner_of(name, node), build(node.args[0])
+        learner, before, inner = learner_of(name, node), len(compared), build(node.args[0])
+        if len(compared) > before:
+            raise InvalidParameter(f"{name}() in the formula takes numbers, not {shown(node.args[0])!r:.200}")
         one = calls.setdefault(shown(node), Call(shown(node), shown(node.args[0]), learner)).text
         return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[one])
 
@@ -146,6 +156,14 @@ def compiled(text: str) -> Compiled:
                 return lambda columns, learned: number
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
                 return joined(OPERATORS[type(op)], left, right)
+            case ast.Compare(
+                left=ast.Name() | ast.Attribute() as left,
+                ops=[ast.Eq() | ast.NotEq() as op],
+                comparators=[ast.Constant(value=str() as level)],
+            ) if (name := quoted.get(getattr(left, "id", ""), dotted(left))) is not None:
+                key = f"{name} == {level!r}"
+                compared[key] = key, name, level
+                return (lambda c, _: c[key]) if isinstance(op, ast.Eq) else (lambda c, _: 1.0 - c[key])
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
                 compare = COMPARISONS[type(op)]
                 return joined(lambda a, b: np.where(np.isnan(a + b), np.nan, compare(a, b)), left, right)
@@ -184,7 +202,7 @@ def compiled(text: str) -> Compiled:
             kind = one.learner.kind
         elif one.learner.kind != "number":
             raise InvalidParameter(f"{one.text!r:.200} in the formula makes several columns, and must stand by itself")
-    return Compiled(tuple(names), tuple(calls.values()), function, kind)
+    return Compiled(tuple(names), tuple(calls.values()), function, kind, tuple(compared.values()))
 
 
 def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:

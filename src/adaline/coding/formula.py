@@ -31,7 +31,7 @@ class Formula:
     def columns(self) -> list[str]:
         """Return the raw columns of the terms, each once."""
         factors = [factor for term in self.terms for factor in term.factors]
-        return list(dict.fromkeys(name for f in factors for name in ([f.column] if f.column else names_in(f.text))))
+        return list(dict.fromkeys(name for factor in factors for name in (*factor.numbers(), *factor.categories())))
 
 
 def read_formula(
@@ -100,8 +100,10 @@ def read_formula(
         raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
     targets = targets_of(target)
     for one in targets:
-        if one not in known and compiled(one).calls:
-            raise InvalidParameter(f"{_shown(one)!r} in the formula learns from the rows, which a target cannot do")
+        if one not in known and not compiled(one).plain:
+            raise InvalidParameter(
+                f"{_shown(one)!r} in the formula needs more than numbers of its row: make it a column"
+            )
     of_targets = [name for one in targets for name in ([one] if one in known else names_in(one))]
     for name in [*of_targets, *formula.columns(), *([] if formula.offset is None else names_in(formula.offset))]:
         lag = lag_of(name)
@@ -178,8 +180,8 @@ def _factor(parsed: Any, caret: bool, categories: Collection[str], booleans: Col
 def _offset(text: str, categories: Collection[str]) -> str:
     """Return the expression inside offset(...)."""
     inner = text[len("offset(") : -1]
-    if compiled(inner).calls or any(map(lag_of, names_in(inner))):
-        raise InvalidParameter(f"{text!r} in the formula needs other rows, which an offset cannot have")
+    if not compiled(inner).plain:
+        raise InvalidParameter(f"{text!r} in the formula needs more than numbers of its row: make it a column")
     _refuse_categories(inner, categories)
     return inner
 

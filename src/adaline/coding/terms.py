@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from adaline.coding.expressions import compiled, names_in
 from adaline.errors import InvalidParameter
 
 MOST_CATEGORIES = 8  # in a product: one of m has 2^m subspaces
@@ -34,10 +35,17 @@ class TermFactor:
     category: bool = False
     full: bool = False
 
-    @property
-    def of_levels(self) -> bool:
-        """Whether the factor reads its column by levels, not by numbers."""
-        return self.category and self.column is not None
+    def numbers(self) -> list[str]:
+        """Return the raw columns that the factor reads as numbers."""
+        if self.column is None:
+            return names_in(self.text)
+        return [] if self.category else [self.column]
+
+    def categories(self) -> list[str]:
+        """Return the raw columns that the factor reads by their levels."""
+        if self.column is None:
+            return list(dict.fromkeys(name for _, name, _ in compiled(self.text).compared))
+        return [self.column] if self.category else []
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from adaline.basis import After, Basis, Beside, Fourier, Polynomial, Spline
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Learned, Term, TermFactor
 from adaline.coding.contrasts import contrast_of
-from adaline.coding.expressions import compiled, names_in
+from adaline.coding.expressions import compiled
 from adaline.construction import check_values
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
@@ -533,8 +533,8 @@ def _coding(made: Coding, sizes: Sizes) -> None:
     calls = {}
     for factor in factors:
         _hold(factor.category or not factor.full, "factors of numbers")
-        for name in names_in(factor.text) if factor.column is None else [factor.column]:
-            _hold(any(c.name == name and c.is_category == factor.of_levels for c in made.columns), "columns of factors")
+        read = [*((name, False) for name in factor.numbers()), *((name, True) for name in factor.categories())]
+        _hold({*read} <= {(column.name, column.is_category) for column in made.columns}, "columns of factors")
         if factor.column is None:
             found = compiled(factor.text)
             calls |= {call.text: call.learner for call in found.calls}
@@ -544,7 +544,7 @@ def _coding(made: Coding, sizes: Sizes) -> None:
             _hold(contrast is not None and contrast.column == factor.column, "contrasts of factors")
     _hold(all(term.factors for term in made.terms), "factors of terms")
     plain = made.offset is None or any(column.name == made.offset for column in made.columns)
-    _hold(plain or "(" not in str(made.offset) or not compiled(str(made.offset)).calls, "an offset that learns nothing")
+    _hold(plain or "(" not in str(made.offset) or compiled(str(made.offset)).plain, "an offset of numbers")
     _hold(len(made.facts) == len(made.learned) and made.facts.keys() == calls.keys(), "what functions have learned")
     _hold(all(learner.fits(made.facts[text]) for text, learner in calls.items()), "what functions have learned")
     _same(coded_columns(made), sizes["F"], "columns of the coding")

@@ -31,7 +31,15 @@ NAMES = (
 OPERATORS = (" + ", " - ", " * ", ":", "/", "**", "^", " %in% ", " | ", " ~ ", " ", ",", "==", "=", "(", ".")
 FUNCTIONS = ("log", "exp", "sqrt", "I", "C", "poly", "bs", "ns", "center", "eval", "__import__", "print", "")
 CALLS = (
-    *("poly({}, 2)", "poly({}, {})", "bs({}, df=5)", "ns({}, knots=c(1.2, 1.7))", "scale({})", "cut({}, 3)", "factor({})"),
+    *(
+        "poly({}, 2)",
+        "poly({}, {})",
+        "bs({}, df=5)",
+        "ns({}, knots=c(1.2, 1.7))",
+        "scale({})",
+        "cut({}, 3)",
+        "factor({})",
+    ),
     *("I({} > {})", "pmin({}, {})", "C({}, Sum)", "C({}, Treatment('v'))", "C({}, Poly)", "offset({})", "lag({}, 1)"),
     *("bs({}, df={})", "cut({}, c({}, 2))", "Q('{}')", "cbind({}, {})", "bs({}, Boundary.knots=c(0, 9))"),
 )
@@ -73,7 +81,9 @@ def formula(rng: Random, folder: Path) -> None:
 def functions(rng: Random, folder: Path) -> None:
     """A formula of functions with options, which learn from the rows."""
     terms = [
-        str(one_of(rng, CALLS)).replace("{}", expression(rng, int(rng.integers(2))), 1).replace("{}", expression(rng, 1))
+        str(one_of(rng, CALLS))
+        .replace("{}", expression(rng, int(rng.integers(2))), 1)
+        .replace("{}", expression(rng, 1))
         for _ in range(int(rng.integers(1, 4)))
     ]
     fit_formula(rng, f"{one_of(rng, ('y', 'y', 'log(y)', 'cbind(y, a)'))} ~ {' + '.join(terms)}")

@@ -114,8 +114,8 @@ def learn_coding(relation: Relation, spec: TableSpec) -> Coding:
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}
         terms = without_repetition(formula.terms, intercept)
         factors = [factor for term in terms for factor in term.factors]
-        levels = {factor.column for factor in factors if factor.category}
-        numbers = {n for f in factors if not f.of_levels for n in ([f.column] if f.column else names_in(f.text))}
+        levels = {name for factor in factors for name in factor.categories()}
+        numbers = {name for factor in factors for name in factor.numbers()}
         twice = [name for name in features if name in levels and name in numbers]
         kinds |= {name: "category" for name in features if name in levels and name not in numbers}
     elif spec.features is not None:

@@ -69,8 +69,8 @@ class TableSpec:
         """Return the raw columns of the offset: itself, or those of its expression."""
         if self.offset is None or self.offset in schema:
             return [] if self.offset is None else [self.offset]
-        if compiled(self.offset).calls:
-            raise InvalidParameter(f"the offset {self.offset!r} learns from the rows, which an offset cannot do")
+        if not compiled(self.offset).plain:
+            raise InvalidParameter(f"the offset {self.offset!r} needs more than numbers of its row: make it a column")
         return names_in(self.offset) or [self.offset]
 
     def options(self) -> dict[str, Any]:
