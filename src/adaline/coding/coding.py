@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,13 +112,14 @@ class Coding:
         return np.broadcast_to(self._rows(frame, first_row).value(text), (len(frame),))
 
     def _rows(self, frame: nw.DataFrame[Any], first_row: int) -> _Rows:
-        frame = with_lags(frame, self.needed)
         present = set(frame.columns)
-        for name in self.needed:
-            if name not in present:
+        for name in (name for name in self.needed if name not in present):
+            lag = lag_of(name)
+            if lag is None or lag[0] not in present:
                 raise InvalidData(
                     f"column {name!r} is missing from the table; the model needs: {', '.join(self.needed)}"
                 )
+            frame = frame.with_columns(nw.col(lag[0]).shift(lag[1]).alias(name))
         return _Rows(self, frame, first_row)
 
     def complete(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
@@ -180,7 +181,11 @@ class Coding:
     def _labels(self, factor: TermFactor) -> list[str]:
         if factor.category:
             levels, _ = self.levels(factor)
-            return [f"{factor.text}[{level}]" for level in levels] if factor.full else _coded(factor, levels)[0]
+            return (
+                [f"{factor.text}[{level}]" for level in levels]
+                if factor.full
+                else _contrast(factor).names(factor.text, levels)
+            )
         if factor.column is None and compiled(factor.text).kind == "columns":
             return [f"{factor.text}{k + 1}" for k in range(self.width(factor))]
         return [factor.text]
@@ -230,7 +235,7 @@ class _Rows:
                 f"column {name!r} has no level {level!r} to be compared with; there are: {_some(column.levels)}"
             )
         codes = column.codes(self.frame)
-        out = (codes == levels.index(level)).astype(np.float64)
+        out: Array = (codes == levels.index(level)).astype(np.float64)
         absent = codes == ABSENT
         if absent.any():
             if self.coding.missing not in ("mean", "indicator"):
@@ -263,7 +268,7 @@ class _Rows:
                         dummy[without_level] = share[level]
                     yield dummy
             return
-        for column in _coded(factor, levels)[1].T:
+        for column in _contrast(factor).columns(len(levels)):
             values = column[codes]
             if unknown:
                 values[without_level] = column @ np.array(share)
@@ -336,17 +341,6 @@ def _contrast(factor: TermFactor) -> Contrast:
     return (contrast_of(factor.text) if factor.text != factor.column else None) or Contrast(
         factor.column or factor.text
     )
-
-
-def _coded(factor: TermFactor, levels: list[str]) -> tuple[list[str], Array]:
-    return _contrast(factor).coded(factor.text, levels)
-
-
-def with_lags(frame: nw.DataFrame[Any], names: Iterable[str]) -> nw.DataFrame[Any]:
-    """Return a frame with the columns among these that are others as they were some rows before, "lag(x, 1)"."""
-    lags = {name: lag for name in names if (lag := lag_of(name)) is not None and name not in frame.columns}
-    made = [nw.col(of).shift(k).alias(name) for name, (of, k) in lags.items() if of in frame.columns]
-    return frame.with_columns(made) if made else frame
 
 
 def check_policies(missing: str, unseen: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -36,24 +37,29 @@ class Contrast:
     kind: str = "Treatment"
     reference: Any = None
 
-    def coded(self, text: str, levels: list[str]) -> tuple[list[str], Array]:
-        """Return the names of the L - 1 columns, and the values of each for each of L levels, (L, L - 1)."""
-        count = len(levels)
-        if self.kind == "Treatment":
-            base = self.base(levels)
-            kept = [i for i in range(count) if i != base]
-            return [f"{text}[T.{levels[i]}]" for i in kept], np.eye(count)[:, kept]
-        if self.kind == "Sum":
-            return [f"{text}[S.{level}]" for level in levels[:-1]], np.vstack([np.eye(count - 1), -np.ones(count - 1)])
-        if self.kind == "Helmert":
-            whole = np.diag(np.arange(count)) - np.triu(np.ones((count, count)), 1)
-            return [f"{text}[H.{level}]" for level in levels[1:]], whole[:, 1:]
-        if count > MOST_POLYNOMIAL:
-            raise InvalidData(f"{text}: polynomial contrasts are for at most {MOST_POLYNOMIAL} levels, not {count}")
-        scores = np.arange(count) - (count - 1) / 2
-        found = orthogonal(scores[:, None], recurrence(partial(list, [scores]), count - 1)[None])[1:]
-        names = [f"{text}{POWERS[p] if p < len(POWERS) else f'^{p + 1}'}" for p in range(count - 1)]
-        return names, np.concatenate([np.empty((count, 0)), *found], axis=1) / np.sqrt(count)
+    def names(self, text: str, levels: list[str]) -> list[str]:
+        """Return the names of the L - 1 columns."""
+        if self.kind == "Poly":
+            return [f"{text}{POWERS[p] if p < len(POWERS) else f'^{p + 1}'}" for p in range(len(levels) - 1)]
+        out = self.base(levels) if self.kind != "Sum" else len(levels) - 1
+        return [f"{text}[{self.kind[0]}.{level}]" for i, level in enumerate(levels) if i != out]
+
+    def columns(self, count: int) -> Iterator[Array]:
+        """Yield the values of each column for each of L levels, (L,); reference coding is left to the caller."""
+        if self.kind == "Poly":
+            if count > MOST_POLYNOMIAL:
+                raise InvalidData(f"polynomial contrasts of {self.column!r} need at most {MOST_POLYNOMIAL} levels")
+            scores = np.arange(float(count)) - (count - 1) / 2
+            found = orthogonal(scores[:, None], recurrence(partial(list, [scores]), count - 1)[None])[1:]
+            yield from (column[:, 0] / np.sqrt(count) for column in found)
+            return
+        for j in range(count - 1):
+            column = np.zeros(count)
+            if self.kind == "Sum":
+                column[[j, -1]] = 1.0, -1.0
+            else:
+                column[: j + 1], column[j + 1] = -1.0, j + 1.0
+            yield column
 
     def base(self, levels: list[str]) -> int:
         """Return the index of the reference level."""

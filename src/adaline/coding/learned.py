@@ -286,11 +286,11 @@ def _order_statistics(blocks: Blocks, ranks: NDArray[np.int64]) -> Array:
             above, digits = keys >> np.uint64(RADIX), (keys & np.uint64(2**RADIX - 1)).astype(np.intp)
             for one, count in counts.items():
                 count += np.bincount(digits[above == one], minlength=2**RADIX)
-        for i, one in enumerate(prefix):
-            total = np.cumsum(counts[int(one)])
+        for i, known in enumerate(prefix):
+            total = np.cumsum(counts[int(known)])
             digit = int(np.searchsorted(total, left[i], side="right"))
             left[i] -= total[digit - 1] if digit else 0
-            prefix[i] = (one << np.uint64(RADIX)) | np.uint64(digit)
+            prefix[i] = (known << np.uint64(RADIX)) | np.uint64(digit)
     negative = prefix < 2**63
     return np.where(negative, ~prefix, prefix ^ np.uint64(2**63)).view(np.float64)
 

@@ -33,6 +33,7 @@ from adaline.block import Shape
 from adaline.coding import Coding, Column, Learned, Term, TermFactor
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import compiled
+from adaline.coding.learned import Learner
 from adaline.construction import check_values
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
@@ -530,7 +531,7 @@ def _taps(made: Any, sizes: Sizes) -> None:
 
 def _coding(made: Coding, sizes: Sizes) -> None:
     factors = [factor for term in made.terms for factor in term.factors]
-    calls = {}
+    calls: dict[str, Learner] = {}
     for factor in factors:
         _hold(factor.category or not factor.full, "factors of numbers")
         read = [*((name, False) for name in factor.numbers()), *((name, True) for name in factor.categories())]
