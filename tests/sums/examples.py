@@ -51,6 +51,7 @@ from adaline.sums import (
     MachinePoint,
     MixtureMoments,
     Moments,
+    NullScore,
     Objective,
     Point,
     Prior,
@@ -379,7 +380,7 @@ def family_point(loss: Loss) -> FamilyPoint:
     return FamilyPoint(likelihood, point.theta[:1], point.view, 0.5)
 
 
-def read_totals(s: FamilySums | ShapeScore) -> dict[str, Reading]:
+def read_totals(s: FamilySums | NullScore | ShapeScore) -> dict[str, Reading]:
     """Return the totals, of numbers of order one."""
     return {"sums": Reading(s.sums, np.array(1000.0))}
 
@@ -511,6 +512,7 @@ EXAMPLES = (
     ),
     Example(Targets, read_targets, 1e-13, theta=Gamma(), coded=in_amounts),
     Example(FamilySums, read_totals, 1e-13, theta=family_point(Gamma()), coded=with_offset),
+    Example(NullScore, read_totals, 1e-13, theta=(family_point(Gamma()).loss, 0.5), coded=with_offset),
     Example(ShapeScore, read_totals, 1e-13, theta=family_point(loss_of("negative_binomial")), coded=with_offset),
     Example(
         MachineObjective,

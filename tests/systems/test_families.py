@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from adaline import GeneralizedLinear, LogisticRegression, load, save
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save, select
+from adaline.errors import AdalineError, AdalineWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
-from adaline.losses import NegativeBinomial, Tweedie
+from adaline.losses import Linked, NegativeBinomial, Tweedie, loss_of
 from adaline.results import Status
+from adaline.storage import export_onnx
 
 DATA = Path(__file__).parents[1] / "data" / "glm"
 ROWS = pd.read_csv(DATA / "rows.csv")
@@ -59,3 +60,220 @@ def test_the_shape_of_a_negative_binomial_is_that_of_mass() -> None:
     ours = [one[name] for name in ("estimate", "std_error") for one in found["coefficients"]]
     ours += [found["deviance"], found["aic"], found["log_likelihood"]]
     np.testing.assert_allclose([model.shape_, found["shape_error"], *ours], [theta, error, *rest], rtol=1e-8)
+
+
+OFFSETS = {
+    "gaussian": "identity",
+    "poisson": "log",
+    "gamma": "inverse",
+    "inverse_gaussian": "log",
+    "negative_binomial": "sqrt",
+    "binomial": "probit",
+    "tweedie": "log",
+}
+
+
+@pytest.mark.parametrize(("family", "link"), OFFSETS.items())
+def test_an_offset_that_is_a_column_times_a_number_moves_its_coefficient(family: str, link: str) -> None:
+    """In memory, sparse, weighted and not; a constant offset moves the intercept."""
+    y = target(family)
+    moved = GeneralizedLinear(loss=family, link=link)
+    plain = GeneralizedLinear(loss=family, link=link).fit(X, y, WEIGHT)
+    for rows in (X, sparse.csr_array(X)):
+        moved.fit(rows, y, WEIGHT, offset=0.02 * X[:, 0] + 0.01)
+        np.testing.assert_allclose(moved.coef_, plain.coef_ - [0.02, 0.0], rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(moved.intercept_, plain.intercept_ - 0.01, rtol=1e-8, atol=1e-10)
+        assert moved.deviance_ == pytest.approx(plain.deviance_, rel=1e-10)
+        found = moved.predict(rows, offset=0.02 * X[:, 0] + 0.01)
+        np.testing.assert_allclose(found, plain.predict(X), rtol=1e-9)
+        score = moved.score(rows, y, WEIGHT, offset=0.02 * X[:, 0] + 0.01)
+        assert score == pytest.approx(plain.score(X, y, WEIGHT))
+
+
+@pytest.mark.parametrize(("family", "link"), OFFSETS.items())
+def test_whole_weights_are_repeated_rows_and_sorted_rows_the_same(family: str, link: str) -> None:
+    y, again = target(family), np.repeat(np.arange(len(X)), WEIGHT)
+    a = GeneralizedLinear(loss=family, link=link).fit(X, y, WEIGHT, OFFSET * 0.05)
+    b = GeneralizedLinear(loss=family, link=link).fit(X[again][::-1], y[again][::-1], None, OFFSET[again][::-1] * 0.05)
+    one, other = (model.summary().to_dict() for model in (a, b))
+    for name in ("deviance", "null_deviance", "dispersion", "log_likelihood", "aic", "bic", "freedom", "pearson_chi2"):
+        np.testing.assert_allclose(one[name], other[name], rtol=1e-9, err_msg=name)
+    for mine, theirs in zip(one["coefficients"], other["coefficients"], strict=True):
+        assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-9)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_tables_bring_their_offset(streamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if streamed:
+        monkeypatch.setattr("adaline.sources.tables.source.KEPT", 10)
+    frame = ROWS.assign(days=np.exp(ROWS["o"]), kind=np.where(ROWS["x2"] > 0, "b", "a"))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    coded = np.column_stack([ROWS["x1"], frame["kind"] == "b"]).astype(float)
+    plain = GeneralizedLinear(loss="poisson").fit(coded, frame["count"], WEIGHT, exposure=frame["days"])
+    for offset in ("o", "log(days)"):
+        options = {"features": ["x1", "kind"], "weight": "w", "offset": offset}
+        table = open_table(tmp_path / "rows.csv", target="count", **options)
+        assert table.streamed is streamed
+        model = GeneralizedLinear(loss="poisson").fit(table)
+        np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-10)
+        save(model, tmp_path / "model")
+        for one in (model, load(tmp_path / "model")):
+            wanted = plain.predict(coded, exposure=frame["days"])
+            np.testing.assert_allclose(one.predict(table), wanted, rtol=1e-10)
+            np.testing.assert_allclose(one.predict(frame), wanted, rtol=1e-10)
+            assert one.score(table) == pytest.approx(plain.score(coded, frame["count"], WEIGHT, OFFSET))
+            np.testing.assert_allclose(one.predict(frame, offset=0.0), plain.predict(coded, offset=0), rtol=1e-10)
+        with pytest.raises(InvalidData, match="the offset of the model needs it"):
+            model.predict(frame[["x1", "kind"]])
+        with pytest.raises(InvalidParameter, match="LinearRegression takes no offset"):
+            LinearRegression().fit(table)
+        with pytest.raises(InvalidParameter, match="brings its own offset"):
+            model.fit(table, offset=OFFSET)
+    with pytest.raises(InvalidParameter, match=r"offset: .* has no column 'p'"):
+        open_table(tmp_path / "rows.csv", target="count", offset="p")
+    with pytest.raises(InvalidData, match="the offset needs numbers, and column 'kind'"):
+        open_table(tmp_path / "rows.csv", target="count", offset="kind")
+    trials = open_table(tmp_path / "rows.csv", target=["yes", "no"], features=["x1", "x2"], offset="o")
+    model = GeneralizedLinear(loss="binomial", link="cloglog").fit(trials)
+    same = GeneralizedLinear(loss="binomial", link="cloglog").fit(X, target("binomial"), offset=OFFSET)
+    np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-9)
+    assert model.predict(trials).shape == (len(X),)
+
+
+def test_shares_with_trials_as_weights_are_successes_and_failures() -> None:
+    y = target("binomial")
+    for link in ("logit", "probit"):
+        counts = GeneralizedLinear(loss="binomial", link=link, dispersion="pearson").fit(X, y)
+        shares = GeneralizedLinear(loss="binomial", link=link, dispersion="pearson").fit(X, y[:, 0] / 8, np.full(40, 8))
+        one, other = (model.summary().to_dict() for model in (counts, shares))
+        for name in ("deviance", "null_deviance", "dispersion", "freedom"):
+            assert one[name] == pytest.approx(other[name], rel=1e-9)
+        plain = [GeneralizedLinear(loss="binomial", link=link).fit(X, y)]
+        plain += [GeneralizedLinear(loss="binomial", link=link).fit(X, y[:, 0] / 8, np.full(40, 8))]
+        assert plain[0].summary().to_dict()["aic"] == pytest.approx(plain[1].summary().to_dict()["aic"], rel=1e-9)
+        assert plain[0].score(X, y) == pytest.approx(plain[1].score(X, y[:, 0] / 8, np.full(40, 8)))
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+@pytest.mark.parametrize("shape", ["shares", "counts", "offset"])
+def test_separated_classes_have_no_maximum(link: str, shape: str) -> None:
+    y = (X[:, 0] > 0.5).astype(float)
+    targets = np.column_stack([2 * y, 3 * (1 - y)]) if shape == "counts" else y
+    with pytest.warns(AdalineWarning, match="weights under a tiny penalty"):
+        model = GeneralizedLinear(loss="binomial", link=link).fit(X, targets, offset=0.1 if shape == "offset" else None)
+    assert model.certificate_.status in (Status.SEPARATED, Status.NO_MINIMUM)
+    assert np.isnan(model.summary().to_dict()["aic"])
+
+
+@pytest.mark.parametrize(("family", "link"), [*OFFSETS.items(), ("poisson", "identity"), ("gamma", "log")])
+def test_l1_holds_the_optimality_conditions(family: str, link: str) -> None:
+    """|dF/dw_j| <= l1 where w_j is zero, and = l1 elsewhere."""
+    noise = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 2))])
+    y = target(family)
+    model = GeneralizedLinear(loss=family, link=link, l1=10.0).fit(noise, y)
+    loss = loss_of(family, link=link)
+    t = y if y.ndim == 2 else y[:, None]
+    slope = loss.slope(noise @ model.coef_[:, None] + model.intercept_, t)[:, 0]
+    pull = -slope @ noise
+    np.testing.assert_allclose(slope.sum(), 0, atol=1e-4)
+    np.testing.assert_allclose(pull[model.coef_ != 0], 10.0 * np.sign(model.coef_[model.coef_ != 0]), rtol=1e-4)
+    assert (np.abs(pull) <= 10.0 + 1e-4).all()
+    assert (model.coef_ == 0).any()
+    assert np.isinf(model.certificate_.gap) is not loss.convex
+
+
+def test_dispersion_and_tests() -> None:
+    y = target("poisson")
+    models = {name: GeneralizedLinear(loss="poisson", dispersion=name).fit(X, y) for name in (None, "deviance", 2.0)}
+    errors = {name: model.summary().to_dict()["coefficients"][1]["std_error"] for name, model in models.items()}
+    assert errors[2.0] == pytest.approx(errors[None] * np.sqrt(2))
+    assert models["deviance"].dispersion_ == pytest.approx(models[None].deviance_ / 37)
+    known, estimated = models[None].test("x0 = 0"), models["deviance"].test("x0 = 0, x1 = 0")
+    z = models[None].summary().to_dict()["coefficients"][1]
+    assert known.statistic == pytest.approx(z["statistic"] ** 2)
+    assert known.p_value == pytest.approx(z["p_value"])
+    assert "chi²" in str(known)
+    assert "F " in str(estimated)
+    assert estimated.freedom == (2, 37.0)
+    assert np.isnan(models["deviance"].summary().to_dict()["aic"])
+    assert "quasi-likelihood" in str(models["deviance"].summary())
+
+
+def test_starts_are_feasible_or_asked_for() -> None:
+    up = np.abs(X) + 0.1
+    model = GeneralizedLinear(loss="poisson", link="identity", fit_intercept=False).fit(up, target("poisson"))
+    assert model.certificate_.status is Status.SOLVED
+    both = np.concatenate([up, -up])
+    y = np.concatenate([target("poisson")] * 2)
+    with pytest.raises(InvalidData, match="give such weights as init, or use link='log'"):
+        GeneralizedLinear(loss="poisson", link="identity", fit_intercept=False).fit(both, y)
+    with pytest.raises(InvalidData, match="gives means above zero"):
+        GeneralizedLinear(loss="gaussian", link="inverse").fit(X, -target("gamma"))
+    with pytest.warns(AdalineWarning, match="use loss='poisson'"):
+        GeneralizedLinear(loss=NegativeBinomial("auto")).fit(X, 3.0 + np.arange(len(X)) % 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "message"),
+    [
+        ({"loss": "poisson", "activation": "identity"}, {}, "link of its own.*choose its link by link="),
+        ({"loss": "poisson", "activation": "exp", "link": "log"}, {}, "Give one of them"),
+        ({"loss": "huber", "link": "log"}, {}, "link= is for likelihoods"),
+        ({"loss": "poisson", "link": "logg"}, {}, "link must be None, 'log'"),
+        ({"loss": "poisson", "link": "probit"}, {}, "not for poisson: use log"),
+        ({"loss": "binomial", "link": "sqrt"}, {}, "not for binomial: use logit"),
+        ({"loss": "poisson", "dispersion": "chi2"}, {}, "dispersion must be None, 'pearson'"),
+        ({"loss": "poisson", "dispersion": 0.0}, {}, "dispersion must be"),
+        ({"loss": "poisson", "l1": -1.0}, {}, "l1 must be a number of zero or more"),
+        ({"loss": "poisson", "l1": 1.0, "solver": "gradient"}, {}, "l1 is for linear machines"),
+        ({"loss": "poisson"}, {"offset": [0.0, 1.0]}, "offset has shape"),
+        ({"loss": "poisson"}, {"offset": ["a"] * 40}, "offset must be numbers"),
+        ({"loss": "poisson"}, {"offset": [np.nan] + [0.0] * 39}, "offset is nan at row 0"),
+        ({"loss": "poisson"}, {"exposure": [1.0] + [0.0] * 39}, "exposure is 0 at row 1: give positive"),
+        ({"loss": "softmax"}, {"offset": 1.0}, "softmax has several"),
+    ],
+)
+def test_what_means_nothing_is_refused(settings: dict[str, Any], given: dict[str, Any], message: str) -> None:
+    with pytest.raises(AdalineError, match=message):
+        GeneralizedLinear(**settings).fit(X, target("poisson"), **given)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Tweedie(0.5), "power must be a number of 1 or more, or 0"),
+        (lambda: NegativeBinomial(-1.0), "shape must be a positive number or 'auto'"),
+        (lambda: Power(0.0), "any number but zero"),
+        (lambda: Linked(Tweedie(1), "log"), "takes a family and a link"),
+    ],
+)
+def test_families_and_links_refuse_numbers_that_mean_nothing(make: Any, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        make()
+
+
+def test_a_model_with_an_offset_predicts_with_one_and_others_have_no_summary(tmp_path: Path) -> None:
+    model = GeneralizedLinear(loss="poisson").fit(X, target("poisson"), offset=OFFSET)
+    with pytest.raises(InvalidParameter, match=r"was fitted with an offset.*offset=0"):
+        model.predict(X)
+    with pytest.raises(InvalidType, match="needs an offset for each row"):
+        export_onnx(model, tmp_path / "model.onnx")
+    with pytest.raises(InvalidParameter, match="needs the likelihood"):
+        GeneralizedLinear(loss="huber").fit(X, target("gamma")).summary()
+    for loss in (NegativeBinomial("auto"), Linked(Tweedie(1.5), Power(0.5)), Tweedie(1.2)):
+        fitted = GeneralizedLinear(loss=loss).fit(X, target("poisson"))
+        save(fitted, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again.loss == loss
+        assert str(again.summary()) == str(fitted.summary())
+
+
+def test_cross_validation_holds_out_rows_with_their_offset() -> None:
+    frame = ROWS[["x1", "x2", "count"]].assign(part=0.5 * ROWS["x1"])
+    settings: dict[str, Any] = {"parameters": {"fit_intercept": [True, False]}, "folds": 3}
+    tables = (open_table(frame, target="count", features=["x1", "x2"], **kind) for kind in ({}, {"offset": "part"}))
+    plain, moved = (select(GeneralizedLinear(loss="poisson"), table, **settings) for table in tables)
+    assert moved.table[0]["error"] == pytest.approx(plain.table[0]["error"], rel=1e-8)
+    assert moved.best._with_offset
+    with pytest.raises(InvalidParameter, match="compared without an offset"):
+        compare(frame, target="count", offset="part")

@@ -40,7 +40,7 @@ from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult, factor
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.sources import Source
-from adaline.sums import FamilyPoint, FamilySums, ShapeScore, Targets, View
+from adaline.sums import FamilyPoint, FamilySums, NullScore, ShapeScore, Targets, View
 
 DEPENDENT = (
     "some columns are linear combinations of others: the weights of least norm are returned; drop columns, or give a "
@@ -50,6 +50,7 @@ ROUNDING = 2.0**-52
 NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
 AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
 ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
+NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
 SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
 LARGEST_SHAPE = 1e7  # beyond, counts are poisson
 
@@ -281,7 +282,7 @@ def likelihood_of_family(
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
     phi = phi if isinstance(dispersion, str) else float(dispersion)
     quasi = math.nan if estimated and not family.scaled else 0.0
-    root = _information_root(problem, likelihood, found)
+    root = None if options.l1 else _information_root(problem, likelihood, found)
     return LikelihoodFit(
         fitted.solution,
         None if root is None else root * math.sqrt(phi),
@@ -324,12 +325,16 @@ def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants)
     output = float(problem.loss.constant(np.array(constants.mean))[0])
     if not isinstance(problem.loss, Offset):
         return output
-    nothing = np.zeros(problem.features)
-    alone = replace(problem, loss=Scoring(likelihood), view=View(nothing, nothing), ridge=nothing)
-    start = np.concatenate([[output], nothing])[None]
-    if not math.isfinite(alone.evaluate(start).value):
-        return math.nan
-    return float(newton(alone, start, 1e-12 * constants.gap(1.0)).theta[0, 0])
+    value, slope, information = problem.source.sum(NullScore, (likelihood, output)).sums.tolist()
+    share = 1.0
+    while math.isfinite(value) and slope**2 > NULL_CLOSE * information * abs(value) and share > NULL_CLOSE:
+        step = -share * slope / information
+        new = problem.source.sum(NullScore, (likelihood, output + step)).sums.tolist()
+        if new[0] <= value + FLAT * abs(value):
+            output, (value, slope, information), share = output + step, new, 1.0
+        else:
+            share /= 2
+    return output if math.isfinite(value) else math.nan
 
 
 def _information_root(problem: Problem, likelihood: Likelihood, found: DescentResult) -> Array | None:
@@ -368,7 +373,8 @@ def minimise_shape(
         first, second = problem.source.sum(ShapeScore, point).sums.tolist()
         slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
         step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
-        if abs(step) <= SHAPE_CLOSE or shape > LARGEST_SHAPE:
+        unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
+        if abs(step) <= SHAPE_CLOSE or shape > LARGEST_SHAPE or unbounded:
             break
         shape *= math.exp(min(max(step, -2.0), 2.0))
     assert fitted is not None
@@ -466,7 +472,8 @@ class _Minimising:
         if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
             return theta
         likelihood = self.loss.linked
-        near = Squared() if likelihood is None else Working(likelihood, self.constants.mean)
+        squared = Offset(Squared()) if isinstance(self.loss, Offset) else Squared()
+        near = squared if likelihood is None else Working(likelihood, self.constants.mean)
         at = replace(problem, loss=near).evaluate(theta, second=True)
         if at.hessian is None:
             return theta

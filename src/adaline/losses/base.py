@@ -51,6 +51,20 @@ class Loss(ABC):
     of_classes: ClassVar[bool] = False
     """Whether targets that are 0 and 1 are two classes, which a plane may separate."""
 
+    def native_rows(self, t: Any, weight: Any) -> tuple[Any, Any, float] | None:
+        """Return targets and weights as the native kernel reads them, and what its sum of values then lacks.
+
+        None where there is no kernel.
+        """
+        return None if self.kernel is None else (t, weight, 0.0)
+
+    def without_offset(self, t: Array, offset: Array, weight: Array) -> tuple[Array, Array, float] | None:
+        """Return targets, weights and a constant by which loss(z + offset, t) is the loss of z; None where none are.
+
+        t is (n, K), offset (n, 1), weight (n,).
+        """
+        return None
+
     @property
     def linked(self) -> Likelihood | None:
         """The same loss as a family of distributions with a link; None where it is no likelihood."""
@@ -94,7 +108,15 @@ class Loss(ABC):
 
 
 class Likelihood(Loss):
-    """A loss that is minus the log-likelihood of a family of distributions, with what inference needs of its rows."""
+    """A loss that is minus the log-likelihood of a family of distributions, with what inference needs of its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Poisson
+    >>> Poisson().linked.deviance(np.array([[0.0]]), np.array([[1.0]]))
+    array([[0.]])
+    """
 
     family: Any
     link: Any

@@ -24,12 +24,20 @@ from adaline.arrays import Array, namespace
 from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
 
+OF_POWERS: dict[float, str] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
 POSITIVE_LINKS = ("log", "identity", "sqrt", "inverse", "inverse_squared")
 
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """Base of all families; FAMILIES has them by name."""
+    """Base of all families; FAMILIES has them by name.
+
+    Examples
+    --------
+    >>> from adaline.losses import FAMILIES
+    >>> FAMILIES["gamma"].variance(3.0), FAMILIES["gamma"].default_link.name
+    (9.0, 'log')
+    """
 
     name: ClassVar[str]
     scaled: ClassVar[bool] = False
@@ -133,7 +141,7 @@ class Tweedie(Family):
     @property
     def name(self) -> str:  # type: ignore[override]
         """The name under which FAMILIES has it."""
-        return {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}.get(self.power, "tweedie")
+        return OF_POWERS.get(self.power, "tweedie")
 
     @property
     def scaled(self) -> bool:  # type: ignore[override]
@@ -143,7 +151,7 @@ class Tweedie(Family):
     @property
     def default_link(self) -> Link:
         """Identity for gaussian, inverse_squared for inverse gaussian, else log."""
-        return {0: Power(1.0), 3: Power(-2.0)}.get(self.power, Log())
+        return LINKS[{"gaussian": "identity", "inverse_gaussian": "inverse_squared"}.get(self.name, "log")]
 
     def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
         if self.power == 0:
@@ -287,7 +295,14 @@ class NegativeBinomial(Family):
 
 @dataclass(frozen=True)
 class Binomial(Family):
-    """Successes and failures, two columns of t, or their share, one column, whose weight is the number of trials."""
+    """Successes and failures, two columns of t, or their share, one column, whose weight is the number of trials.
+
+    Examples
+    --------
+    >>> from adaline.losses import Binomial
+    >>> Binomial().variance(0.5), Binomial().links
+    (0.25, ('logit', 'probit', 'cloglog', 'log', 'identity'))
+    """
 
     name: ClassVar[str] = "binomial"
     links: ClassVar[tuple[str, ...]] = ("logit", "probit", "cloglog", "log", "identity")

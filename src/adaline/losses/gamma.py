@@ -44,6 +44,10 @@ class Gamma(Loss):
         """The gamma family with the log link."""
         return Linked(Tweedie(2), LINKS["log"])
 
+    def without_offset(self, t: Array, offset: Array, weight: Array) -> tuple[Array, Array, float]:
+        """Return the rows of z + o + t exp(-z - o)."""
+        return t * np.exp(-offset), weight, float(weight @ offset[:, 0])
+
     def value(self, z: Any, t: Any) -> Any:
         """Return z + t exp(-z)."""
         return z + t * namespace(z).exp(-z)

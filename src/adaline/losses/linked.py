@@ -15,7 +15,7 @@ import numpy as np
 
 from adaline.arrays import Array, host, namespace, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.links import Derivatives, Link
+from adaline.links import Derivatives, Link, name_of
 from adaline.losses.base import Likelihood, Loss, refuse
 from adaline.losses.families import Binomial, Family
 
@@ -87,7 +87,13 @@ class Linked(Likelihood):
 
     def constant(self, mean: Array) -> Array:
         """Return the output whose mean is that of the targets."""
-        return self.link.output(self.family.typical(mean))
+        typical = self.family.typical(mean)
+        if self.family.name == "gaussian" and not (typical > 0).all():
+            raise InvalidData(
+                f"the mean of the targets is {typical.min():g}, and link={name_of(self.link)!r} gives means above "
+                "zero: use link='identity'"
+            )
+        return self.link.output(typical)
 
     def lowest(self, t: Array) -> Array:
         """Return the cost of a mean that is t itself."""
@@ -128,7 +134,16 @@ class Linked(Likelihood):
 
 @dataclass(frozen=True)
 class Scoring(Loss):
-    """A likelihood whose curvature is the expected one: never negative, so that Newton's steps are Fisher's."""
+    """A likelihood whose curvature is the expected one: never negative, so that Newton's steps are Fisher's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Gamma, Scoring
+    >>> z, t = np.array([[1.0]]), np.array([[9.0]])
+    >>> Gamma().curvature(z, t).round(2), Scoring(Gamma().linked).curvature(z, t)
+    (array([[3.31]]), array([[1.]]))
+    """
 
     loss: Likelihood
     name: ClassVar[str] = "scoring"
@@ -149,7 +164,15 @@ class Scoring(Loss):
 
 @dataclass(frozen=True)
 class Working(Loss):
-    """Least squares to the outputs that the targets ask for, each weighted by its information: a start for scoring."""
+    """Least squares to the outputs that the targets ask for, each weighted by its information: a start for scoring.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline.losses import Poisson, Working
+    >>> float(Working(Poisson().linked, (1.0,)).slope(np.array([[0.0]]), np.array([[1.0]]))[0, 0])
+    0.0
+    """
 
     loss: Likelihood
     typical: tuple[float, ...]

@@ -10,6 +10,8 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.losses.base import Likelihood, Loss
 
+FAR = 300.0  # offset whose exp and its squares are numbers
+
 
 @dataclass(frozen=True)
 class Offset(Likelihood):
@@ -53,6 +55,18 @@ class Offset(Likelihood):
     def concordance(self) -> float:  # type: ignore[override]
         """That of the loss."""
         return float(self.loss.concordance)
+
+    @property
+    def kernel(self) -> str | None:  # type: ignore[override]
+        """That of the loss, for rows that take in the offset."""
+        return self.loss.kernel  # type: ignore[no-any-return]
+
+    def native_rows(self, t: Any, weight: Any) -> tuple[Any, Any, float] | None:
+        """Return rows that have the offset in their targets and weights, where the loss has a kernel and allows it."""
+        if self.loss.kernel is None or np.abs(t[:, -1]).max(initial=0.0) > FAR:
+            return None
+        weight = np.ones(len(t)) if weight is None else weight
+        return self.loss.without_offset(np.ascontiguousarray(t[:, :-1]), t[:, -1:], weight)  # type: ignore[no-any-return]
 
     @property
     def linked(self) -> Likelihood | None:

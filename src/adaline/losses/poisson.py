@@ -42,6 +42,11 @@ class Poisson(Loss):
         """The poisson family with the log link."""
         return Linked(Tweedie(1), LINKS["log"])
 
+    def without_offset(self, t: Array, offset: Array, weight: Array) -> tuple[Array, Array, float]:
+        """Return the rows of exp(z + o) - t (z + o) = exp(o) (exp(z) - t exp(-o) z) - t o."""
+        size = np.exp(offset)
+        return t / size, weight * size[:, 0], -float(weight @ (t * offset)[:, 0])
+
     def value(self, z: Any, t: Any) -> Any:
         """Return exp(z) - t z."""
         return namespace(z).exp(z) - t * z

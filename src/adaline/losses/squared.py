@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from adaline.arrays import Array
 from adaline.links import LINKS
 from adaline.losses.base import Likelihood, Loss
 from adaline.losses.families import Tweedie
@@ -35,6 +36,10 @@ class Squared(Loss):
     def linked(self) -> Likelihood:
         """The gaussian family with the identity link."""
         return Linked(Tweedie(0), LINKS["identity"])
+
+    def without_offset(self, t: Array, offset: Array, weight: Array) -> tuple[Array, Array, float]:
+        """Return the rows of (t - o - z)^2 / 2."""
+        return t - offset, weight, 0.0
 
     def value(self, z: Any, t: Any) -> Any:
         """Return (t - z)^2 / 2."""

@@ -28,7 +28,8 @@ from adaline.activations import ACTIVATIONS, Activation
 from adaline.arrays import Array, host
 from adaline.errors import AdalineError, InvalidData, InvalidType
 from adaline.input.basis import basis_of
-from adaline.losses import LOSSES, Composed, CustomLoss, loss_of
+from adaline.links import name_of
+from adaline.losses import LOSSES, Composed, CustomLoss, Linked, loss_of
 from adaline.parameters import OneOf
 from adaline.storage.container import BROKEN, replacing
 from adaline.storage.model_file import check_storable
@@ -469,6 +470,10 @@ def _from_pairs(graph: Graph, second: str, k: int) -> str:
     return graph.op("Add", graph.op("MatMul", second, graph.real(gains)), graph.real(first))
 
 
+INVERSES = {"identity": "identity", "log": "exp", "logit": "logistic"}
+"""The activations that are inverses of links."""
+
+
 def activated(graph: Graph, model: GeneralizedLinear, z: str) -> str:
     """Return what a generalized linear machine predicts from its outputs (n, K)."""
     name = _activation(model).name
@@ -492,9 +497,16 @@ def _log1p(graph: Graph, s: str) -> str:
 
 def _activation(model: GeneralizedLinear) -> Activation:
     """Return the activation that predicts; refuse Python functions of the user's own."""
-    loss = loss_of(model.loss, model.activation)
+    if model.__dict__.get("_with_offset"):
+        raise InvalidType("this model needs an offset for each row, and the graph takes columns only: use save")
+    loss = loss_of(model.loss, model.activation, model.link)
     if isinstance(loss, Composed):
         found = loss.activation
+    elif isinstance(loss, Linked):
+        name = name_of(loss.link)
+        if name not in INVERSES:
+            raise InvalidType(f"the inverse of link={name!r} has no ONNX form here: use save")
+        found = ACTIVATIONS[INVERSES[name]]
     elif type(loss) in (*LOSSES.values(), CustomLoss):
         found = ACTIVATIONS[loss.response]
     else:

@@ -4,7 +4,7 @@ from adaline.sums.base import JointSum, Sum
 from adaline.sums.classes import ClassMoments
 from adaline.sums.clusters import Centres, Clusters
 from adaline.sums.curvature import CurvatureDiagonal, ThinnedCurvature, Thinning
-from adaline.sums.family import FamilyPoint, FamilySums, ShapeScore
+from adaline.sums.family import FamilyPoint, FamilySums, NullScore, ShapeScore
 from adaline.sums.firth import FirthScore, Prior
 from adaline.sums.folds import FoldSums, all_but_one, running
 from adaline.sums.leave_one_out import LeaveOneOut, Ridges
@@ -26,7 +26,7 @@ SUMS: dict[str, type[Sum]] = {
         *(Moments, ClassMoments, Triangle, Residual, LeaveOneOut, Scores, GroupScores),
         *(WrongRows, ErrorCounts, Spread, Objective, HessianProduct, FirthScore),
         *(Clusters, MixtureMoments, Targets, MachineObjective, CurvatureDiagonal, ThinnedCurvature),
-        *(ClassWeights, JointSum, FamilySums, ShapeScore),
+        *(ClassWeights, JointSum, FamilySums, NullScore, ShapeScore),
     )
 }
 
@@ -52,6 +52,7 @@ __all__ = [
     "MachinePoint",
     "MixtureMoments",
     "Moments",
+    "NullScore",
     "Objective",
     "Point",
     "Prior",

@@ -44,6 +44,27 @@ class FamilySums(Totals):
             self.sums += [*totals, float(loss.saturated(t, weight).sum())]
 
 
+class NullScore(Totals):
+    """Value, slope and expected curvature of a likelihood where all outputs are one number; columns are not read."""
+
+    uses_blas: ClassVar[bool] = True
+    reads_columns: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows."""
+        return cls(np.zeros(3))
+
+    def add(self, block: Block, theta: Any = None) -> None:
+        """Take in a block at a pair: the likelihood and the output."""
+        loss, output = theta
+        t, weight = host(block.t), block.weights()
+        z = np.full((len(t), 1), output)
+        with np.errstate(all="ignore"):
+            parts = (loss.value(z, t), loss.slope(z, t), loss.expected(z, t))
+            self.sums += [float(weight @ np.where(weight > 0, part[:, 0], 0.0)) for part in parts]
+
+
 class ShapeScore(Totals):
     """First and second derivative of the log-likelihood by the shape of a negative binomial.
 

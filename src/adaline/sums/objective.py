@@ -89,8 +89,11 @@ class Objective(Totals):
         if not _read_natively(block) or self.second == "all":
             for piece in block.pieces(PIECE):
                 self.sums += objective_reference(piece, point, self.second)
-        elif point.loss.kernel is not None:
-            call_native("objective", self.sums, block.x, *_kernel_arguments(block, point), self.second == "alone")
+            return
+        rows = point.loss.native_rows(block.t, block.weight)
+        if rows is not None:
+            call_native("objective", self.sums, block.x, *_kernel_arguments(rows, point), self.second == "alone")
+            self.value[:] += rows[2]
         else:  # a loss without a kernel: outputs and sums are native
             loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
             self.value[:] += (weight * loss.value(z, block.t)).sum(axis=0)
@@ -117,17 +120,18 @@ class HessianProduct(Totals):
                 self.sums += product_reference(piece, point)
             return
         assert point.direction is not None
-        if point.loss.kernel is not None:
-            call_native("product", self.sums, block.x, *_kernel_arguments(block, point), _rows(point.direction))
+        rows = point.loss.native_rows(block.t, block.weight)
+        if rows is not None:
+            call_native("product", self.sums, block.x, *_kernel_arguments(rows, point), _rows(point.direction))
         else:
             z, q = (_margins(block, point, part) for part in (point.theta, point.direction))
             _gather(self.sums, block, row_weights(block, block.t) * point.loss.product(z, block.t, q), None, point.view)
 
 
-def _kernel_arguments(block: Block, point: Point) -> tuple[Any, ...]:
-    """Return what the kernels of the objective and of the product take besides their sums and the rows."""
-    loss = point.loss
-    return (native.Loss[loss.kernel], loss.parameter, block.t, block.weight, _rows(point.theta), *point.view)
+def _kernel_arguments(rows: tuple[Any, Any, float], point: Point) -> tuple[Any, ...]:
+    """Return what the kernels of the objective and of the product take besides their sums and the columns."""
+    loss, (t, weight, _) = point.loss, rows
+    return (native.Loss[loss.kernel], loss.parameter, t, weight, _rows(point.theta), *point.view)
 
 
 def _read_natively(block: Block) -> bool:

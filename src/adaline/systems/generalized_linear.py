@@ -1,4 +1,4 @@
-"""Generalized linear machines: any loss, any activation, or any differentiable machine."""
+"""Generalized linear machines: families of distributions with links, any loss, any differentiable machine."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
+    LARGEST_SHAPE,
     Constants,
     FittedMachine,
     MachineOptions,
@@ -35,7 +36,7 @@ from adaline.input.coded import coded, offset_of, score_predictions
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, refuse_overflow
 from adaline.links import LINK
-from adaline.losses import FAMILIES, Composed, Loss, NegativeBinomial, Offset, loss_of
+from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.registry import ACTIVATION, LOSS
 from adaline.parameters import (
     BATCH_RATE,
@@ -82,27 +83,39 @@ SEPARATED = (
 @configured
 @dataclass(kw_only=True, eq=False, repr=False)
 class GeneralizedLinear(NearFits, LinearRegressor):
-    """Generalized linear machine: minimises sum of weight x loss(g(w'x + w0), t) + penalty/2 ||w||^2, w0 free.
+    """Generalized linear machine: minimises sum of weight x loss(z, t) + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
-    Any loss of rows and any activation g; K targets have a machine each. Poisson and Gamma regression are losses, and
-    so is softmax, whose targets are the indices 0 .. K-1 of classes. With `machine` the linear machine itself is
-    replaced by a differentiable function G(W, X) of the user's own. Losses that are convex are minimised to `tol`;
-    others (tukey, sigmoid_squared, tanh_squared, activations, own machines) to a minimum that depends on the start.
+    z = w'x + w0, and a known offset where one is given. Families of distributions are losses: minus the log-likelihood
+    of t, whose mean is the inverse link of z; `summary` and `test` are about them. So is softmax, whose targets are the
+    indices 0 .. K-1 of classes, and any other cost of a row. K targets have a machine each. With `machine` the linear
+    machine itself is replaced by a differentiable function G(W, X) of the user's own. Losses that are known to be
+    convex are minimised to `tol`; others to a minimum that depends on the start.
 
     Parameters
     ----------
-    loss : name, or a Loss such as losses.Huber(delta=2.0) or losses.CustomLoss(...)
-        "squared", "logistic" (t from 0 to 1), "softmax", "poisson", "gamma", "huber", "tukey", "absolute", "quantile",
-        "perceptron" and "squared_hinge" (t = +-1), "sigmoid_squared", "tanh_squared". "absolute", "quantile" and
-        "perceptron" have corners: solver="stochastic" only (RobustRegression and Perceptron know better ways).
+    loss : name, a family such as losses.Tweedie(power=1.5), or a Loss such as losses.Huber(delta=2.0)
+        Families: "gaussian" (or "squared"), "poisson", "gamma", "inverse_gaussian", "tweedie", "negative_binomial"
+        (losses.NegativeBinomial(shape="auto") estimates its shape), "binomial": y of two columns, successes and
+        failures, or of shares, whose weights are numbers of trials. Others: "logistic" (t from 0 to 1), "softmax",
+        "huber", "tukey", "absolute", "quantile", "perceptron" and "squared_hinge" (t = +-1), "sigmoid_squared",
+        "tanh_squared". "absolute", "quantile" and "perceptron" have corners: solver="stochastic" only
+        (RobustRegression and Perceptron know better ways).
+    link : None, name, or links.Power(exponent)
+        Of families: "identity", "log", "sqrt", "inverse", "inverse_squared"; of binomial "logit", "probit", "cloglog",
+        "log", "identity". None: identity for gaussian, logit for binomial, inverse_squared for inverse_gaussian, log
+        for all others. Gamma too has the log, under which all means are positive; that of R is the inverse.
     activation : None, name, or Activation
-        g: "identity", "tanh", "logistic", "exp", "softplus". None: the loss is taken of z = w'x + w0 itself.
+        g of least squares through g, as in the lectures: "identity", "tanh", "logistic", "exp", "softplus". None: the
+        loss is taken of z itself. Likelihoods take a link instead.
     machine : None, or an object
         With `start(features, outputs, rng)`, which gives the first weights W, an array of any shape, `value(W, X)`, the
         outputs (n, K), and `gradient(W, X, slopes)`, the sum over rows of slopes (n, K) times d outputs / dW. If it has
         `penalised(W)`, the penalty of each weight is multiplied by that.
-    penalty : float
-        In the columns' own units; with a machine on all its weights.
+    penalty, l1 : float
+        In the columns' own units; with a machine on all its weights. l1 sets coefficients to zero, by proximal Newton.
+    dispersion : None, "pearson", "deviance" or a number
+        Of the errors of a family: Pearson's chi-squared or the deviance over the degrees of freedom, or as given. None:
+        1 for poisson, binomial and negative binomial, else "pearson".
     solver : "auto", "newton", "lbfgs", "newton-cg", "gradient" or "stochastic"
         "auto" chooses among the first and says so in `certificate_.solver`. "gradient" is the textbook's batch rule,
         "stochastic" one step a row, for which all losses but squared, sigmoid_squared, tanh_squared and softmax, and
@@ -137,6 +150,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     certificate_ : how good the solution is. history_ : objective after each step; stochastic: mean loss of each epoch.
     n_iter_ : steps or epochs. rows_seen_ : number of rows. aliased_ : names of the columns that are constant or depend
     on those before them. dependencies_ : how, as text.
+    deviance_, dispersion_ : of families. shape_ : of a negative binomial, given or estimated.
 
     Examples
     --------
@@ -211,16 +225,17 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self._with_offset = source.offset
         automatic = _shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
-        loss = Offset(loss) if source.offset else loss
         targets = source.shape.targets - source.offset
+        if loss == loss_of("binomial") and targets == 1:
+            loss = Logistic()  # the same, and it has a native kernel
+        if source.offset:
+            loss = _with_offset(loss, targets)
         if self.machine is not None or self.solver == "stochastic":
             source = in_memory(source)
         opening = first_pass(source, Targets, loss)
         if not opening.targets.finite:
             source.refuse_nonfinite()
         constant = best_constants(source, loss, opening.targets)
-        if source.offset and targets > 1 and len(constant) > 1:
-            raise InvalidData(f"an offset is for one target, and y has {targets}: fit one model for each")
         self._flat = (source.flat or len(constant) < targets) and not loss.coupled
         self.rows_seen_ = source.n_rows
         if self.machine is None:
@@ -475,6 +490,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             warn(f"{status}: {advice}", AdalineWarning)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warn(f"{status}: {advice}", ConvergenceWarning)
+        elif self.__dict__.get("shape_", 0.0) > LARGEST_SHAPE:
+            warn(
+                "the counts vary no more than poisson counts: the shape grows without end; use loss='poisson'",
+                AdalineWarning,
+            )
         elif status is Status.RANK_DEFICIENT:
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
@@ -496,6 +516,14 @@ def _read_loss(system: Any) -> Loss:
     if np.ndim(system.rate) and (system.machine is not None or system.solver != "gradient"):
         raise InvalidParameter("rate must be 'auto' or a number: only batch steps of linear machines take more")
     return loss
+
+
+def _with_offset(loss: Loss, targets: int) -> Loss:
+    """Return a loss with an offset; refuse one of several outputs."""
+    if loss.coupled or (targets > 1 and loss.name != "binomial"):
+        why = "softmax has several" if loss.coupled else f"y has {targets} targets: fit one model for each"
+        raise InvalidData(f"an offset is a known part of one output, and {why}")
+    return Offset(loss)
 
 
 def _shape_of(loss: Loss) -> Any:

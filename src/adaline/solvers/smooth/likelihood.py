@@ -87,7 +87,7 @@ class LikelihoodFit:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of Student's t and of F; infinity, for normal and chi-squared, where dispersion is known."""
+        """Degrees of freedom of t and of F; infinity, for normal and chi-squared, where the dispersion is known."""
         return math.inf if self.family is None or not self.family.estimated else self.family.freedom
 
     @property
