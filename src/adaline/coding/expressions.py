@@ -58,12 +58,12 @@ LAG = re.compile(r"lag\((.+), (\d{1,5})\)", re.DOTALL)
 MOST_PARTS = 200  # of an expression: names, numbers, operators, calls
 QUOTED = re.compile(r"""(`[^`]*`|"[^"]*"|'[^']*')""")
 
-Learned = Mapping[str, Facts]
-ColumnFunction = Callable[[Mapping[str, Array], Learned], Any]
+FactsByCall = Mapping[str, Facts]
+ColumnFunction = Callable[[Mapping[str, Array], FactsByCall], Any]
 
 
 @dataclass(frozen=True)
-class Call:
+class LearnerCall:
     """A call of a function that learns from the rows: its text, that of its argument, and the function."""
 
     text: str
@@ -80,7 +80,7 @@ class Compiled:
     """
 
     names: tuple[str, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[LearnerCall, ...]
     function: ColumnFunction
     kind: str
     compared: tuple[tuple[str, str, str], ...]
@@ -96,7 +96,7 @@ def names_in(text: str) -> list[str]:
     return list(dict.fromkeys(compiled(text).names))
 
 
-def evaluate(text: str, columns: Mapping[str, Array], learned: Learned | None = None) -> Array:
+def evaluate(text: str, columns: Mapping[str, Array], learned: FactsByCall | None = None) -> Array:
     """Return the value of an expression for all rows, (n,), or (n, M) where it makes several columns."""
     with np.errstate(all="ignore"):  # sums refuse what is not finite
         return np.asarray(compiled(text).function(columns, learned or {}), dtype=np.float64)
@@ -121,7 +121,7 @@ def compiled(text: str) -> Compiled:
     """Return an expression, parsed; refuse all that is not in the lists of this module."""
     tree, quoted = parsed(text)
     names: list[str] = []
-    calls: dict[str, Call] = {}
+    calls: dict[str, LearnerCall] = {}
     compared: dict[str, tuple[str, str, str]] = {}
     parts = 0
 
@@ -138,7 +138,7 @@ def compiled(text: str) -> Compiled:
         learner, before, inner = learner_of(name, node), len(compared), build(node.args[0])
         if len(compared) > before:
             raise InvalidParameter(f"{name}() in the formula takes numbers, not {shown(node.args[0])!r:.200}")
-        one = calls.setdefault(shown(node), Call(shown(node), shown(node.args[0]), learner)).text
+        one = calls.setdefault(shown(node), LearnerCall(shown(node), shown(node.args[0]), learner)).text
         return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[one])
 
     def build(node: ast.expr) -> ColumnFunction:

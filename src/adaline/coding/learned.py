@@ -51,7 +51,7 @@ class Learner:
 
 
 @dataclass(frozen=True)
-class Center(Learner):
+class Centering(Learner):
     """center(x): x less its mean."""
 
     def learn(self, blocks: Blocks) -> Facts:
@@ -65,7 +65,7 @@ class Center(Learner):
 
 
 @dataclass(frozen=True)
-class Scale(Learner):
+class Scaling(Learner):
     """scale(x, center=TRUE, scale=TRUE): x less its mean, by its standard deviation (of n - 1, as in R)."""
 
     center: bool = True
@@ -248,11 +248,11 @@ class Cut(Learner):
 
 LEARNERS: dict[str, type[Any]] = {
     "bs": BSpline,
-    "center": Center,
+    "center": Centering,
     "cut": Cut,
     "ns": NaturalSpline,
     "poly": Poly,
-    "scale": Scale,
+    "scale": Scaling,
 }
 
 
